@@ -1,0 +1,62 @@
+# The framework, the command line and the benchmarks.
+
+set(found_sources "")
+set(found_calls "")
+draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
+                 REGISTRAR draftproof/properties/register_drafter.hpp)
+draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
+                 REGISTRAR draftproof/properties/register_verifier.hpp)
+draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
+                 REGISTRAR draftproof/properties/register_verifier.hpp)
+draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
+                 DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp)
+draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::laws DIRECTORY properties/laws
+                 REGISTRAR draftproof/properties/register_property.hpp)
+draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
+                 REGISTRAR draftproof/captures/family.hpp)
+draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
+                 REGISTRAR draftproof/report/register_writer.hpp)
+draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
+
+file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
+     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp)
+add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
+                                        ${PROJECT_BINARY_DIR}/found/everything.cpp)
+add_library(draftproof::framework ALIAS draftproof_framework)
+set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
+target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
+                                                  OpenMP::OpenMP_CXX Threads::Threads
+                      PRIVATE libzip::zip rapidcheck)
+draftproof_own_target(draftproof_framework)
+
+set(command_sources "")
+set(command_calls "")
+draftproof_found(command_sources command_calls KIND command NAMESPACE draftproof::commands DIRECTORY cli/commands
+                 REGISTRAR draftproof/cli/register_command.hpp)
+draftproof_write_calls(${PROJECT_BINARY_DIR}/found/commands.cpp commands "${command_calls}")
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+add_library(draftproof_cli STATIC ${cli_sources} ${command_sources} ${PROJECT_BINARY_DIR}/found/commands.cpp)
+add_library(draftproof::cli ALIAS draftproof_cli)
+set_target_properties(draftproof_cli PROPERTIES EXPORT_NAME cli)
+target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11::CLI11)
+target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}")
+draftproof_own_target(draftproof_cli)
+
+# An archive may hold main: the linker takes it for programs that bring none. A translation unit of our own keeps
+# the generator happy about a target's sources.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/program.cpp CONTENT "// main comes from the library.\n")
+add_executable(draftproof ${PROJECT_BINARY_DIR}/found/program.cpp)
+target_link_libraries(draftproof PRIVATE draftproof::cli)
+draftproof_own_target(draftproof)
+
+if(DRAFTPROOF_BUILD_BENCH)
+  file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+  add_library(draftproof_bench_main STATIC ${bench_sources})
+  add_library(draftproof::bench ALIAS draftproof_bench_main)
+  set_target_properties(draftproof_bench_main PROPERTIES EXPORT_NAME bench)
+  target_link_libraries(draftproof_bench_main PUBLIC draftproof::framework benchmark::benchmark)
+  draftproof_own_target(draftproof_bench_main)
+  add_executable(draftproof-bench ${PROJECT_BINARY_DIR}/found/program.cpp)
+  target_link_libraries(draftproof-bench PRIVATE draftproof::bench)
+  draftproof_own_target(draftproof-bench)
+endif()

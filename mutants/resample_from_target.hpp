@@ -1,0 +1,29 @@
+// The right accept test, then a draw from p instead of the residual after a refusal.
+//
+//   p        at.target(x)     target probability of token x
+//   q        at.proposal(x)   probability the draft was drawn with
+//
+// Source: a slip reported in public verifiers (alibaba/rtp-llm#1295). Wrong because accepted drafts already served
+// min(p, q): drawing from all of p serves it twice. Hidden when p = q and when p and q are disjoint.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct ResampleFromTarget {
+  static constexpr Info info{.name = "resample_from_target",
+                             .summary = "after a refusal draw from p, not from (p - q)+",
+                             .source = "slip reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+}  // namespace draftproof::mutants

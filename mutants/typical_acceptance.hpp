@@ -1,0 +1,45 @@
+// Typical acceptance: the first draft whose target probability exceeds a threshold made from the entropy of p is
+// taken without a test against q; if none does, the token is drawn from p. Lossy by design.
+//
+//   p        at.target(x)     target probability of token x
+//   H(p)     entropy(at)      in nats
+//   th       threshold        min(epsilon, delta exp(-H(p)))
+//
+// Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
+// Wrong because likely tokens are emitted as often as q drafts them, not as often as p wants them.
+#pragma once
+
+#include <cmath>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct TypicalAcceptance {
+  static constexpr Info info{.name = "typical_acceptance",
+                             .summary = "take the first draft that p finds typical, without a test against q",
+                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
+                             .drafts = DraftLaws{"iid"}};
+
+  double epsilon = 0.3, delta = 0.6;
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
+    // A general pass sums terms with a total below 8; H <= ln V < 16 for every V a token can index up to 2^23.
+    const double sixteenth = laws.sum([&laws](Token x) {
+      const double p = static_cast<double>(laws.target(x));
+      return p > 0 ? -p * std::log(p) / 16 : 0.0;
+    });
+    const double typical = delta * std::exp(-16 * sixteenth);
+    return typical < epsilon ? typical : epsilon;
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, double threshold, R& random) const {
+    for (int k = 0; k < at.drafts(); ++k)
+      if (const Token x = at.draft(k); static_cast<double>(at.target(x)) > threshold) return accepted(x, k);
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,53 @@
+// Walker's alias method in Vose's construction, in integers: one word in, one token out, two cache lines at most.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <draftproof/sim/quantised_row.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof {
+
+/// Draws from a quantised row. The table's law is the row exactly; a draw adds the grid of the 64-bit word, at most
+/// V 2^-64 in total variation.
+class AliasTable {
+ public:
+  explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()) {
+    const std::uint64_t size = mass.size();
+    __extension__ using Wide = unsigned __int128;
+    std::vector<Wide> left(size);  // mass times V; a cell holds row_total
+    std::vector<std::uint32_t> small, large;
+    for (std::uint32_t x = 0; x < size; ++x) {
+      left[x] = Wide{mass[x]} * size;
+      (left[x] < row_total ? small : large).push_back(x);
+    }
+    while (!small.empty() && !large.empty()) {
+      const std::uint32_t x = small.back(), donor = large.back();
+      small.pop_back();
+      cells_[x] = {static_cast<std::uint64_t>(left[x]) << 2, static_cast<Token>(donor)};
+      left[donor] -= row_total - static_cast<std::uint64_t>(left[x]);
+      if (left[donor] < row_total) {
+        large.pop_back();
+        small.push_back(donor);
+      }
+    }
+    for (const std::uint32_t x : large) cells_[x] = {0, static_cast<Token>(x)};  // full: both sides are x
+  }
+
+  Token draw(std::uint64_t word) const {
+    const std::uint64_t cell = scale(word, cells_.size());
+    const std::uint64_t within = word * cells_.size();  // the fraction of the cell, in 2^-64
+    return within < cells_[cell].own ? static_cast<Token>(cell) : cells_[cell].other;
+  }
+
+ private:
+  struct Cell {
+    std::uint64_t own = 0;  ///< share of the cell's own token, in 2^-64
+    Token other = no_token;
+  };
+  std::vector<Cell> cells_;
+};
+
+}  // namespace draftproof

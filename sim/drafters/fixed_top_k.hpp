@@ -1,0 +1,22 @@
+// The K most probable tokens of q, no randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
+//
+// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies. Source: Li et al. 2024 (EAGLE-2),
+// arXiv:2406.16858.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct FixedTopK {
+  static constexpr DrafterInfo info{
+      .name = "fixed_top_k", .summary = "the K most probable tokens of q, not sampled", .needs_k_tokens = true};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = laws.top(k);
+    return drafts;
+  }
+};
+
+}  // namespace draftproof::drafters

@@ -1,0 +1,29 @@
+// The K - 1 most probable tokens of q, fixed, then one draw of q outside them; uniform outside them if q has no
+// mass there. Ties go to the lower id, in drafter and verifier alike.
+//
+// Pr(all drafts in S) is 0 unless the fixed set T lies in S, then q(S without T) / q(outside T). Source: Hu et al.
+// 2025, arXiv:2502.18779 (greedy draft sampling).
+#pragma once
+
+#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct Greedy {
+  static constexpr DrafterInfo info{.name = "greedy",
+                                    .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
+                                    .needs_k_tokens = true};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    const int last = drafts - 1;
+    for (int k = 0; k < last; ++k) out[k] = laws.top(k);
+    out[last] = laws.mass_without(0, out, last) > laws.zero()
+                    ? random.pick(laws.row_without(0, out, last))
+                    : random.pick(UniformOutside{laws.vocabulary(), out, last});
+    return drafts;
+  }
+};
+
+}  // namespace draftproof::drafters

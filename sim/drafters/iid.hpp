@@ -1,0 +1,21 @@
+// K independent draws of one proposal q, as most engines draft.
+//
+// Pr(all drafts in S) = q(S)^K. Tuples may contain repeats. Source: Miao et al. 2023, arXiv:2305.09781.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct Iid {
+  static constexpr DrafterInfo info{
+      .name = "iid", .summary = "K independent draws of one proposal", .shared_proposal_iid = true};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(0));
+    return drafts;
+  }
+};
+
+}  // namespace draftproof::drafters

@@ -1,0 +1,26 @@
+// Draws of q without replacement, in draw order: each draft from q restricted to unseen tokens and renormalised.
+// When the support of q runs out the tuple ends early (policy "stop").
+//
+// The order is that of sequential sampling; any later re-sort breaks the law. Source: Jeon et al. 2024 (RSD),
+// arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct WithoutReplacement {
+  static constexpr DrafterInfo info{.name = "without_replacement",
+                                    .summary = "draws of q without replacement; ends early when q runs out"};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) {
+      if (!(laws.mass_without(0, out, k) > laws.zero())) return k;
+      out[k] = random.pick(laws.row_without(0, out, k));
+    }
+    return drafts;
+  }
+};
+
+}  // namespace draftproof::drafters

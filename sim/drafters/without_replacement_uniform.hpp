@@ -1,0 +1,28 @@
+// Draws of q without replacement that go on when the support of q runs out: uniformly from the unseen tokens
+// (policy "uniform"), so that K <= V drafts always exist and K = V covers the vocabulary.
+//
+// Equal to without_replacement while K is at most the support of q. Source: Chen et al. 2024 (Sequoia),
+// arXiv:2402.12374 (the cover property).
+#pragma once
+
+#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct WithoutReplacementUniform {
+  static constexpr DrafterInfo info{.name = "without_replacement_uniform",
+                                    .summary = "draws of q without replacement; uniform over the rest when q runs out",
+                                    .needs_k_tokens = true};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k)
+      out[k] = laws.mass_without(0, out, k) > laws.zero()
+                   ? random.pick(laws.row_without(0, out, k))
+                   : random.pick(UniformOutside{laws.vocabulary(), out, k});
+    return drafts;
+  }
+};
+
+}  // namespace draftproof::drafters

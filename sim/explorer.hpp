@@ -1,0 +1,117 @@
+// Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter
+// behind proofs. C++ has no cheap multi-shot continuations, so the program is replayed from its start for each
+// leaf; it must be a function of its inputs and its source alone.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+/// One leaf of the tree: a verdict and the probability of reaching it.
+template <class Weight>
+struct Leaf {
+  Verdict verdict;  ///< token every_token: the mass is spread over `spread`
+  const Weight& probability;
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised
+  const Weight& spread_total;
+};
+
+struct ExplorerLimits {
+  std::uint64_t leaves = 1'000'000;  ///< runs of the program before giving up
+};
+
+/// `Weight` is the number of branch probabilities: rational for proofs, double for large trees. The program's own
+/// scalar may differ (a float program has an exact law too).
+template <class Weight>
+class Explorer {
+ public:
+  explicit Explorer(ExplorerLimits limits = {}) : limits_{limits} {}
+
+  template <class Scalar>
+  bool flip(const Scalar& num, const Scalar& den) {
+    if (!(den > Scalar{0})) throw std::logic_error("explorer: flip with a denominator that is not positive");
+    if (!(num > Scalar{0})) return false;
+    if (!(num < den)) return true;
+    if (depth_ == stack_.size()) {
+      Weight yes = Weight(num) / Weight(den);
+      Weight no = Weight(Weight(1) - yes);
+      stack_.push_back({{{1, std::move(yes)}, {0, std::move(no)}}, 0});
+    }
+    return take() != 0;
+  }
+
+  template <class W>
+  Token pick(const W& weights) {
+    if (depth_ == stack_.size()) {
+      Choice choice;
+      Weight total{0};
+      weights.for_each([&](Token x, const auto& weight) {
+        choice.branches.emplace_back(x, Weight(weight));
+        total += choice.branches.back().second;
+      });
+      if (choice.branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
+      for (auto& branch : choice.branches) branch.second /= total;
+      stack_.push_back(std::move(choice));
+    }
+    return take();
+  }
+
+  template <class W>
+  Verdict emit(const W& weights) {
+    spread_.clear();
+    weights.for_each([&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
+    if (spread_.empty()) throw std::logic_error("explorer: emit from weights that are all zero");
+    return {every_token, none_accepted};
+  }
+
+  /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if the tree was walked
+  /// whole, false if the leaf limit stopped it; what `sink` has seen then is a lower bound of every mass.
+  template <class Program, class Sink>
+  bool explore(Program&& program, Sink&& sink) {
+    stack_.clear();
+    for (leaves_ = 0; leaves_ < limits_.leaves;) {
+      depth_ = 0;
+      path_ = Weight(1);
+      const Verdict verdict = program(*this);
+      ++leaves_;
+      Weight total{0};
+      if (verdict.token == every_token)
+        for (const auto& [token, weight] : spread_) total += weight;
+      else
+        spread_.clear();
+      sink(Leaf<Weight>{verdict, path_, spread_, total});
+      while (!stack_.empty() && stack_.back().taken + 1 == stack_.back().branches.size()) stack_.pop_back();
+      if (stack_.empty()) return true;
+      ++stack_.back().taken;
+    }
+    return false;
+  }
+
+  std::uint64_t leaves() const { return leaves_; }
+
+ private:
+  struct Choice {
+    std::vector<std::pair<Token, Weight>> branches;  ///< outcome and its probability, all positive
+    std::size_t taken = 0;
+  };
+
+  Token take() {
+    const Choice& choice = stack_[depth_++];
+    path_ *= choice.branches[choice.taken].second;
+    return choice.branches[choice.taken].first;
+  }
+
+  ExplorerLimits limits_;
+  std::vector<Choice> stack_;
+  std::size_t depth_ = 0;
+  std::uint64_t leaves_ = 0;
+  Weight path_{1};
+  std::vector<std::pair<Token, Weight>> spread_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,98 @@
+// How a program looks at one decision. `Laws` are the target and proposal laws at a position, in whatever form an
+// interpreter keeps them; a `Position` is laws plus the drafts proposed there. Drafters read laws, verifiers a
+// position; neither knows which model of the concept it runs on.
+//
+//   symbol   code                       meaning                                              shape
+//   V        laws.vocabulary()          number of tokens                                     int
+//   p(x)     laws.target(x)             target probability                                   scalar
+//   q(x)     laws.proposal(x)           proposal probability; proposal(x, k) of draft k      scalar
+//   F(b)     laws.residual_mass(b)      sum over the vocabulary of (p - b q)+                scalar
+//   r_b      laws.residual(b)           weights (p - b q)+                                   weights
+//            laws.clipped(b, knee)      weights p - b min(q, p / knee), 0 < b <= knee        weights
+//            laws.row(k)                weights q_k                                          weights
+//            laws.row_without(k, s, n)  weights q_k with the n distinct tokens at s set to 0 weights
+//            laws.mass_without(k, s, n) sum of the above                                     scalar
+//            laws.sum(f)                sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
+//            laws.weights(f)            weights f(x)                                         weights
+//            laws.top(j)                j-th most probable token of q, ties to the lower id  token
+//   K        at.drafts()                number of drafts at hand                             int
+//   x_k      at.draft(k)                k-th draft, k from 0                                 token
+//
+// Every model calls f on all tokens or only on those where p or q is positive; f must be 0 elsewhere.
+// On a device all threads of a block call these together and get the same answer.
+#pragma once
+
+#include <concepts>
+
+#include <draftproof/sim/random_source.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+template <class L>
+concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, const Token* seen) {
+  { laws.vocabulary() } -> std::convertible_to<int>;
+  { laws.zero() } -> std::same_as<typename L::Scalar>;
+  { laws.one() } -> std::same_as<typename L::Scalar>;
+  { laws.target(x) } -> std::convertible_to<typename L::Scalar>;
+  { laws.proposal(x) } -> std::convertible_to<typename L::Scalar>;
+  { laws.proposal(x, k) } -> std::convertible_to<typename L::Scalar>;
+  { laws.residual_mass(b) } -> std::convertible_to<typename L::Scalar>;
+  { laws.mass_without(k, seen, k) } -> std::convertible_to<typename L::Scalar>;
+  { laws.top(k) } -> std::same_as<Token>;
+  { laws.residual(b) } -> Weights;
+  { laws.clipped(b, b) } -> Weights;
+  { laws.row(k) } -> Weights;
+  { laws.row_without(k, seen, k) } -> Weights;
+};
+
+template <class P>
+concept Position = Laws<P> && requires(const P& at, int k) {
+  { at.drafts() } -> std::convertible_to<int>;
+  { at.draft(k) } -> std::same_as<Token>;
+};
+
+/// Laws with drafts: the model of Position the framework hands to verifiers. Refers to both, owns neither.
+template <class L>
+class At {
+ public:
+  using Scalar = typename L::Scalar;
+  using Underlying = L;
+
+  DRAFTPROOF_DEVICE At(const L& laws, const Token* drafts, int count) : laws_{laws}, drafts_{drafts}, count_{count} {}
+
+  DRAFTPROOF_DEVICE int drafts() const { return count_; }
+  DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
+  DRAFTPROOF_DEVICE const Token* draft_data() const { return drafts_; }
+  DRAFTPROOF_DEVICE const L& laws() const { return laws_; }
+
+  DRAFTPROOF_DEVICE int vocabulary() const { return laws_.vocabulary(); }
+  DRAFTPROOF_DEVICE Scalar zero() const { return laws_.zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return laws_.one(); }
+  DRAFTPROOF_DEVICE decltype(auto) target(Token x) const { return laws_.target(x); }
+  DRAFTPROOF_DEVICE decltype(auto) proposal(Token x, int k = 0) const { return laws_.proposal(x, k); }
+  DRAFTPROOF_DEVICE Scalar residual_mass(const Scalar& b) const { return laws_.residual_mass(b); }
+  DRAFTPROOF_DEVICE auto residual(const Scalar& b) const { return laws_.residual(b); }
+  DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& knee) const { return laws_.clipped(b, knee); }
+  DRAFTPROOF_DEVICE auto row(int k) const { return laws_.row(k); }
+  DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const { return laws_.row_without(k, seen, n); }
+  DRAFTPROOF_DEVICE Scalar mass_without(int k, const Token* seen, int n) const {
+    return laws_.mass_without(k, seen, n);
+  }
+  DRAFTPROOF_DEVICE Token top(int j) const { return laws_.top(j); }
+  template <class F>
+  DRAFTPROOF_DEVICE auto sum(F f) const {
+    return laws_.sum(f);
+  }
+  template <class F>
+  DRAFTPROOF_DEVICE auto weights(F f) const {
+    return laws_.weights(f);
+  }
+
+ private:
+  const L& laws_;
+  const Token* drafts_;
+  int count_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,35 @@
+// A probability row as integers that sum to exactly 2^62: the law a prepared table really serves. Alias cells,
+// cumulative sums and masses of token sets built from it are exact.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
+
+/// Rounds a row that sums to 1 in double precision. Each entry is truncated to a multiple of 2^-62 and the most
+/// probable token (ties: lowest id) takes what is missing, so the total variation from `row` is at most
+/// V 2^-62 + |1 - sum| and a token of probability zero stays at zero. Entries below 2^-62 become zero.
+std::vector<std::uint64_t> quantise(std::span<const double> row);
+
+inline double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
+
+inline std::vector<std::uint64_t> quantise(std::span<const double> row) {
+  std::vector<std::uint64_t> mass(row.size());
+  std::uint64_t sum = 0;
+  std::size_t heaviest = 0;
+  for (std::size_t x = 0; x < row.size(); ++x) {
+    mass[x] = static_cast<std::uint64_t>(row[x] * 0x1p62);
+    sum += mass[x];
+    if (row[x] > row[heaviest]) heaviest = x;
+  }
+  mass[heaviest] += row_total - sum;  // modulo 2^64: also takes back an excess when the doubles sum above 1
+  return mass;
+}
+
+}  // namespace draftproof

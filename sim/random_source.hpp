@@ -1,0 +1,43 @@
+// Where a program's randomness comes from. Drafters and verifiers consume it through three calls only, so that an
+// explorer can walk every branch, a tape can script every draw, and a ledger can see all of them.
+//
+//   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly, never divides
+//   pick(weights)    a token with probability proportional to its weight; the program goes on with it
+//   emit(weights)    the same, terminal: the verdict of the trial. An explorer spreads it over all tokens at once
+//
+// den > 0 is a precondition of flip (a draft that cannot have been drawn has no accept test), a positive total one
+// of pick and emit: no fallback hides a branch of probability zero.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+/// Draws of different purposes never share a counter. One value per role, not per call site.
+enum class Purpose : std::uint32_t { draft = 1, flip = 2, pick = 3, emit = 4, bonus = 5, count = 6, model = 7 };
+
+/// Weights over tokens, as a source draws from them or walks them.
+template <class W>
+concept Weights = requires(const W& weights) {
+  { weights.draw(std::uint64_t{}) } -> std::same_as<Token>;
+  weights.for_each([](Token, auto&&) {});
+};
+
+namespace detail {
+struct SomeWeights {
+  Token draw(std::uint64_t) const { return 0; }
+  void for_each(auto&&) const {}
+};
+}  // namespace detail
+
+template <class R>
+concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
+  { random.flip(1.0, 2.0) } -> std::same_as<bool>;
+  { random.pick(weights) } -> std::same_as<Token>;
+  { random.emit(weights) } -> std::same_as<Verdict>;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,207 @@
+// Laws prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts from one
+// proposal is (p - b q)+ for one b, positive on a prefix of this order, so a residual mass costs a look-up and a
+// residual draw a bisection.
+//
+//   r_j      ratio_[j]         p / q of the j-th token in descending order; +infinity where q = 0 < p
+//   P_j, Q_j prefix_[j]        p- and q-mass of the first j tokens
+//   i(b)     reach(b)          number of tokens with p / q > b
+//   F(b)                       P_i - b Q_i
+//   draw                       smallest j with P_{j+1} - b Q_{j+1} > u F(b)
+//
+// Cost: O(V log V) once; then O(1) expected for F, O(log V) for a draw, O(1) for a draft.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/alias_table.hpp>
+#include <draftproof/sim/cumulative_table.hpp>
+#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/ratio_guide.hpp>
+
+namespace draftproof {
+
+/// Rows of V probabilities that sum to 1 in double precision. The curve belongs to p and the first proposal;
+/// further proposals are served token by token. Immutable after construction, so threads share one table.
+class RatioTable {
+ public:
+  using Scalar = double;
+
+  RatioTable(std::span<const double> target, std::span<const std::vector<double>> proposals) {
+    const auto p = quantise(target);
+    probabilities_.resize(p.size() * (1 + proposals.size()));
+    std::vector<std::uint64_t> first;
+    for (const auto& row : proposals) {
+      auto q = quantise(row);
+      aliases_.emplace_back(q);
+      cumulatives_.emplace_back(q);
+      if (first.empty()) first = std::move(q);
+    }
+    stride_ = 1 + proposals.size();
+    for (std::size_t x = 0; x < p.size(); ++x) {
+      probabilities_[x * stride_] = probability(p[x]);
+      for (std::size_t k = 0; k < proposals.size(); ++k)
+        probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
+    }
+    sort_by_ratio(p, first);
+    find_top();
+  }
+  RatioTable(std::span<const double> target, const std::vector<double>& proposal)
+      : RatioTable(target, std::span{&proposal, 1}) {}
+
+  int vocabulary() const { return static_cast<int>(probabilities_.size() / stride_); }
+  int proposals() const { return static_cast<int>(aliases_.size()); }
+  double zero() const { return 0; }
+  double one() const { return 1; }
+  double target(Token x) const { return probabilities_[index(x) * stride_]; }
+  double proposal(Token x, int k = 0) const { return probabilities_[index(x) * stride_ + 1 + row_of(k)]; }
+  Token top(int j) const { return top_[index(j)]; }
+
+  /// Tokens in the order of the table, with p- and q-mass of the first j of them; q / p of none is 0 / 0.
+  std::span<const Token> order() const { return order_; }
+  struct Mass {
+    double target, proposal;
+  };
+  std::span<const Mass> prefix() const { return prefix_; }
+
+  /// Number of leading tokens with p > b q.
+  std::size_t reach(double b) const { return guide_.reach(ratio_, b); }
+
+  double residual_mass(double b) const { return above(reach(b), b); }
+
+  auto residual(double b) const {
+    return ResidualWeights{*this, b, std::numeric_limits<double>::infinity(), reach(b)};
+  }
+  auto clipped(double b, double knee) const { return ResidualWeights{*this, b, knee, order_.size()}; }
+
+  auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
+  auto row_without(int k, const Token* seen, int n) const { return ProposalWeights{*this, row_of(k), seen, n}; }
+  double mass_without(int k, const Token* seen, int n) const {
+    return probability(cumulatives_[row_of(k)].mass_without(seen, n));
+  }
+
+  template <class F>
+  auto sum(F f) const {
+    return fixed_sum(vocabulary(), f);
+  }
+  template <class F>
+  auto weights(F f) const {
+    return FixedWeights<F>{vocabulary(), std::move(f)};
+  }
+
+ private:
+  /// p - b q on the first tokens of the order, p (1 - b / knee) from the first token with p <= knee q on.
+  class ResidualWeights {
+   public:
+    ResidualWeights(const RatioTable& table, double b, double knee, std::size_t count)
+        : table_{table}, b_{b}, count_{count}, bend_{std::min(count, std::isinf(knee) ? count : table.reach(knee))},
+          tail_{1 - b / knee} {}
+
+    Token draw(std::uint64_t word) const {
+      const double total = up_to(count_);
+      if (!(total > 0)) return no_token;
+      const double threshold = unit_interval(word) * total;
+      std::size_t low = 0, high = count_ - 1;  // the answer lies in [low, high]
+      while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (up_to(middle + 1) > threshold) high = middle;
+        else low = middle + 1;
+      }
+      return table_.order_[low];
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (std::size_t j = 0; j < count_; ++j) {
+        const Token x = table_.order_[j];
+        const double weight = j < bend_ ? table_.target(x) - b_ * table_.proposal(x) : table_.target(x) * tail_;
+        if (weight > 0) visit(x, weight);
+      }
+    }
+
+   private:
+    double up_to(std::size_t j) const {
+      if (j <= bend_) return table_.above(j, b_);
+      return table_.above(bend_, b_) + (table_.prefix_[j].target - table_.prefix_[bend_].target) * tail_;
+    }
+    const RatioTable& table_;
+    double b_;
+    std::size_t count_, bend_;
+    double tail_;
+  };
+
+  class ProposalWeights {
+   public:
+    ProposalWeights(const RatioTable& table, std::size_t row, const Token* seen, int n)
+        : table_{table}, row_{row}, seen_{seen}, n_{n} {}
+
+    Token draw(std::uint64_t word) const {
+      return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (Token x = 0; x < table_.vocabulary(); ++x)
+        if (const double q = table_.proposal(x, static_cast<int>(row_)); q > 0 && !among(x, seen_, n_)) visit(x, q);
+    }
+
+   private:
+    const RatioTable& table_;
+    std::size_t row_;
+    const Token* seen_;
+    int n_;
+  };
+
+  static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
+  std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
+  double above(std::size_t j, double b) const {
+    return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0);
+  }
+
+  void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
+    std::vector<std::pair<double, Token>> keyed;
+    keyed.reserve(p.size());
+    for (Token x = 0; x < std::ssize(p); ++x)
+      if (p[index(x)] != 0 || q[index(x)] != 0)
+        keyed.emplace_back(static_cast<double>(p[index(x)]) / static_cast<double>(q[index(x)]), x);
+    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+      return a.first > b.first || (a.first == b.first && a.second < b.second);
+    });
+    std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
+    prefix_.push_back({0, 0});
+    for (const auto& [ratio, x] : keyed) {
+      order_.push_back(x);
+      ratio_.push_back(ratio);
+      target_sum += p[index(x)];
+      proposal_sum += q[index(x)];
+      prefix_.push_back({probability(target_sum), probability(proposal_sum)});
+    }
+    guide_ = RatioGuide{ratio_};
+  }
+
+  void find_top() {
+    top_.resize(index(vocabulary()));
+    std::iota(top_.begin(), top_.end(), Token{0});
+    const auto middle = top_.begin() + std::min<std::ptrdiff_t>(max_drafts, std::ssize(top_));
+    std::partial_sort(top_.begin(), middle, top_.end(), [this](Token a, Token b) {
+      return proposal(a) > proposal(b) || (proposal(a) == proposal(b) && a < b);
+    });
+    top_.erase(middle, top_.end());
+    top_.shrink_to_fit();
+  }
+
+  std::size_t stride_ = 1;
+  std::vector<double> probabilities_;  ///< p and the proposals of a token side by side: one cache line a test
+  std::vector<AliasTable> aliases_;
+  std::vector<CumulativeTable> cumulatives_;
+  std::vector<Token> order_, top_;
+  std::vector<double> ratio_;
+  std::vector<Mass> prefix_;
+  RatioGuide guide_;
+};
+
+}  // namespace draftproof

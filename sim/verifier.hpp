@@ -1,0 +1,43 @@
+// What makes a type a verifier or a drafter, and how the framework calls one.
+//
+// A verifier is a struct with a static Info named `info` and
+//     Verdict verify(const P& at, R& random) const            or
+//     auto prepare(const L& laws, int drafts) const           what depends on (p, q, K) alone, and then
+//     Verdict verify(const P& at, const Plan& plan, R& random) const
+// A drafter is a struct with a static DrafterInfo named `info` and
+//     int draw(const L& laws, int drafts, R& random, Token* out) const      returns how many drafts it wrote
+#pragma once
+
+#include <utility>
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+/// The plan of a verifier that prepares nothing.
+struct NoPlan {};
+
+/// Everything `verifier` computes from the laws and the number of drafts alone.
+template <class V, Laws L>
+DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& laws, int drafts) {
+  if constexpr (requires { verifier.prepare(laws, drafts); })
+    return verifier.prepare(laws, drafts);
+  else
+    return NoPlan{};
+}
+
+template <class V, Laws L>
+using PlanOf = decltype(prepare(std::declval<const V&>(), std::declval<const L&>(), 0));
+
+/// One decision of `verifier` at `at`, with the plan made for the same laws and at least as many drafts.
+template <class V, Position P, class Plan, class R>
+DRAFTPROOF_DEVICE Verdict verify(const V& verifier, const P& at, const Plan& plan, R& random) {
+  if constexpr (requires { verifier.verify(at, plan, random); })
+    return verifier.verify(at, plan, random);
+  else
+    return verifier.verify(at, random);
+}
+
+}  // namespace draftproof

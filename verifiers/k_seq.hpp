@@ -1,0 +1,92 @@
+// K-SEQ: every draft is held against p / rho for one factor rho; what all of them leave is served by one residual.
+//
+//   p        at.target(x)                target probability of token x
+//   q        at.proposal(x)              probability each draft was drawn with
+//   rho      plan.factor                 division factor, at least the root rho* of gamma(rho) = rho
+//   beta     overlap(at, rho)            sum min(q, p / rho), the chance that one draft passes
+//   gamma    plan.served                 (1 - (1 - beta)^K) / beta
+//
+// Cost: the root once per (p, q, K); K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
+// Exact for every rho with gamma <= rho: the drafts serve gamma min(q, p / rho) <= p. So rho is rounded up.
+#pragma once
+
+#include <type_traits>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct KSeq {
+  static constexpr Info info{.name = "k_seq",
+                             .summary = "hold each i.i.d. draft against p / rho with the best common factor rho",
+                             .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
+                             .drafts = DraftLaws{"iid"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .more_drafts_never_hurt = true}};
+
+  /// 0: the smallest valid factor. Otherwise the factor to use; the caller answers for factor >= rho*, as K is.
+  double factor = 0;
+
+  template <class Scalar>
+  struct Plan {
+    Scalar factor, served;
+  };
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& laws, int drafts) const {
+    using Scalar = typename L::Scalar;
+    if (factor > 0) return {Scalar(factor), served(laws, Scalar(factor), drafts)};
+    return smallest(laws, drafts);
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Plan<typename P::Scalar>& plan, R& random) const {
+    for (int k = 0; k < at.drafts(); ++k) {
+      const Token x = at.draft(k);
+      if (random.flip(at.target(x), plan.factor * at.proposal(x))) return accepted(x, k);
+    }
+    return random.emit(at.clipped(plan.served, plan.factor));
+  }
+
+ private:
+  /// gamma at rho for K drafts, as the sum of (1 - beta)^k over k < K: no division, so beta = 0 needs no limit.
+  template <Laws L>
+  DRAFTPROOF_DEVICE static typename L::Scalar served(const L& laws, const typename L::Scalar& rho, int drafts) {
+    using Scalar = typename L::Scalar;
+    const Scalar refused = laws.one() - (laws.one() - laws.residual_mass(rho)) / rho;
+    Scalar total = laws.zero();
+    for (int k = 0; k < drafts; ++k) total = laws.one() + refused * total;
+    return total;
+  }
+
+  /// Bisection on the sign of gamma(rho) - rho, which falls from >= 0 at 1 to <= 0 at K. The bracket is a grid of
+  /// 2^-steps (K - 1) and its upper end, where gamma <= rho was seen, is returned: valid in any scalar.
+  template <Laws L>
+  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> smallest(const L& laws, int drafts) {
+    using Scalar = typename L::Scalar;
+    Scalar low = laws.one(), high = Scalar(drafts);
+    Scalar served_low = served(laws, low, drafts), served_high = served(laws, high, drafts);
+    if (!(served_low > low)) return {low, served_low};
+    for (int step = 0; step < steps<Scalar>; ++step) {
+      const Scalar middle = (low + high) / Scalar(2);
+      if (!(low < middle && middle < high)) break;
+      const Scalar at_middle = served(laws, middle, drafts);
+      if (at_middle > middle) {
+        low = middle;
+      } else {
+        high = middle;
+        served_high = at_middle;
+      }
+    }
+    return {high, served_high};
+  }
+
+  /// Halvings: enough to reach the last bit of a floating-point number. In fractions any valid factor is exact,
+  /// and few halvings keep the numbers short.
+  template <class Scalar>
+  static constexpr int steps = std::is_floating_point_v<Scalar> ? 60 : 12;
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,63 @@
+// Recursive rejection of drafts drawn without replacement: the same walk along (p - b q)+, in steps widened by the
+// proposal mass that is still unseen.
+//
+//   p        at.target(x)              target probability of token x
+//   q        at.proposal(x)            proposal; draft k was drawn from q restricted to unseen tokens
+//   m        at.mass_without(0, s, k)  proposal mass outside the first k drafts
+//   F(b)     at.residual_mass(b)       sum over the vocabulary of (p - b q)+
+//
+// Cost: K flips, one residual mass and one unseen mass per refusal.
+// Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
+// Exact because a token is refused only if its term in the next residual is zero: b and m carry the whole history.
+// A draft with q = 0 can only come from the uniform policy, once the support of q is exhausted; the walk then
+// starts over with what remains of p and the uniform law.
+#pragma once
+
+#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct RecursiveRejectionWor {
+  static constexpr Info info{.name = "recursive_rejection_wor",
+                             .summary = "test drafts without replacement in turn against the shrinking residual",
+                             .source = "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), "
+                                       "arXiv:2402.12374",
+                             .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .flag_is_membership = true,
+                                        .more_drafts_never_hurt = true}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    int exhausted_at = 0;
+    const Verdict verdict = walk(at, random, exhausted_at);
+    if (exhausted_at == 0) return verdict;
+    const OffSupport<P> rest(at, exhausted_at);
+    int never = 0;
+    const Verdict late = walk(rest, random, never);
+    return late.accepted >= 0 ? accepted(late.token, late.accepted + exhausted_at) : late;
+  }
+
+ private:
+  template <class P, RandomSource R>
+  DRAFTPROOF_DEVICE static Verdict walk(const P& at, R& random, int& exhausted_at) {
+    auto b = at.zero();
+    auto mass = at.one();
+    for (int k = 0; k < at.drafts(); ++k) {
+      const Token x = at.draft(k);
+      if (!(at.proposal(x) > at.zero())) {
+        exhausted_at = k;
+        return {};
+      }
+      const auto unseen = at.mass_without(0, at.draft_data(), k);
+      if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
+      b += mass / unseen;
+      mass = at.residual_mass(b);
+    }
+    return random.emit(at.residual(b));
+  }
+};
+
+}  // namespace draftproof::verifiers

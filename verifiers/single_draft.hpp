@@ -1,0 +1,33 @@
+// Single-draft speculative sampling: keep the draft with probability min(1, p / q), else draw from what is left.
+//
+//   p        at.target(x)        target probability of token x
+//   q        at.proposal(x)      probability the draft was drawn with
+//
+// Cost: one flip; one pass over the vocabulary after a refusal. Acceptance sum min(p, q), the best of any coupling.
+// Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
+// Exact because accepting leaves min(p, q) served and refusing leaves (p - q)+, which has the mass refused.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct SingleDraft {
+  static constexpr Info info{.name = "single_draft",
+                             .summary = "accept the draft with min(1, p/q), else draw from (p - q)+",
+                             .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .flag_is_membership = true}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+}  // namespace draftproof::verifiers
