@@ -17,30 +17,46 @@ function(draftproof_type_name out file)
 endfunction()
 
 # draftproof_found(<sources out> <calls out> KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-#                  REGISTRAR draftproof/properties/register_verifier.hpp)
+#                  REGISTRAR draftproof/properties/register_verifier.hpp [TOGETHER])
+# TOGETHER puts all of a kind into one source: for small things that compile faster so.
 function(draftproof_found sources calls)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "KIND;NAMESPACE;DIRECTORY;REGISTRAR" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "TOGETHER" "KIND;NAMESPACE;DIRECTORY;REGISTRAR" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
+  set(includes "#include <${arg_REGISTRAR}>\n")
+  set(bodies "")
+  set(new_sources "")
+  set(new_calls "")
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     draftproof_type_name(type ${file})
-    set(output ${PROJECT_BINARY_DIR}/found/${arg_KIND}_${name}.cpp)
-    file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
-"// Generated from @arg_DIRECTORY@/@name@.hpp.
-#include <draftproof/@arg_DIRECTORY@/@name@.hpp>
-#include <@arg_REGISTRAR@>
-
-namespace draftproof::found {
-void @arg_KIND@_@name@();
-void @arg_KIND@_@name@() { register_@arg_KIND@<@arg_NAMESPACE@::@type@>(); }
-}  // namespace draftproof::found
-")
-    list(APPEND found_sources ${output})
-    list(APPEND found_calls ${arg_KIND}_${name})
+    set(include "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
+    set(call ${arg_KIND}_${name})
+    set(body "void ${call}();\nvoid ${call}() { register_${arg_KIND}<${arg_NAMESPACE}::${type}>(); }\n")
+    list(APPEND new_calls ${call})
+    if(arg_TOGETHER)
+      string(APPEND includes ${include})
+      string(APPEND bodies "${body}")
+    else()
+      draftproof_write_found(${PROJECT_BINARY_DIR}/found/${call}.cpp "#include <${arg_REGISTRAR}>\n${include}" "${body}")
+      list(APPEND new_sources ${PROJECT_BINARY_DIR}/found/${call}.cpp)
+    endif()
   endforeach()
-  set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
-  set(${calls} ${${calls}} ${found_calls} PARENT_SCOPE)
+  if(arg_TOGETHER AND files)
+    draftproof_write_found(${PROJECT_BINARY_DIR}/found/${arg_KIND}s.cpp "${includes}" "${bodies}")
+    list(APPEND new_sources ${PROJECT_BINARY_DIR}/found/${arg_KIND}s.cpp)
+  endif()
+  set(${sources} ${${sources}} ${new_sources} PARENT_SCOPE)
+  set(${calls} ${${calls}} ${new_calls} PARENT_SCOPE)
+endfunction()
+
+function(draftproof_write_found output includes bodies)
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"// Generated.
+@includes@
+namespace draftproof::found {
+@bodies@}  // namespace draftproof::found
+")
 endfunction()
 
 # Writes the one function that calls all of them.

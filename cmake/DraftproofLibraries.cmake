@@ -3,19 +3,19 @@
 set(found_sources "")
 set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
-                 REGISTRAR draftproof/properties/register_drafter.hpp)
+                 REGISTRAR draftproof/properties/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
                  REGISTRAR draftproof/properties/register_verifier.hpp)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/register_verifier.hpp)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
-                 DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp)
+                 DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::laws DIRECTORY properties/laws
-                 REGISTRAR draftproof/properties/register_property.hpp)
+                 REGISTRAR draftproof/properties/register_property.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
-                 REGISTRAR draftproof/captures/family.hpp)
+                 REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
-                 REGISTRAR draftproof/report/register_writer.hpp)
+                 REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
 file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
@@ -26,8 +26,11 @@ add_library(draftproof::framework ALIAS draftproof_framework)
 set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
 target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
                                                   OpenMP::OpenMP_CXX Threads::Threads
-                      PRIVATE libzip::zip rapidcheck)
+                      PRIVATE PkgConfig::libzip rapidcheck)
 draftproof_own_target(draftproof_framework)
+# Multiprecision alone costs seconds a source.
+target_precompile_headers(draftproof_framework PRIVATE <boost/multiprecision/cpp_int.hpp> <fmt/format.h>
+                          <nlohmann/json.hpp> <algorithm> <functional> <map> <memory> <string> <vector>)
 
 set(command_sources "")
 set(command_calls "")

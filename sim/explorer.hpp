@@ -40,7 +40,7 @@ class Explorer {
     if (depth_ == stack_.size()) {
       Weight yes = Weight(num) / Weight(den);
       Weight no = Weight(Weight(1) - yes);
-      stack_.push_back({{{1, std::move(yes)}, {0, std::move(no)}}, 0});
+      push({{1, std::move(yes)}, {0, std::move(no)}});
     }
     return take() != 0;
   }
@@ -48,15 +48,15 @@ class Explorer {
   template <class W>
   Token pick(const W& weights) {
     if (depth_ == stack_.size()) {
-      Choice choice;
+      Branches branches;
       Weight total{0};
       weights.for_each([&](Token x, const auto& weight) {
-        choice.branches.emplace_back(x, Weight(weight));
-        total += choice.branches.back().second;
+        branches.emplace_back(x, Weight(weight));
+        total += branches.back().second;
       });
-      if (choice.branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
-      for (auto& branch : choice.branches) branch.second /= total;
-      stack_.push_back(std::move(choice));
+      if (branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
+      for (auto& branch : branches) branch.second /= total;
+      push(std::move(branches));
     }
     return take();
   }
@@ -76,7 +76,6 @@ class Explorer {
     stack_.clear();
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
-      path_ = Weight(1);
       const Verdict verdict = program(*this);
       ++leaves_;
       Weight total{0};
@@ -84,10 +83,10 @@ class Explorer {
         for (const auto& [token, weight] : spread_) total += weight;
       else
         spread_.clear();
-      sink(Leaf<Weight>{verdict, path_, spread_, total});
+      sink(Leaf<Weight>{verdict, depth_ == 0 ? certain_ : stack_[depth_ - 1].reached, spread_, total});
       while (!stack_.empty() && stack_.back().taken + 1 == stack_.back().branches.size()) stack_.pop_back();
       if (stack_.empty()) return true;
-      ++stack_.back().taken;
+      advance(stack_.back().taken + 1);
     }
     return false;
   }
@@ -95,14 +94,27 @@ class Explorer {
   std::uint64_t leaves() const { return leaves_; }
 
  private:
+  using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcome and its probability, all positive
+
   struct Choice {
-    std::vector<std::pair<Token, Weight>> branches;  ///< outcome and its probability, all positive
-    std::size_t taken = 0;
+    Branches branches;
+    std::size_t taken;
+    Weight reached;  ///< probability of the path up to and including the branch taken
   };
 
+  void push(Branches branches) {
+    stack_.push_back({std::move(branches), 0, Weight(0)});
+    advance(0);
+  }
+  /// Takes branch `taken` of the last choice.
+  void advance(std::size_t taken) {
+    Choice& choice = stack_.back();
+    const Weight& before = stack_.size() == 1 ? certain_ : stack_[stack_.size() - 2].reached;
+    choice.taken = taken;
+    choice.reached = before * choice.branches[taken].second;
+  }
   Token take() {
     const Choice& choice = stack_[depth_++];
-    path_ *= choice.branches[choice.taken].second;
     return choice.branches[choice.taken].first;
   }
 
@@ -110,7 +122,7 @@ class Explorer {
   std::vector<Choice> stack_;
   std::size_t depth_ = 0;
   std::uint64_t leaves_ = 0;
-  Weight path_{1};
+  Weight certain_{1};
   std::vector<std::pair<Token, Weight>> spread_;
 };
 

@@ -69,6 +69,7 @@ struct DrafterInfo {
   std::string_view summary;  ///< one line
   bool several_proposals = false;  ///< draft k has a proposal of its own
   bool needs_k_tokens = false;     ///< defined for K <= V only
+  bool ranks_tokens = false;    ///< breaks ties between tokens by their ids
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
 };
 

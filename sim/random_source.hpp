@@ -19,11 +19,18 @@ namespace draftproof {
 /// Draws of different purposes never share a counter. One value per role, not per call site.
 enum class Purpose : std::uint32_t { draft = 1, flip = 2, pick = 3, emit = 4, bonus = 5, count = 6, model = 7 };
 
+namespace detail {
+// Not a lambda: nvcc rejects a generic one inside a requires expression.
+struct SomeVisit {
+  DRAFTPROOF_DEVICE void operator()(Token, const auto&) const {}
+};
+}  // namespace detail
+
 /// Weights over tokens, as a source draws from them or walks them.
 template <class W>
-concept Weights = requires(const W& weights) {
+concept Weights = requires(const W& weights, const detail::SomeVisit& visit) {
   { weights.draw(std::uint64_t{}) } -> std::same_as<Token>;
-  weights.for_each([](Token, auto&&) {});
+  weights.for_each(visit);
 };
 
 namespace detail {

@@ -10,7 +10,8 @@ namespace draftproof::drafters {
 
 struct FixedTopK {
   static constexpr DrafterInfo info{
-      .name = "fixed_top_k", .summary = "the K most probable tokens of q, not sampled", .needs_k_tokens = true};
+      .name = "fixed_top_k", .summary = "the K most probable tokens of q, not sampled", .needs_k_tokens = true,
+      .ranks_tokens = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {

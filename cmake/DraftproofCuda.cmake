@@ -1,0 +1,64 @@
+# The kernels of all verifiers: one CUDA source per file of verifiers/ and mutants/, in the library draftproof::gpu.
+# Without nvcc the rest of the tree builds as it is. Registers and spills: -DCMAKE_CUDA_FLAGS=-Xptxas=-v.
+include(CheckLanguage)
+
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  # An nvcc that is not on the PATH: through CUDA_PATH or where the toolkit installs itself.
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_NVCC_EXECUTABLE)
+    set(ENV{CUDACXX} ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+endif()
+if(NOT CMAKE_CUDA_HOST_COMPILER)
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES ${DRAFTPROOF_CUDA_ARCHITECTURES})
+endif()
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  message(STATUS "draftproof: CUDA not found: GPU kernels are not built and their parity tests are skipped")
+  return()
+endif()
+enable_language(CUDA)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES} with nvcc "
+               "${CMAKE_CUDA_COMPILER_VERSION}")
+
+# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers)
+function(draftproof_kernels sources)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY" "")
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
+  list(SORT files)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    draftproof_type_name(type ${file})
+    set(output ${PROJECT_BINARY_DIR}/found/kernel_${arg_DIRECTORY}_${name}.cu)
+    file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"// Generated from @arg_DIRECTORY@/@name@.hpp.
+#include <draftproof/@arg_DIRECTORY@/@name@.hpp>
+#include <draftproof/gpu/verify_batch.cuh>
+
+template void draftproof::gpu::verify_batch(const @arg_NAMESPACE@::@type@&, const draftproof::gpu::Batch<float>&,
+                                            draftproof::gpu::Stream);
+")
+    list(APPEND found_sources ${output})
+  endforeach()
+  set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
+endfunction()
+
+set(kernel_sources "")
+draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers)
+draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants)
+file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu)
+
+add_library(draftproof_gpu STATIC ${gpu_sources} ${kernel_sources})
+add_library(draftproof::gpu ALIAS draftproof_gpu)
+set_target_properties(draftproof_gpu PROPERTIES EXPORT_NAME gpu)
+target_link_libraries(draftproof_gpu PUBLIC draftproof::sim)
+# No contraction of a * b + c on either side: host and device form the same terms.
+target_compile_options(draftproof_gpu PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings
+    "SHELL:-Xcompiler -ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror">)

@@ -1,0 +1,61 @@
+// The law of the set of drafted tokens: all that an optimum depends on, for any drafter, by enumeration.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include <draftproof/sim/explorer.hpp>
+
+namespace draftproof {
+
+/// A set of tokens below 64 as bits.
+using TokenSet = std::uint64_t;
+
+inline TokenSet set_of(const Token* drafts, int count) {
+  TokenSet set = 0;
+  for (int k = 0; k < count; ++k) set |= TokenSet{1} << drafts[k];
+  return set;
+}
+
+/// Probability of every set that can be drafted. `draw` writes one tuple and returns its length.
+template <class Weight>
+std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, Token*)>& draw) {
+  std::map<TokenSet, Weight> law;
+  TokenSet drafted = 0;
+  Explorer<Weight> explorer;
+  explorer.explore(
+      [&](Explorer<Weight>& random) {
+        Token drafts[max_drafts];
+        const int count = draw(random, drafts);
+        drafted = set_of(drafts, count);
+        return Verdict{0, none_accepted};
+      },
+      [&](const Leaf<Weight>& leaf) { law.try_emplace(drafted, 0).first->second += leaf.probability; });
+  return law;
+}
+
+/// min over all sets S of p(S) + 1 - Pr(all drafts in S): the optimum of any draft law, by looking at all 2^V sets.
+/// V <= 20.
+template <class Weight>
+Weight cut_optimum(std::span<const Weight> target, const std::map<TokenSet, Weight>& drafts) {
+  const std::size_t vocabulary = target.size();
+  std::vector<Weight> inside(std::size_t{1} << vocabulary, Weight(0));
+  for (const auto& [set, probability] : drafts) inside[set] = probability;
+  for (std::size_t x = 0; x < vocabulary; ++x)  // sums over subsets
+    for (std::size_t set = 0; set < inside.size(); ++set)
+      if (set >> x & 1) inside[set] += inside[set ^ (std::size_t{1} << x)];
+  std::vector<Weight> mass(inside.size(), Weight(0));
+  Weight best(1);  // of the empty set
+  for (std::size_t set = 1; set < inside.size(); ++set) {
+    mass[set] = mass[set & (set - 1)] + target[static_cast<std::size_t>(std::countr_zero(set))];
+    const Weight value = mass[set] + (Weight(1) - inside[set]);
+    if (value < best) best = value;
+  }
+  return best;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,118 @@
+// Turns a verifier or drafter type into a subject of the framework, by putting it to work on every interpreter.
+#pragma once
+
+#include <utility>
+
+#include <draftproof/properties/subject.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof {
+
+template <class V, class L, class R>
+class DeciderOf final : public Decider<L, R> {
+ public:
+  DeciderOf(const V& verifier, const L& laws, int drafts)
+      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  Verdict decide(std::span<const Token> drafts, R& random) const override {
+    return verify(verifier_, At<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_, random);
+  }
+
+ private:
+  V verifier_;
+  const L& laws_;
+  PlanOf<V, L> plan_;
+};
+
+template <class V, class L>
+class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
+ public:
+  DeciderOf(const V& verifier, const L& laws, int drafts)
+      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+    for (int t = 0; t < batch.count; ++t) {
+      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
+      verdicts[t] =
+          verify(verifier_, At<L>(laws_, batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+    }
+  }
+
+ private:
+  V verifier_;
+  const L& laws_;
+  PlanOf<V, L> plan_;
+};
+
+template <class V>
+class VerifierOf final : public AnyVerifier {
+ public:
+  explicit VerifierOf(Kind kind, V verifier = {}) : AnyVerifier(V::info, kind), verifier_{std::move(verifier)} {}
+
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty(), Explorer<Rational>>(laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty(), Explorer<double>>(laws, drafts);
+  }
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty() && V::info.cannot.simulate.empty(), Explorer<double>>(laws, drafts);
+  }
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty() && V::info.cannot.fresh.empty(), Explorer<double>>(laws, drafts);
+  }
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.cannot.simulate.empty(), Philox>(laws, drafts);
+  }
+  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
+    return make<V::info.cannot.fresh.empty(), Philox>(laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
+    return make<true, Philox>(laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Tape> play_on(const Rows<double>& laws, int drafts) const override {
+    return make<true, Tape>(laws, drafts);
+  }
+
+ private:
+  template <bool possible, class R, class L>
+  DeciderPtr<L, R> make(const L& laws, int drafts) const {
+    if constexpr (possible)
+      return std::make_unique<DeciderOf<V, L, R>>(verifier_, laws, drafts);
+    else
+      return nullptr;
+  }
+  V verifier_;
+};
+
+template <class D>
+class DrafterOf final : public AnyDrafter {
+ public:
+  DrafterOf() : AnyDrafter(D::info) {}
+
+  int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  int draw(const Rows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  int draw(const RatioTable& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  int draw(const FreshRows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
+  void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {
+    fill(laws, drafts, batch);
+  }
+
+ private:
+  template <class L>
+  static void fill(const L& laws, int drafts, const TrialBatch& batch) {
+    for (int t = 0; t < batch.count; ++t) {
+      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
+      batch.lengths[t] = D{}.draw(laws, drafts, random, batch.drafts + t * batch.stride);
+    }
+  }
+};
+
+}  // namespace draftproof

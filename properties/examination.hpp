@@ -1,0 +1,47 @@
+// One verifier, one draft law, one instance, and what an exact walk of them gives: the table a property works at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <draftproof/properties/explored.hpp>
+#include <draftproof/properties/instance.hpp>
+#include <draftproof/properties/subject.hpp>
+
+namespace draftproof {
+
+class Examination {
+ public:
+  Examination(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
+              ExplorerLimits limits = {})
+      : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
+
+  const AnyVerifier& verifier() const { return verifier_; }
+  const AnyDrafter& drafter() const { return drafter_; }
+  const Instance& instance() const { return instance_; }
+  ExplorerLimits limits() const { return limits_; }
+
+  /// Whether verifier and draft law are defined for `instance`.
+  static bool possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance);
+
+  /// The exact law on the instance; walked once, whoever asks.
+  const ExactLaw<Rational>& law();
+  /// The exact law on a variation of it.
+  ExactLaw<Rational> law_of(const Instance& variation);
+  /// The optimum of the draft law on the instance, by all cuts.
+  Rational optimum() const;
+
+  /// Runs of the program so far.
+  std::uint64_t leaves() const { return leaves_; }
+
+ private:
+  const AnyVerifier& verifier_;
+  const AnyDrafter& drafter_;
+  const Instance& instance_;
+  ExplorerLimits limits_;
+  std::optional<ExactLaw<Rational>> law_;
+  std::uint64_t leaves_ = 0;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,35 @@
+// A law every verifier is held to, one per file in properties/laws/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <draftproof/properties/examination.hpp>
+
+namespace draftproof {
+
+/// What came of asking a property of one instance.
+struct Answer {
+  enum class Status { held, violated, not_applicable, undecided } status;
+  std::string evidence;  ///< of a violation, and why something is undecided
+
+  static Answer held() { return {Status::held, {}}; }
+  static Answer not_applicable() { return {Status::not_applicable, {}}; }
+  static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
+  static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
+  static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
+};
+
+/// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
+/// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
+/// of one generated instance in n.
+struct Property {
+  std::string_view name;
+  std::string_view about;
+  int every;
+  bool (*applies)(const AnyVerifier&, const AnyDrafter&);
+  Answer (*check)(Examination&);
+};
+
+}  // namespace draftproof

@@ -1,0 +1,13 @@
+// How a found property enters the registry.
+#pragma once
+
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+
+template <class P>
+void register_property() {
+  Registry::instance().add(Property{P::name, P::about, P::every, &P::applies, &P::check});
+}
+
+}  // namespace draftproof

@@ -1,0 +1,70 @@
+#include <draftproof/properties/registry.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+namespace draftproof::found {
+void everything();  // generated
+}
+
+namespace draftproof {
+
+namespace {
+
+/// Keeps `list` sorted by `key`; two things of one name cannot be told apart in any report.
+template <class List, class Item, class Key>
+void insert_sorted(List& list, Item&& item, Key key) {
+  const auto place = std::lower_bound(list.begin(), list.end(), item,
+                                      [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  if (place != list.end() && key(*place) == key(item))
+    throw std::logic_error("registered twice: " + std::string(std::get<1>(key(item))));
+  list.insert(place, std::forward<Item>(item));
+}
+
+template <class List>
+auto find_named(const List& list, std::string_view name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const auto& item) { return item->info().name == name; });
+  return found == list.end() ? nullptr : found->get();
+}
+
+}  // namespace
+
+Registry& Registry::instance() {
+  static Registry registry;
+  return registry;
+}
+
+void Registry::add(std::unique_ptr<AnyVerifier> verifier) {
+  insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
+}
+void Registry::add(std::unique_ptr<AnyDrafter> drafter) {
+  insert_sorted(drafters_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
+}
+void Registry::add(const Generator& generator) {
+  insert_sorted(generators_, generator, [](const auto& g) { return std::tuple(0, g.name); });
+}
+void Registry::add(const Property& property) {
+  insert_sorted(properties_, property, [](const auto& p) { return std::tuple(0, p.name); });
+}
+
+const AnyVerifier* Registry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
+const AnyDrafter* Registry::drafter(std::string_view name) const { return find_named(drafters_, name); }
+
+std::vector<const AnyDrafter*> Registry::drafters_of(const Info& info) const {
+  std::vector<const AnyDrafter*> matching;
+  for (const auto& drafter : drafters_)
+    if (info.drafts.includes(drafter->info().name)) matching.push_back(drafter.get());
+  return matching;
+}
+
+const Registry& registry() {
+  static std::once_flag once;
+  std::call_once(once, found::everything);
+  return Registry::instance();
+}
+
+}  // namespace draftproof

@@ -1,0 +1,99 @@
+// Verifiers and drafters under test, with their types erased: what the framework holds once a file has been found.
+// Each can be set to work on any model of the laws with any source of randomness listed here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <draftproof/optimum/rational.hpp>
+#include <draftproof/sim/explorer.hpp>
+#include <draftproof/sim/fresh_rows.hpp>
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/rows.hpp>
+#include <draftproof/sim/tape.hpp>
+
+namespace draftproof {
+
+/// Trials first .. first + count - 1 of a seed, as arrays: `drafts` holds count x stride tokens, trial-major.
+struct TrialBatch {
+  std::uint64_t seed, first;
+  int count;
+  int stride;
+  Token* drafts;
+  int* lengths;  ///< drafts at hand in each trial, at most stride
+};
+
+/// A verifier prepared for laws and a number of drafts. Refers to the laws; safe to share between threads where the
+/// laws are.
+template <class L, class R>
+class Decider {
+ public:
+  virtual ~Decider() = default;
+  virtual Verdict decide(std::span<const Token> drafts, R& random) const = 0;
+};
+
+/// The same for simulation: whole batches, so that the call through the interface costs nothing a trial.
+template <class L>
+class Decider<L, Philox> {
+ public:
+  virtual ~Decider() = default;
+  virtual void decide(const TrialBatch& batch, Verdict* verdicts) const = 0;
+};
+
+template <class L, class R>
+using DeciderPtr = std::unique_ptr<Decider<L, R>>;
+
+enum class Kind { verifier, mutant };
+
+/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there.
+class AnyVerifier {
+ public:
+  AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
+  virtual ~AnyVerifier() = default;
+
+  const Info& info() const { return info_; }
+  Kind kind() const { return kind_; }
+  /// Whether the scheme is defined for this many drafts.
+  bool takes(int drafts) const { return drafts >= 1 && (info_.most_drafts == 0 || drafts <= info_.most_drafts); }
+
+  virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int drafts) const = 0;
+  virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int drafts) const = 0;
+  virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int drafts) const = 0;
+  virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const = 0;
+  virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
+  virtual DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int drafts) const = 0;
+  virtual DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const = 0;
+  virtual DeciderPtr<Rows<double>, Tape> play_on(const Rows<double>&, int drafts) const = 0;
+
+ private:
+  const Info& info_;
+  Kind kind_;
+};
+
+/// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length.
+class AnyDrafter {
+ public:
+  explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}
+  virtual ~AnyDrafter() = default;
+
+  const DrafterInfo& info() const { return info_; }
+  /// Whether the law exists for K drafts of V tokens from this many proposals.
+  bool defined(int vocabulary, int drafts, int proposals) const {
+    return (!info_.needs_k_tokens || drafts <= vocabulary) && proposals >= (info_.several_proposals ? drafts : 1);
+  }
+
+  virtual int draw(const Rows<Rational>&, int drafts, Explorer<Rational>&, Token* out) const = 0;
+  virtual int draw(const Rows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
+  virtual int draw(const RatioTable&, int drafts, Explorer<double>&, Token* out) const = 0;
+  virtual int draw(const FreshRows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
+  virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
+  virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
+
+ private:
+  const DrafterInfo& info_;
+};
+
+}  // namespace draftproof
