@@ -1,0 +1,80 @@
+// A capture: target and proposal laws of real models at the same contexts, from one .npz, .safetensors or
+// .npy file with its metadata (see capture_schema.hpp). Shapes and ids are checked on opening, each row when
+// it is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/captures/array.hpp>
+#include <draftproof/captures/capture_schema.hpp>
+#include <draftproof/captures/filter.hpp>
+
+namespace draftproof {
+
+class Capture {
+ public:
+  /// Reads the whole file. A plain .npy must be [D, N, V] with D >= 2: the target, then proposals called
+  /// `draft`, or `draft_1`, `draft_2`, ... Throws InputError.
+  static Capture open(const std::filesystem::path& path);
+
+  const std::string& file() const { return file_; }
+  std::size_t positions() const { return positions_; }
+
+  /// Symbols of a row: V, or K + 1 in the truncated form, whose last symbol is the rest.
+  std::size_t vocabulary() const { return truncated_ ? columns_ + 1 : columns_; }
+
+  bool truncated() const { return truncated_; }
+  Values values() const { return declared_.values; }
+
+  /// Names of the proposals, in the order of the file.
+  const std::vector<std::string>& proposals() const { return proposals_; }
+
+  /// The target's law [vocabulary()] at position i < positions(). Throws InputError naming array, row and
+  /// token if the stored row is none, and if a filter that changes something meets the truncated form.
+  std::vector<double> target(std::size_t i, const Filter& filter = {}) const;
+
+  /// The same for a proposal; InputError lists the known names if `name` is none of them.
+  std::vector<double> proposal(std::string_view name, std::size_t i, const Filter& filter = {}) const;
+
+  /// Throws the InputError of proposal() for an unknown name.
+  void require_proposal(std::string_view name) const;
+
+  /// Token of `symbol` at position i; -1 at padding and for the rest.
+  std::int64_t token_id(std::size_t i, std::size_t symbol) const;
+
+  /// The context at position i without its padding; empty if the file has none.
+  std::vector<std::int64_t> context(std::size_t i) const;
+
+  /// The token that followed in the text, if the file says.
+  std::optional<std::int64_t> next_token(std::size_t i) const;
+
+  /// The metadata as found, or an empty object.
+  const nlohmann::json& metadata() const { return metadata_; }
+
+ private:
+  Capture(std::string file, NamedArrays arrays, nlohmann::json metadata);
+
+  const Array& require(std::string_view name) const;
+  void check_shape(std::string_view name, std::size_t columns) const;
+  void check_ids() const;
+  void check_context() const;
+  std::vector<double> law(std::string_view name, std::size_t i, const Filter& filter) const;
+
+  std::string file_;
+  NamedArrays arrays_;
+  nlohmann::json metadata_;
+  Declared declared_;
+  std::vector<std::string> proposals_;
+  std::size_t positions_ = 0, columns_ = 0;
+  bool truncated_ = false;
+};
+
+}  // namespace draftproof

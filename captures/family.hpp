@@ -1,0 +1,100 @@
+// Parametric families: target and proposal laws made from a few numbers instead of read from a file. A family
+// is one header in families/; here are the registry that finds it by name and the parser of
+// `zipf:vocabulary=32000,positions=8`.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/captures/parameter.hpp>
+#include <draftproof/captures/row.hpp>
+
+namespace draftproof {
+
+/// What a header in families/ defines: a default-constructible struct whose laws are a pure function of its
+/// members, seed and position. `vocabulary` is a member or a constant; a member `drafts`, if any, is the
+/// number of proposals.
+template <class T>
+concept FamilyLike = std::default_initializable<T> && requires(const T& family) {
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::about } -> std::convertible_to<std::string_view>;
+  T::parameters();
+  { family.vocabulary } -> std::convertible_to<double>;
+  { family.pair(std::uint64_t{}, std::size_t{}) } -> std::same_as<RowPair>;
+};
+
+/// A parameter as documentation and parser see it.
+struct ParameterInfo {
+  std::string name;
+  std::string about;
+  double initial, low, high;
+  ParameterKind kind;
+};
+
+/// One family with its parameters set. Copies share the immutable law.
+struct Family {
+  std::string name;
+  std::vector<std::pair<std::string, double>> settings;  // every parameter, in order, as set
+  std::size_t vocabulary = 0;
+  std::size_t drafts = 1;     // proposals per position
+  std::size_t positions = 1;  // how many the spec asks for; pair() takes any position
+  std::function<RowPair(std::uint64_t seed, std::size_t position)> pair;
+
+  nlohmann::json describe() const;
+};
+
+/// A family as registered: documentation and a maker from values in the order of `parameters`.
+struct FamilyInfo {
+  std::string name;
+  std::string about;
+  std::vector<ParameterInfo> parameters;
+  std::function<Family(std::span<const double> values)> make;
+};
+
+/// Adds to the registry; a second registration of a name is ignored. Not thread-safe: for the start of main.
+void register_family(FamilyInfo info);
+
+/// All registered families, by name.
+std::span<const FamilyInfo> known_families();
+
+/// True if `spec` names a registered family before its first colon.
+bool is_family_spec(std::string_view spec);
+
+/// Parses `name` or `name:parameter=number,...`; besides the family's own parameters every one takes
+/// `positions`. Throws InputError for unknown families and parameters (listing the known), repeated or
+/// malformed parameters, and numbers out of range.
+Family parse_family(std::string_view spec);
+
+template <FamilyLike T> void register_family() {
+  FamilyInfo info{std::string(T::name), std::string(T::about), {}, {}};
+  const T initial{};
+  for (const auto& p : T::parameters())
+    info.parameters.push_back(
+        {std::string(p.name), std::string(p.about), initial.*(p.member), p.low, p.high, p.kind});
+  info.make = [](std::span<const double> values) {
+    T family{};
+    Family result{.name = std::string(T::name), .settings = {}, .pair = {}};
+    std::size_t next = 0;
+    for (const auto& p : T::parameters()) {
+      family.*(p.member) = values[next++];
+      result.settings.emplace_back(p.name, family.*(p.member));
+    }
+    result.vocabulary = static_cast<std::size_t>(family.vocabulary);
+    if constexpr (requires { family.drafts; }) result.drafts = static_cast<std::size_t>(family.drafts);
+    result.pair = [family](std::uint64_t seed, std::size_t position) { return family.pair(seed, position); };
+    return result;
+  };
+  register_family(std::move(info));
+}
+
+}  // namespace draftproof

@@ -1,0 +1,89 @@
+#include <draftproof/captures/filter.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/row.hpp>
+
+namespace draftproof {
+namespace {
+
+std::vector<double> one_hot(std::span<const double> values) {
+  std::vector<double> law(values.size(), 0.0);
+  law[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())] = 1;
+  return law;
+}
+
+/// Zeroes the `weights` that top-k and top-p drop, and normalises. Ranks by `values`, of which the weights
+/// are a monotone function: rounding in the weights must not create or move ties.
+std::vector<double> cut(std::span<const double> values, std::vector<double> weights, const Filter& filter) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto before = [values](std::size_t a, std::size_t b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  };
+  std::size_t kept = order.size();
+  if (filter.top_k > 0 && filter.top_k < kept) {
+    kept = filter.top_k;
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), before);
+  }
+  if (filter.top_p < 1) {
+    std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), before);
+    std::vector<double> descending(kept);
+    std::transform(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), descending.begin(),
+                   [&weights](std::size_t token) { return weights[token]; });
+    const double wanted = filter.top_p * compensated_sum(descending);
+    double mass = 0;
+    std::size_t run = 0;
+    while (run < kept && mass < wanted) mass += descending[run++];
+    kept = run;
+  }
+  for (std::size_t i = kept; i < order.size(); ++i) weights[order[i]] = 0;
+  normalise(weights);
+  return weights;
+}
+
+}  // namespace
+
+void check_filter(const Filter& filter, const std::string& who) {
+  if (!(std::isfinite(filter.temperature) && filter.temperature >= 0))
+    throw InputError({.file = who,
+                      .found = fmt::format("temperature {}", filter.temperature),
+                      .wanted = "a finite temperature >= 0"});
+  if (!(filter.top_p > 0 && filter.top_p <= 1))
+    throw InputError(
+        {.file = who, .found = fmt::format("top-p {}", filter.top_p), .wanted = "0 < top-p <= 1"});
+}
+
+nlohmann::json to_json(const Filter& filter) {
+  return {{"temperature", filter.temperature}, {"top_k", filter.top_k}, {"top_p", filter.top_p}};
+}
+
+std::vector<double> filtered_softmax(std::span<const double> logits, const Filter& filter) {
+  if (filter.temperature == 0) return one_hot(logits);
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  assert(std::isfinite(largest));
+  std::vector<double> weights(logits.size());
+  // Subtract first: dividing by a tiny temperature could overflow to inf - inf.
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    weights[i] = std::exp((logits[i] - largest) / filter.temperature);
+  return cut(logits, std::move(weights), filter);
+}
+
+std::vector<double> filtered_law(std::vector<double> law, const Filter& filter) {
+  if (filter.changes_nothing()) return law;
+  if (filter.temperature == 0) return one_hot(law);
+  std::vector<double> weights = law;
+  if (filter.temperature != 1) {
+    const double largest = *std::max_element(law.begin(), law.end());
+    for (double& weight : weights) weight = std::pow(weight / largest, 1 / filter.temperature);
+  }
+  return cut(law, std::move(weights), filter);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,57 @@
+// The one exception for bad data from outside: a file, a row or a setting that is not what it has to be. The
+// message names the place, what was found there and what was wanted; the command line turns it into exit
+// code 2.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace draftproof {
+
+/// Where the fault is and what it is. `file` may also be a source spec or the name of an option.
+struct InputFault {
+  std::string file;
+  std::string array = {};                 // empty: the fault is not inside one array
+  std::optional<std::size_t> row = {};    // 0-based
+  std::optional<std::size_t> token = {};  // 0-based column; in a truncated row the column, not the id
+  std::string found = {};
+  std::string wanted = {};
+};
+
+/// `FILE: ARRAY, row R, token T: found X, wanted Y`, without the parts that do not apply.
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(InputFault fault) : std::runtime_error(message(fault)), fault_(std::move(fault)) {}
+
+  const InputFault& fault() const noexcept { return fault_; }
+
+ private:
+  static std::string message(const InputFault& fault) {
+    std::string place = fault.array;
+    const auto append = [&place](std::string_view word, std::optional<std::size_t> number) {
+      if (number) place += (place.empty() ? "" : ", ") + std::string(word) + std::to_string(*number);
+    };
+    append("row ", fault.row);
+    append("token ", fault.token);
+    return fault.file + ": " + place + (place.empty() ? "" : ": ") + "found " + fault.found + ", wanted " +
+           fault.wanted;
+  }
+
+  InputFault fault_;
+};
+
+/// `text` in double quotes, cut at 60 bytes and printable whatever bytes a hostile file put there.
+inline std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::string result = "\"";
+  for (const char character : text.substr(0, longest)) {
+    const bool printable = character >= ' ' && character <= '~';
+    result += printable ? character : '?';
+  }
+  return result + (text.size() > longest ? "...\"" : "\"");
+}
+
+}  // namespace draftproof

@@ -1,0 +1,41 @@
+// A stream of 64-bit random words at an address (seed, position, stream), in the shape that Boost.Random's
+// distributions take. Boost's algorithms are fixed source code, so the same address gives the same family
+// everywhere.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <draftproof/sim/philox4x32.hpp>
+
+namespace draftproof {
+
+class PhiloxEngine {
+ public:
+  using result_type = std::uint64_t;
+
+  /// `stream` below 2^16 separates the uses a family has for randomness at one position.
+  PhiloxEngine(std::uint64_t seed, std::uint64_t position, std::uint32_t stream)
+      : seed_(seed), position_(position), purpose_(first_purpose + stream) {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()() {
+    half_ = !half_;
+    if (!half_) return block_.second;
+    block_ = philox_pair(seed_, position_, slot_++, purpose_);
+    return block_.first;
+  }
+
+ private:
+  // Purposes of their own, so that a family and the trials on it may share a seed.
+  static constexpr std::uint32_t first_purpose = 0xFA000000;
+
+  std::uint64_t seed_, position_;
+  std::uint32_t purpose_, slot_ = 0;
+  PhiloxPair block_{};
+  bool half_ = false;
+};
+
+}  // namespace draftproof

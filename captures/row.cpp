@@ -1,0 +1,51 @@
+#include <draftproof/captures/row.hpp>
+
+#include <cassert>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof {
+
+double compensated_sum(std::span<const double> terms) {
+  double sum = 0, lost = 0;
+  for (const double term : terms) {
+    const double next = sum + term;
+    lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+    sum = next;
+  }
+  return sum + lost;
+}
+
+void normalise(std::vector<double>& weights) {
+  const double sum = compensated_sum(weights);
+  assert(sum > 0 && std::isfinite(sum));
+  for (double& weight : weights) weight /= sum;
+}
+
+std::vector<double> check_row(std::span<const double> row, const RowPlace& place, double tolerance) {
+  for (std::size_t token = 0; token < row.size(); ++token) {
+    if (std::isfinite(row[token]) && row[token] >= 0) continue;
+    throw InputError({.file = place.file,
+                      .array = place.array,
+                      .row = place.row,
+                      .token = token,
+                      .found = std::isnan(row[token]) ? "NaN" : fmt::format("{}", row[token]),
+                      .wanted = "a finite probability >= 0"});
+  }
+  std::vector<double> law(row.begin(), row.end());
+  const double sum = compensated_sum(law);
+  // Written so that an infinite sum (finite entries can overflow) fails too.
+  if (!(std::abs(sum - 1) <= tolerance))
+    throw InputError({.file = place.file,
+                      .array = place.array,
+                      .row = place.row,
+                      .found = fmt::format("probabilities with sum {:.9g}", sum),
+                      .wanted = fmt::format("a sum within {:g} of 1", tolerance)});
+  for (double& probability : law) probability /= sum;
+  return law;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,166 @@
+#include <draftproof/captures/safetensors.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/file_bytes.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/json_input.hpp>
+
+namespace draftproof {
+namespace {
+
+using json = nlohmann::json;
+
+struct Tensor {
+  std::string name;
+  std::string type;
+  std::optional<DType> dtype;  // empty: a type this program does not read
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0, end = 0;  // offsets into the data
+};
+
+std::optional<DType> parse_dtype(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, DType>, 8> types{{{"F16", DType::F16},
+                                                                     {"BF16", DType::BF16},
+                                                                     {"F32", DType::F32},
+                                                                     {"F64", DType::F64},
+                                                                     {"I8", DType::I8},
+                                                                     {"U8", DType::U8},
+                                                                     {"I32", DType::I32},
+                                                                     {"I64", DType::I64}}};
+  for (const auto& [name, dtype] : types)
+    if (name == text) return dtype;
+  return std::nullopt;
+}
+
+class HeaderReader {
+ public:
+  HeaderReader(const std::string& file, std::uint64_t data_size) : file_(file), data_size_(data_size) {}
+
+  Tensor tensor(const std::string& name, const json& entry) const {
+    Tensor result{.name = name, .type = {}, .dtype = {}, .shape = {}};
+    if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") || !entry["dtype"].is_string())
+      throw refuse(name, "a header entry of another form", "dtype, shape and data_offsets");
+    result.type = entry["dtype"].get<std::string>();
+    result.dtype = parse_dtype(result.type);
+    result.shape = whole_numbers(name, entry, "shape");
+    const auto offsets = whole_numbers(name, entry, "data_offsets");
+    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_size_)
+      throw refuse(name, "data_offsets " + shape_text(offsets),
+                   fmt::format("a range within {} bytes", data_size_));
+    result.begin = offsets[0];
+    result.end = offsets[1];
+    if (!result.dtype) return result;
+    const auto bytes = array_bytes(*result.dtype, result.shape);
+    if (!bytes || *bytes != result.end - result.begin)
+      throw refuse(
+          name,
+          fmt::format("{} bytes of {} for shape {}", result.end - result.begin, result.type,
+                      shape_text(result.shape)),
+          bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
+    return result;
+  }
+
+  InputError refuse(const std::string& name, std::string found, std::string wanted) const {
+    return InputError({.file = file_, .array = name, .found = std::move(found), .wanted = std::move(wanted)});
+  }
+
+ private:
+  std::vector<std::uint64_t> whole_numbers(const std::string& name, const json& entry,
+                                           const char* key) const {
+    const auto list = entry.find(key);
+    constexpr std::size_t most = 32;
+    bool good = list != entry.end() && list->is_array() && list->size() <= most;
+    for (std::size_t i = 0; good && i < list->size(); ++i) good = (*list)[i].is_number_unsigned();
+    if (!good)
+      throw refuse(name, fmt::format("no usable {}", key), "a list of at most 32 whole numbers >= 0");
+    return list->get<std::vector<std::uint64_t>>();
+  }
+
+  const std::string& file_;
+  std::uint64_t data_size_;
+};
+
+void check_tiling(const std::vector<Tensor>& tensors, std::uint64_t data_size, const HeaderReader& header) {
+  std::uint64_t covered = 0;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.begin != covered)
+      throw header.refuse(tensor.name, fmt::format("data at offset {}", tensor.begin),
+                          fmt::format("offset {}: arrays side by side, without overlap or hole", covered));
+    covered = tensor.end;
+  }
+  if (covered != data_size)
+    throw header.refuse("", fmt::format("{} bytes of data", data_size),
+                        fmt::format("the {} of the header", covered));
+}
+
+}  // namespace
+
+Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want) {
+  const std::string file = path.string();
+  FileBytes bytes(path);
+  constexpr std::uint64_t length_size = 8,
+                          longest_header = 100'000'000;  // the limit of the format's own library
+  if (bytes.size() < length_size)
+    throw InputError(
+        {.file = file, .found = fmt::format("{} bytes", bytes.size()), .wanted = "a safetensors file"});
+  std::uint64_t length = 0;
+  bytes.read(std::as_writable_bytes(std::span(&length, 1)));
+  if (length > longest_header || length > bytes.size() - length_size)
+    throw InputError({.file = file,
+                      .found = fmt::format("a header of {} bytes in a file of {}", length, bytes.size()),
+                      .wanted = "a header inside the file, of at most 100 MB"});
+  std::string text(static_cast<std::size_t>(length), '\0');
+  bytes.read(std::as_writable_bytes(std::span(text)));
+  const json parsed = parse_json_object(text, file);
+
+  const std::uint64_t data_size = bytes.size() - length_size - length;
+  const HeaderReader header(file, data_size);
+  Safetensors result;
+  std::vector<Tensor> tensors;
+  for (const auto& [name, entry] : parsed.items()) {
+    if (name != "__metadata__") {
+      tensors.push_back(header.tensor(name, entry));
+      continue;
+    }
+    const bool strings = entry.is_object() && std::all_of(entry.begin(), entry.end(), [](const json& value) {
+                           return value.is_string();
+                         });
+    if (!strings) throw header.refuse("", "a __metadata__ of another form", "an object of strings");
+    result.metadata = entry;
+  }
+  std::sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  check_tiling(tensors, data_size, header);
+  if (data_size > most_array_bytes)
+    throw header.refuse("", fmt::format("{} bytes of data", data_size),
+                        fmt::format("at most {}", most_array_bytes));
+
+  std::array<std::byte, 1 << 16> skipped;
+  for (const Tensor& tensor : tensors) {
+    const bool wanted = want(tensor.name);
+    if (wanted && !tensor.dtype)
+      throw header.refuse(tensor.name, "elements of type " + in_quotes(tensor.type),
+                          "F16, BF16, F32, F64, I8, U8, I32 or I64");
+    if (wanted) {
+      Array array{*tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}, {}};
+      array.bytes.resize(static_cast<std::size_t>(tensor.end - tensor.begin));
+      bytes.read(array.bytes);
+      result.arrays.emplace_back(tensor.name, std::move(array));
+      continue;
+    }
+    for (std::uint64_t left = tensor.end - tensor.begin; left > 0;) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left, skipped.size()));
+      bytes.read(std::span(skipped).first(count));
+      left -= count;
+    }
+  }
+  return result;
+}
+
+}  // namespace draftproof

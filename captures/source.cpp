@@ -1,0 +1,180 @@
+#include <draftproof/captures/source.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/capture.hpp>
+#include <draftproof/captures/family.hpp>
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof {
+
+struct Source::Rows {
+  std::string name;
+  std::vector<std::string> proposals;
+  std::size_t positions = 0, vocabulary = 0;
+
+  Rows() = default;
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  virtual ~Rows() = default;
+
+  virtual RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const = 0;
+  virtual nlohmann::json describe() const = 0;
+};
+
+namespace {
+
+struct CaptureRows final : Source::Rows {
+  CaptureRows(const std::filesystem::path& path, const std::vector<std::string>& chosen,
+              const SourceOptions& options)
+      : capture(Capture::open(path)) {
+    name = path.stem().string();
+    proposals = chosen.empty() ? std::vector{capture.proposals().front()} : chosen;
+    for (const std::string& proposal : proposals) capture.require_proposal(proposal);
+    positions = capture.positions();
+    vocabulary = capture.vocabulary();
+    // A truncated capture takes no filter: say so now, not at the first row.
+    if (capture.truncated()) pair(0, options.target_filter, options.proposal_filter);
+  }
+
+  RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const final {
+    RowPair rows{capture.target(i, target), {}};
+    for (const std::string& draft : proposals) rows.proposals.push_back(capture.proposal(draft, i, proposal));
+    return rows;
+  }
+
+  nlohmann::json describe() const override {
+    return {{"kind", "capture"},
+            {"file", capture.file()},
+            {"values", to_string(capture.values())},
+            {"truncated", capture.truncated()},
+            {"metadata", capture.metadata()}};
+  }
+
+  Capture capture;
+};
+
+struct FamilyRows final : Source::Rows {
+  FamilyRows(std::string_view spec, const std::vector<std::string>& chosen, std::uint64_t seed_of_rows)
+      : family(parse_family(spec)), seed(seed_of_rows) {
+    name = std::string(spec);
+    std::vector<std::string> known;
+    for (std::size_t d = 1; d <= family.drafts; ++d)
+      known.push_back(family.drafts == 1 ? "draft" : fmt::format("draft_{}", d));
+    proposals = chosen.empty() ? known : chosen;
+    for (const std::string& proposal : proposals) {
+      const auto place = std::find(known.begin(), known.end(), proposal);
+      if (place == known.end())
+        throw InputError({.file = name,
+                          .found = "no proposal " + in_quotes(proposal),
+                          .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
+      columns.push_back(static_cast<std::size_t>(place - known.begin()));
+    }
+    positions = family.positions;
+    vocabulary = family.vocabulary;
+  }
+
+  RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const final {
+    RowPair all = family.pair(seed, i);
+    RowPair rows{filtered_law(std::move(all.target), target), {}};
+    for (const std::size_t d : columns) rows.proposals.push_back(filtered_law(all.proposals[d], proposal));
+    return rows;
+  }
+
+  nlohmann::json describe() const override {
+    nlohmann::json description = family.describe();
+    description["kind"] = "family";
+    description["seed"] = seed;
+    return description;
+  }
+
+  Family family;
+  std::uint64_t seed;
+  std::vector<std::size_t> columns;
+};
+
+struct PathSpec {
+  std::string path;
+  std::vector<std::string> proposals;
+};
+
+bool looks_like_path(std::string_view text) {
+  constexpr std::array<std::string_view, 3> suffixes{".npz", ".npy", ".safetensors"};
+  return std::any_of(suffixes.begin(), suffixes.end(),
+                     [text](std::string_view s) { return text.ends_with(s); }) ||
+         std::filesystem::is_regular_file(text);
+}
+
+std::vector<std::string> split_at_commas(std::string_view list) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+/// Splits off `:draft,draft...`; an empty path means that `spec` is none.
+PathSpec parse_path(std::string_view spec) {
+  if (looks_like_path(spec)) return {std::string(spec), {}};
+  const std::size_t colon = spec.rfind(':');
+  if (colon == std::string_view::npos || !looks_like_path(spec.substr(0, colon))) return {};
+  return {std::string(spec.substr(0, colon)), split_at_commas(spec.substr(colon + 1))};
+}
+
+std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const SourceOptions& options) {
+  const PathSpec path = parse_path(spec);
+  if (!path.path.empty())
+    return std::make_shared<CaptureRows>(
+        path.path, options.proposals.empty() ? path.proposals : options.proposals, options);
+  if (is_family_spec(spec)) return std::make_shared<FamilyRows>(spec, options.proposals, options.seed);
+  std::vector<std::string> families;
+  for (const FamilyInfo& info : known_families()) families.push_back(info.name);
+  throw InputError(
+      {.file = std::string(spec),
+       .found = "neither a file nor a family",
+       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}", fmt::join(families, ", "))});
+}
+
+}  // namespace
+
+Source Source::open(std::string_view spec, const SourceOptions& options) {
+  const std::string text(spec);
+  check_filter(options.target_filter, text + ": target filter");
+  check_filter(options.proposal_filter, text + ": proposal filter");
+  return Source(open_rows(spec, options), options);
+}
+
+Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
+    : rows_(std::move(rows)),
+      target_filter_(options.target_filter),
+      proposal_filter_(options.proposal_filter) {}
+
+const std::string& Source::name() const { return rows_->name; }
+std::size_t Source::positions() const { return rows_->positions; }
+std::size_t Source::vocabulary() const { return rows_->vocabulary; }
+const std::vector<std::string>& Source::proposal_names() const { return rows_->proposals; }
+
+RowPair Source::pair(std::size_t i) const {
+  assert(i < positions());
+  return rows_->pair(i, target_filter_, proposal_filter_);
+}
+
+nlohmann::json Source::describe() const {
+  nlohmann::json description = rows_->describe();
+  description["name"] = name();
+  description["positions"] = positions();
+  description["vocabulary"] = vocabulary();
+  description["proposals"] = proposal_names();
+  description["target_filter"] = to_json(target_filter_);
+  description["proposal_filter"] = to_json(proposal_filter_);
+  return description;
+}
+
+}  // namespace draftproof
