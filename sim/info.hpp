@@ -70,6 +70,7 @@ struct DrafterInfo {
   bool several_proposals = false;  ///< draft k has a proposal of its own
   bool needs_k_tokens = false;     ///< defined for K <= V only
   bool ranks_tokens = false;    ///< breaks ties between tokens by their ids
+  bool fixed = false;            ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
 };
 

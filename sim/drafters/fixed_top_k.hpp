@@ -1,7 +1,8 @@
-// The K most probable tokens of q, no randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
+// The K most probable tokens of q, no randomness: the drafts of dynamic-tree engines. Ties go to the lower
+// id.
 //
-// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies. Source: Li et al. 2024 (EAGLE-2),
-// arXiv:2406.16858.
+// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies. Source: Li et al. 2024
+// (EAGLE-2), arXiv:2406.16858.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -9,9 +10,11 @@
 namespace draftproof::drafters {
 
 struct FixedTopK {
-  static constexpr DrafterInfo info{
-      .name = "fixed_top_k", .summary = "the K most probable tokens of q, not sampled", .needs_k_tokens = true,
-      .ranks_tokens = true};
+  static constexpr DrafterInfo info{.name = "fixed_top_k",
+                                    .summary = "the K most probable tokens of q, not sampled",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true,
+                                    .fixed = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {

@@ -1,8 +1,8 @@
-// The K - 1 most probable tokens of q, fixed, then one draw of q outside them; uniform outside them if q has no
-// mass there. Ties go to the lower id, in drafter and verifier alike.
+// The K - 1 most probable tokens of q, fixed, then one draw of q outside them; uniform outside them if q has
+// no mass there. Ties go to the lower id, in drafter and verifier alike.
 //
-// Pr(all drafts in S) is 0 unless the fixed set T lies in S, then q(S without T) / q(outside T). Source: Hu et al.
-// 2025, arXiv:2502.18779 (greedy draft sampling).
+// Pr(all drafts in S) is 0 unless the fixed set T lies in S, then q(S without T) / q(outside T). Source: Hu
+// et al. 2025, arXiv:2502.18779 (greedy draft sampling).
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
@@ -11,10 +11,11 @@
 namespace draftproof::drafters {
 
 struct Greedy {
-  static constexpr DrafterInfo info{.name = "greedy",
-                                    .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
-                                    .needs_k_tokens = true,
-                                    .ranks_tokens = true};
+  static constexpr DrafterInfo info{
+      .name = "greedy",
+      .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
+      .needs_k_tokens = true,
+      .ranks_tokens = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

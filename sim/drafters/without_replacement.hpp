@@ -1,5 +1,5 @@
-// Draws of q without replacement, in draw order: each draft from q restricted to unseen tokens and renormalised.
-// When the support of q runs out the tuple ends early (policy "stop").
+// Draws of q without replacement, in draw order: each draft from q restricted to unseen tokens and
+// renormalised. When the support of q runs out the tuple ends early (policy "stop").
 //
 // The order is that of sequential sampling; any later re-sort breaks the law. Source: Jeon et al. 2024 (RSD),
 // arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.

@@ -11,9 +11,10 @@
 namespace draftproof::drafters {
 
 struct WithoutReplacementUniform {
-  static constexpr DrafterInfo info{.name = "without_replacement_uniform",
-                                    .summary = "draws of q without replacement; uniform over the rest when q runs out",
-                                    .needs_k_tokens = true};
+  static constexpr DrafterInfo info{
+      .name = "without_replacement_uniform",
+      .summary = "draws of q without replacement; uniform over the rest when q runs out",
+      .needs_k_tokens = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

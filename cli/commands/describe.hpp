@@ -1,0 +1,86 @@
+// `draftproof describe NAME`: all that one verifier, draft law or family says of itself.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/family.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
+
+namespace draftproof::commands {
+
+struct Describe {
+  static constexpr std::string_view name = "describe";
+  static constexpr std::string_view about = "one verifier, draft law or family in full";
+
+  std::string item;
+
+  void declare(CLI::App& app) { app.add_option("name", item, "as shown by list")->required(); }
+
+  int run(const Session& session) const {
+    Document document;
+    document.data = {{"schema", "draftproof.describe/1"}};
+    document.sections.push_back({.title = item, .table = {{{""}, {""}}, {}}});
+    const auto families = known_families();
+    const auto family = std::find_if(families.begin(), families.end(), [this](const auto& f) { return f.name == item; });
+    if (family != families.end()) describe_family(document, *family);
+    else if (const auto* drafter = registry().drafter(item)) describe_drafter(document, drafter->info());
+    else describe_verifier(document, need_verifier(item));
+    session.write(document);
+    return exit_held;
+  }
+
+ private:
+  static void add(Document& document, const std::string& key, const std::string& value) {
+    document.sections.back().table.rows.push_back({{key}, {value}});
+    document.data[key] = value;
+  }
+
+  static void describe_verifier(Document& document, const AnyVerifier& verifier) {
+    const Info& info = verifier.info();
+    add(document, "kind", verifier.kind() == Kind::verifier ? "verifier" : "mutant");
+    add(document, "what it does", std::string(info.summary));
+    add(document, "source", std::string(info.source));
+    std::string laws;
+    for (std::size_t i = 0; i < info.drafts.count; ++i)
+      laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
+    add(document, "draft laws", info.drafts.any() ? "any" : laws);
+    add(document, "promise", info.promise == Promise::lossless ? "lossless"
+                             : info.promise == Promise::lossy  ? "lossy"
+                                                               : fmt::format("lossless up to {}", info.tau));
+    add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
+    const auto claim = [&document](bool claimed, const char* text) {
+      if (claimed) document.sections.back().table.rows.push_back({{"claims"}, {text}}), document.data["claims"].push_back(text);
+    };
+    claim(info.claims.accepts_equal_laws, "p = q: a draft is always accepted");
+    claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
+    claim(info.claims.flag_is_membership, "every emitted draft is flagged as accepted");
+    claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
+    const auto runs = [&document](const char* interpreter, std::string_view reason) {
+      add(document, interpreter, reason.empty() ? "yes" : "no: " + std::string(reason));
+    };
+    runs("explored exactly", info.cannot.explore);
+    runs("simulated on tables", info.cannot.simulate);
+    runs("timed on fresh rows", info.cannot.fresh);
+    runs("CUDA kernel", info.cannot.device);
+  }
+
+  static void describe_drafter(Document& document, const DrafterInfo& info) {
+    add(document, "kind", "draft law");
+    add(document, "what it does", std::string(info.summary));
+    add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
+    add(document, "needs K <= V", info.needs_k_tokens ? "yes" : "no");
+    add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+  }
+
+  static void describe_family(Document& document, const FamilyInfo& family) {
+    add(document, "kind", "family");
+    add(document, "what it is", family.about);
+    for (const ParameterInfo& parameter : family.parameters)
+      add(document, parameter.name, fmt::format("{} (default {:g}, {:g} to {:g})", parameter.about, parameter.initial,
+                                                parameter.low, parameter.high));
+    add(document, "positions", "how many positions to make");
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,36 @@
+// `draftproof list`: everything that was found.
+#pragma once
+
+#include <draftproof/captures/family.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof::commands {
+
+struct List {
+  static constexpr std::string_view name = "list";
+  static constexpr std::string_view about = "verifiers, mutants, draft laws, properties and families";
+
+  void declare(CLI::App&) {}
+
+  int run(const Session& session) const {
+    Document document;
+    document.data = {{"schema", "draftproof.list/1"}};
+    const auto add = [&document](const std::string& kind, std::string_view item, std::string_view summary) {
+      if (document.sections.empty() || document.sections.back().title != kind)
+        document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});
+      document.sections.back().table.rows.push_back({{std::string(item)}, {std::string(summary)}});
+      document.data[kind].push_back({{"name", item}, {"summary", summary}});
+    };
+    for (const auto& verifier : registry().verifiers())
+      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name, verifier->info().summary);
+    for (const auto& drafter : registry().drafters()) add("draft laws", drafter->info().name, drafter->info().summary);
+    for (const Property& property : registry().properties()) add("properties", property.name, property.about);
+    for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
+    for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);
+    session.write(document);
+    return exit_held;
+  }
+};
+
+}  // namespace draftproof::commands

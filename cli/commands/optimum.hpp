@@ -1,0 +1,80 @@
+// `draftproof optimum`: the most any lossless verifier can accept, and how one draft compares.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
+#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/report/text.hpp>
+
+namespace draftproof::commands {
+
+struct Optimum {
+  static constexpr std::string_view name = "optimum";
+  static constexpr std::string_view about = "the largest acceptance of any lossless verifier, per draft law and K";
+
+  std::vector<std::string> specs;
+  std::vector<int> drafts{1, 2, 4, 8};
+  SourceChoice choice;
+
+  void declare(CLI::App& app) {
+    app.add_option("source", specs, source_help)->required();
+    choice.declare(app);
+    app.add_option("-K,--drafts", drafts, "numbers of drafts")
+        ->delimiter(',')
+        ->check(CLI::Range(1, max_drafts))
+        ->capture_default_str();
+  }
+
+  int run(const Session& session) const {
+    Document document;
+    document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
+    for (const auto& spec : specs) {
+      const Source source = choice.open(spec, session.seed);
+      const auto positions = static_cast<double>(source.positions());
+      const auto& drafters = registry().drafters();
+      // Means over positions, and whether a method is known at every one of them.
+      std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
+      std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));
+      double single = 0;
+      for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) {
+        const RowPair pair = source.pair(i);
+        const RatioTable table(pair.target, pair.proposals);
+        single += (1 - table.residual_mass(1)) / positions;
+        for (std::size_t d = 0; d < drafters.size(); ++d)
+          for (std::size_t k = 0; k < drafts.size(); ++k) {
+            const bool defined = drafters[d]->defined(table.vocabulary(), drafts[k], table.proposals());
+            const auto optimum = defined ? optimum_of(*drafters[d], table, drafts[k]) : std::nullopt;
+            known[d][k] = known[d][k] && optimum.has_value();
+            mean[d][k] += optimum.value_or(0) / positions;
+          }
+      }
+      if (stop_requested()) return exit_undecided;
+      Section section{.title = source.name(),
+                      .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
+                                             counted(source.positions(), "position"), grouped(source.vocabulary()),
+                                             single)}};
+      section.table.columns = {{"draft law"}};
+      for (const int k : drafts) section.table.columns.push_back({fmt::format("K = {}", k), true});
+      nlohmann::ordered_json entry{{"source", source.name()}, {"about", source.describe()}, {"single_draft", single}};
+      for (std::size_t d = 0; d < drafters.size(); ++d) {
+        std::vector<Cell> row{{std::string(drafters[d]->info().name)}};
+        for (std::size_t k = 0; k < drafts.size(); ++k) {
+          row.push_back({known[d][k] ? fmt::format("{:.6f}", mean[d][k]) : "-"});
+          if (known[d][k])
+            entry["optimum"].push_back({{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
+        }
+        section.table.rows.push_back(std::move(row));
+      }
+      section.after = {"  means over positions; - where no method is known at this size"};
+      document.sections.push_back(std::move(section));
+      document.data["sources"].push_back(std::move(entry));
+    }
+    session.write(document);
+    return exit_held;
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,94 @@
+// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against p.
+#pragma once
+
+#include <ctime>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/report/simulation_report.hpp>
+
+namespace draftproof::commands {
+
+struct Simulate {
+  static constexpr std::string_view name = "simulate";
+  static constexpr std::string_view about = "Monte Carlo of one verifier at one position";
+
+  std::string verifier_name, spec, law;
+  SourceChoice choice;
+  int drafts = 0, tokens = 8;
+  std::size_t position = 0;
+  TrialBudget budget{.trials = 10'000'000};
+  double confidence = 0.95;
+
+  void declare(CLI::App& app) {
+    app.add_option("verifier", verifier_name, "as shown by list")->required();
+    app.add_option("source", spec, source_help)->required();
+    choice.declare(app);
+    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
+    app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
+        ->check(CLI::Range(1, max_drafts));
+    app.add_option("--position", position, "position of the source, from 0")->capture_default_str();
+    app.add_option("--tuples", budget.trials, "draft tuples")->capture_default_str();
+    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner");
+    app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
+    app.add_option("--confidence", confidence, "of the intervals")->check(CLI::Range(0.5, 0.999999999))->capture_default_str();
+  }
+
+  int run(const Session& session) {
+    const AnyVerifier& verifier = need_verifier(verifier_name);
+    const AnyDrafter& drafter = choose_law(verifier);
+    const Source source = choice.open(spec, session.seed);
+    if (drafts == 0) drafts = verifier.info().most_drafts == 0 ? 4 : std::min(4, verifier.info().most_drafts);
+    check(verifier, drafter, source);
+
+    const RowPair pair = source.pair(position);
+    const RatioTable table(pair.target, pair.proposals);
+    const Simulation what{verifier, drafter, drafts, session.seed, std::uint64_t{position} << 40, true};
+    budget.threads = session.threads;
+    budget.stop = &stop_requested();
+    Tally tally;
+    const std::clock_t start = std::clock();  // processor time of all threads
+    {
+      Progress progress("simulating", budget.trials, session.quiet);
+      budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
+      tally = draftproof::simulate(what, table, budget);
+    }
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    session.write(report_simulation(
+        {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds}, confidence, tokens,
+        session.timings));
+    return tally.impossible > 0 ? exit_violated : tally.trials < budget.trials ? exit_undecided : exit_held;
+  }
+
+ private:
+  const AnyDrafter& choose_law(const AnyVerifier& verifier) const {
+    if (!law.empty()) {
+      const AnyDrafter& drafter = need_drafter(law);
+      if (!verifier.info().drafts.includes(law))
+        throw InputError({.file = "--law", .found = in_quotes(law),
+                          .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
+      return drafter;
+    }
+    return verifier.info().drafts.any() ? need_drafter("iid") : need_drafter(std::string(verifier.info().drafts.names[0]));
+  }
+
+  void check(const AnyVerifier& verifier, const AnyDrafter& drafter, const Source& source) const {
+    if (position >= source.positions())
+      throw InputError({.file = "--position", .found = std::to_string(position),
+                        .wanted = "a number below " + std::to_string(source.positions())});
+    if (!verifier.takes(drafts))
+      throw InputError({.file = "--drafts", .found = std::to_string(drafts),
+                        .wanted = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
+    if (!verifier.info().cannot.simulate.empty())
+      throw InputError({.file = verifier_name, .found = std::string(verifier.info().cannot.simulate),
+                        .wanted = "a verifier that can be simulated"});
+    if (!drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(source.proposal_names().size())))
+      throw InputError({.file = "--law", .found = std::string(drafter.info().name),
+                        .wanted = "a law defined for this vocabulary, number of drafts and number of proposals"});
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,65 @@
+// The program: global options, the subcommands that were found, and one place where errors become exit codes.
+#include <algorithm>
+#include <iostream>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/properties/registry.hpp>
+#include <draftproof/report/register_writer.hpp>
+
+namespace draftproof::found {
+void commands();  // generated
+}
+
+namespace {
+
+int run(int argc, char** argv) {
+  using namespace draftproof;
+  registry();
+  found::commands();
+  Session session;
+  CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
+  app.set_version_flag("--version", DRAFTPROOF_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();  // global options may follow the command
+  app.footer("Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
+  std::vector<std::string> formats;
+  for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
+  app.add_option("--seed", session.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
+      ->check(CLI::Range(0, 4096));
+  auto* format = app.add_option("--format", session.format, "how to write the result")
+                     ->check(CLI::IsMember(formats))
+                     ->capture_default_str();
+  app.add_flag_callback("--json", [&session] { session.format = "json"; }, "the same as --format json")->excludes(format);
+  app.add_option("--output,-o", session.output, "write the result to this file");
+  app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run");
+  app.add_flag("--quiet,-q", session.quiet, "no progress on standard error");
+
+  int code = exit_held;
+  std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
+  for (const Command& command : found_commands()) commands.push_back(command.add(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
+  }
+  install_stop_handler();
+  for (const auto& [parsed, execute] : commands)
+    if (parsed->parsed()) code = execute(session);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const draftproof::InputError& error) {
+    std::cerr << "draftproof: " << error.what() << '\n';
+    return draftproof::exit_bad_input;
+  } catch (const std::exception& error) {
+    std::cerr << "draftproof: internal error: " << error.what() << '\n';
+    return draftproof::exit_internal;
+  }
+}

@@ -1,0 +1,40 @@
+// Subcommands: one file each in cli/commands/, found by the build.
+//
+// A command is a struct with `name`, `about`, `void declare(CLI::App&)` for its options and
+// `int run(const Session&)`, which returns an ExitCode.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <draftproof/cli/session.hpp>
+
+namespace draftproof {
+
+/// Adds its subcommand to `app` and returns what runs it.
+struct Command {
+  std::string_view name;
+  std::function<std::pair<CLI::App*, std::function<int(const Session&)>>(CLI::App& app)> add;
+};
+
+inline std::vector<Command>& found_commands() {
+  static std::vector<Command> all;
+  return all;
+}
+
+template <class C>
+void register_command() {
+  found_commands().push_back({C::name, [](CLI::App& app) {
+                                auto command = std::make_shared<C>();
+                                CLI::App* sub = app.add_subcommand(std::string(C::name), std::string(C::about));
+                                command->declare(*sub);
+                                return std::pair{sub, std::function<int(const Session&)>([command](const Session& s) {
+                                                   return command->run(s);
+                                                 })};
+                              }});
+}
+
+}  // namespace draftproof

@@ -1,0 +1,61 @@
+#include <draftproof/cli/select.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof {
+
+namespace {
+
+template <class List>
+[[noreturn]] void unknown(const std::string& what, const std::string& name, const List& list) {
+  std::string known;
+  for (const auto& item : list) known += fmt::format("{}{}", known.empty() ? "" : ", ", item->info().name);
+  throw InputError({.file = what, .found = in_quotes(name), .wanted = "one of " + known});
+}
+
+}  // namespace
+
+const AnyVerifier& need_verifier(const std::string& name) {
+  if (const auto* verifier = registry().verifier(name)) return *verifier;
+  unknown("verifier", name, registry().verifiers());
+}
+
+const AnyDrafter& need_drafter(const std::string& name) {
+  if (const auto* drafter = registry().drafter(name)) return *drafter;
+  unknown("draft law", name, registry().drafters());
+}
+
+std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants) {
+  std::vector<const AnyVerifier*> selected;
+  for (const auto& name : names) selected.push_back(&need_verifier(name));
+  if (!names.empty()) return selected;
+  for (const auto& verifier : registry().verifiers())
+    if (mutants || verifier->kind() == Kind::verifier) selected.push_back(verifier.get());
+  return selected;
+}
+
+void SourceChoice::declare(CLI::App& app) {
+  const auto declare_filter = [&app](const std::string& of, Filter& filter) {
+    app.add_option("--" + of + "-temperature", filter.temperature, "temperature of the " + of + " on loading")
+        ->capture_default_str();
+    app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all");
+    app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass");
+  };
+  declare_filter("target", options.target_filter);
+  declare_filter("proposal", options.proposal_filter);
+  app.add_option("--proposal", options.proposals, "proposal of the capture; several for several draft models")
+      ->delimiter(',');
+}
+
+Source SourceChoice::open(const std::string& spec, std::uint64_t seed) const {
+  registry();  // families are registered with everything else
+  SourceOptions with_seed = options;
+  with_seed.seed = seed;
+  return Source::open(spec, with_seed);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,33 @@
+// Options that several commands share: which verifiers, which draft laws, which source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+
+/// The verifier or drafter of that name; throws InputError naming the nearest known ones.
+const AnyVerifier& need_verifier(const std::string& name);
+const AnyDrafter& need_drafter(const std::string& name);
+
+/// The named verifiers, or all (mutants only if wanted).
+std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants);
+
+/// A source and what to do to its rows on loading.
+struct SourceChoice {
+  SourceOptions options{};
+  /// Declares the filters; the caller declares where sources are named.
+  void declare(CLI::App& app);
+  Source open(const std::string& spec, std::uint64_t seed) const;
+};
+
+/// What a command line may name as a source.
+inline constexpr const char* source_help =
+    "capture (FILE.npz, .npy, .safetensors; FILE:NAME picks a proposal) or family (zipf:vocabulary=32000)";
+
+}  // namespace draftproof

@@ -1,0 +1,57 @@
+#include <draftproof/cli/session.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/report/register_writer.hpp>
+
+namespace draftproof {
+
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+extern "C" void on_signal(int number) {
+  stop.store(true, std::memory_order_relaxed);
+  std::signal(number, SIG_DFL);
+}
+
+/// no-color.org: any non-empty value switches colour off.
+bool colour_wanted() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !(terminal && std::string(terminal) == "dumb");
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_requested() { return stop; }
+
+void install_stop_handler() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+void Session::write(const Document& document) const {
+  for (const Writer& writer : found_writers()) {
+    if (writer.name != format) continue;
+    if (output.empty()) {
+      writer.write(document, std::cout, {.colour = colour_wanted()});
+      std::cout.flush();
+      return;
+    }
+    std::ofstream file(output);
+    writer.write(document, file, {});
+    file.close();
+    if (!file)
+      throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
+    return;
+  }
+}
+
+}  // namespace draftproof

@@ -1,0 +1,139 @@
+#include <draftproof/properties/survey.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+
+namespace draftproof {
+
+namespace {
+
+double cpu_clock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+template <class Known>
+void check_names(const std::vector<std::string>& names, std::string_view what, Known known) {
+  for (const auto& name : names)
+    if (!known(name))
+      throw InputError({.file = fmt::format("--{}", what), .found = in_quotes(name),
+                        .wanted = fmt::format("a name that `draftproof list` shows")});
+}
+
+bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInfo& law) {
+  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
+  return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
+}
+
+/// The rows of the result, empty, grouped by draft law.
+std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) {
+  check_names(options.verifiers, "verifier", [](const auto& name) { return registry().verifier(name) != nullptr; });
+  check_names(options.laws, "law", [](const auto& name) { return registry().drafter(name) != nullptr; });
+  const auto vocabulary = static_cast<int>(source.vocabulary());
+  const auto proposals = static_cast<int>(source.proposal_names().size());
+  std::vector<SurveyRow> rows;
+  for (const auto& drafter : registry().drafters())
+    for (const auto& verifier : registry().verifiers()) {
+      const Info& info = verifier->info();
+      const bool asked = wanted(options.verifiers, info.name) &&
+                         (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
+      if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
+      std::set<int> numbers;
+      for (const int drafts : options.drafts)
+        numbers.insert(info.most_drafts == 0 ? drafts : std::min(drafts, info.most_drafts));
+      for (const int drafts : numbers)
+        if (drafter->defined(vocabulary, drafts, proposals))
+          rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
+    }
+  return rows;
+}
+
+/// Trials of one row at position `i` of `positions`.
+std::uint64_t share(std::uint64_t tuples, std::size_t i, std::size_t positions) {
+  return tuples / positions + (i < tuples % positions);
+}
+
+}  // namespace
+
+std::optional<double> SurveyRow::gap_closed() const {
+  // Below 1e-9 of acceptance the interval of any affordable number of tuples is wider than the gap.
+  if (!optimum || *optimum - single < 1e-9) return std::nullopt;
+  return (membership() - single) / (*optimum - single);
+}
+
+std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
+  return options.tuples * plan(source, options).size();
+}
+
+SurveyResult survey(const Source& source, const SurveyOptions& options) {
+  SurveyResult result{.positions = source.positions(), .complete = true, .rows = plan(source, options)};
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  const std::size_t positions = source.positions();
+  // Threads share out the positions, or the trials of each position where there are too few of them.
+  const bool by_position = positions >= 2 * static_cast<std::size_t>(threads);
+  std::vector<std::vector<SurveyRow>> at(positions, result.rows);
+  std::vector<char> done(positions, 0);
+  std::atomic<std::uint64_t> tuples{0};
+  std::exception_ptr failure;
+  const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+
+#pragma omp parallel for schedule(dynamic) num_threads(by_position ? threads : 1)
+  for (std::size_t i = 0; i < positions; ++i) {
+    if (stopped()) continue;
+    try {
+      const RowPair pair = source.pair(i);
+      const RatioTable table(pair.target, pair.proposals);
+      const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+      for (SurveyRow& row : at[i]) {
+        row.single = 1 - table.residual_mass(1);
+        row.optimum = optimum_of(*row.drafter, table, row.drafts);
+        const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
+        TrialBudget budget{.trials = share(options.tuples, i, positions), .threads = by_position ? 1 : threads,
+                           .stop = options.stop};
+        const double start = cpu_clock(clock);
+        row.tally = simulate(what, table, budget);
+        row.cpu_seconds = cpu_clock(clock) - start;
+        const std::uint64_t total = tuples += row.tally.trials;
+#pragma omp critical(survey_progress)
+        if (options.progress) options.progress(total);
+      }
+      done[i] = !stopped();
+    } catch (...) {
+#pragma omp critical(survey_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+
+  result.positions = static_cast<std::size_t>(std::count(done.begin(), done.end(), 1));
+  result.complete = result.positions == positions;
+  for (std::size_t r = 0; r < result.rows.size(); ++r) {
+    SurveyRow& sum = result.rows[r];
+    double optimum = 0;
+    bool known = true;
+    for (std::size_t i = 0; i < positions; ++i) {
+      if (!done[i]) continue;
+      const SurveyRow& row = at[i][r];
+      sum.tally += row.tally;
+      sum.single += row.single / static_cast<double>(result.positions);
+      sum.cpu_seconds += row.cpu_seconds;
+      known = known && row.optimum.has_value();
+      optimum += row.optimum.value_or(0) / static_cast<double>(result.positions);
+    }
+    if (known && result.positions > 0) sum.optimum = optimum;
+  }
+  return result;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,95 @@
+#include <draftproof/report/proof_report.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+/// Undecided findings, as "padding (3)".
+std::string undecided_text(const Proof& proof) {
+  std::string text;
+  for (const Finding& finding : proof.findings)
+    if (finding.status == Status::undecided)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", finding.property, finding.undecided);
+  return text;
+}
+
+}  // namespace
+
+Cell verdict_cell(const Proof& proof) {
+  if (proof.violation()) return {"refuted", Tone::bad};
+  if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
+  return {"undecided"};
+}
+
+nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
+  nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
+                              {"law", proof.drafter->info().name},
+                              {"verdict", proof.violation() ? "refuted" : proof.exact() ? "proved" : "undecided"},
+                              {"instances", proof.instances},
+                              {"branches", proof.leaves}};
+  if (timings) data["seconds"] = proof.seconds;
+  for (const Finding& finding : proof.findings) {
+    nlohmann::ordered_json entry{{"property", finding.property},
+                                 {"status", to_text(finding.status)},
+                                 {"held", finding.held},
+                                 {"undecided", finding.undecided}};
+    if (finding.instance) {
+      entry["counterexample"] = finding.instance->text();
+      entry["replay"] = finding.replay;
+    }
+    if (!finding.evidence.empty()) entry["evidence"] = finding.evidence;
+    data["findings"].push_back(std::move(entry));
+  }
+  return data;
+}
+
+std::vector<std::string> violation_lines(const Proof& proof) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : proof.findings) {
+    if (finding.status != Status::violated) continue;
+    lines.push_back(fmt::format("  {} violated on {}", finding.property,
+                                finding.instance ? finding.instance->text() : "an instance"));
+    lines.push_back("    " + finding.evidence);
+    lines.push_back("    replay: " + finding.replay);
+  }
+  return lines;
+}
+
+Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
+  Document document;
+  document.data = {{"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+  Section section{.title = "Proofs in exact fractions"};
+  section.table.columns = {{"verifier"}, {"draft law"}, {"verdict"}, {"properties held", true},
+                           {"instances", true}, {"branches", true}, {"seconds", true}, {"undecided"}};
+  std::vector<Section> violations;
+  for (const Proof& proof : proofs) {
+    document.data["proofs"].push_back(proof_data(proof, timings));
+    const auto held = std::count_if(proof.findings.begin(), proof.findings.end(),
+                                    [](const Finding& finding) { return finding.status == Status::held; });
+    const auto asked = std::count_if(proof.findings.begin(), proof.findings.end(),
+                                     [](const Finding& finding) { return finding.status != Status::skipped; });
+    section.table.rows.push_back({{std::string(proof.verifier->info().name)},
+                                  {std::string(proof.drafter->info().name)},
+                                  verdict_cell(proof),
+                                  {fmt::format("{} of {}", held, asked)},
+                                  {grouped(static_cast<std::uint64_t>(proof.instances))},
+                                  {grouped(proof.leaves)},
+                                  {fmt::format("{:.2f}", proof.seconds), Tone::faint},
+                                  {undecided_text(proof)}});
+    if (proof.violation())
+      violations.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
+                                                 proof.drafter->info().name),
+                            .before = violation_lines(proof)});
+  }
+  document.sections.push_back(std::move(section));
+  for (auto& violation : violations) document.sections.push_back(std::move(violation));
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,31 @@
+// Writers render a document; each is one file in report/writers/, found by the build and chosen by --format.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/report/document.hpp>
+
+namespace draftproof {
+
+struct WriterOptions {
+  bool colour = false;
+};
+
+struct Writer {
+  std::string_view name;
+  std::string_view about;
+  std::function<void(const Document&, std::ostream&, const WriterOptions&)> write;
+};
+
+/// All writers found, by name.
+std::vector<Writer>& found_writers();
+
+template <class W>
+void register_writer() {
+  found_writers().push_back({W::name, W::about, &W::write});
+}
+
+}  // namespace draftproof

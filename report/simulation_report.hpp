@@ -1,0 +1,26 @@
+// One simulation as a document.
+#pragma once
+
+#include <optional>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/simulation.hpp>
+#include <draftproof/report/document.hpp>
+
+namespace draftproof {
+
+/// What was simulated at one position, and the facts to hold it against.
+struct SimulatedPosition {
+  const Source& source;
+  std::size_t position;
+  const Simulation& what;
+  const RatioTable& table;
+  const Tally& tally;  ///< with histogram
+  std::optional<double> optimum;
+  double cpu_seconds;
+};
+
+/// Acceptance draft by draft, and the emitted tokens against the target. Schema draftproof.simulate/1.
+Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
+
+}  // namespace draftproof

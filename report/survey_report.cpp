@@ -1,0 +1,148 @@
+#include <draftproof/report/survey_report.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/text.hpp>
+#include <draftproof/statistics/interval.hpp>
+
+namespace draftproof {
+
+namespace {
+
+const Proof* proof_of(std::span<const Proof> proofs, const SurveyRow& row) {
+  for (const Proof& proof : proofs)
+    if (proof.verifier == row.verifier && proof.drafter == row.drafter) return &proof;
+  return nullptr;
+}
+
+Cell verdict_of(const Proof* proof, const SurveyRow& row) {
+  if (proof) return verdict_cell(*proof);
+  return {row.verifier->info().cannot.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
+}
+
+std::string rate_text(double rate, std::uint64_t count, std::uint64_t trials, double confidence) {
+  const Interval interval = clopper_pearson(count, trials, 1 - confidence);
+  return fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low));
+}
+
+/// By number of drafts, verifiers before mutants, the better acceptance last.
+std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const AnyDrafter& drafter) {
+  std::vector<const SurveyRow*> rows;
+  for (const SurveyRow& row : result.rows)
+    if (row.drafter == &drafter) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const SurveyRow* a, const SurveyRow* b) {
+    return std::tuple(a->drafts, a->verifier->kind(), a->tally.members) <
+           std::tuple(b->drafts, b->verifier->kind(), b->tally.members);
+  });
+  return rows;
+}
+
+Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, std::span<const Proof> proofs,
+                   double confidence) {
+  Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), drafter.info().name),
+                  .before = {std::string(drafter.info().summary) + "; the optimum is that of this law"}};
+  section.table.columns = {{"verifier"},       {"K", true},       {"exact?"},           {"flag", true},
+                           {"membership", true}, {"optimum", true}, {"gap closed", true}, {"ns/tuple", true}};
+  for (const SurveyRow* ordered : in_reading_order(surveyed.result, drafter)) {
+    const SurveyRow& row = *ordered;
+    const auto closed = row.gap_closed();
+    const Tally& tally = row.tally;
+    section.table.rows.push_back({{std::string(row.verifier->info().name)},
+                                  {std::to_string(row.drafts)},
+                                  verdict_of(proof_of(proofs, row), row),
+                                  {rate_text(row.flag(), tally.flagged, tally.trials, confidence)},
+                                  {rate_text(row.membership(), tally.members, tally.trials, confidence)},
+                                  {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"},
+                                  {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
+                                  {fmt::format("{:.0f}", row.nanoseconds_per_tuple()), Tone::faint}});
+    if (tally.impossible > 0)
+      section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
+                                          row.verifier->info().name, row.drafts, counted(tally.impossible, "trial")));
+  }
+  return section;
+}
+
+nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double confidence, bool timings) {
+  const Tally& tally = row.tally;
+  const auto rate = [&](double value, std::uint64_t count) {
+    const Interval interval = clopper_pearson(count, tally.trials, 1 - confidence);
+    return nlohmann::ordered_json{{"rate", value}, {"low", interval.low}, {"high", interval.high}, {"count", count}};
+  };
+  nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
+                              {"law", row.drafter->info().name},
+                              {"drafts", row.drafts},
+                              {"verdict", proof ? verdict_cell(*proof).text : "not asked"},
+                              {"tuples", tally.trials},
+                              {"flag", rate(row.flag(), tally.flagged)},
+                              {"membership", rate(row.membership(), tally.members)},
+                              {"single_draft", row.single},
+                              {"impossible", tally.impossible}};
+  data["optimum"] = row.optimum ? nlohmann::ordered_json(*row.optimum) : nlohmann::ordered_json();
+  const auto closed = row.gap_closed();
+  data["gap_closed"] = closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json();
+  data["accepted_by_draft"] = std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts);
+  if (timings) data["nanoseconds_per_tuple"] = row.nanoseconds_per_tuple();
+  return data;
+}
+
+}  // namespace
+
+Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
+                       const SurveyOptions& options, double confidence, bool timings) {
+  Document document;
+  auto& data = document.data;
+  data = {{"schema", "draftproof.survey/1"},
+          {"seed", options.seed},
+          {"tuples_per_row", options.tuples},
+          {"confidence", confidence}};
+  std::uint64_t tuples = 0;
+  for (const SurveyedSource& item : surveyed) {
+    nlohmann::ordered_json entry{{"source", item.source->name()},
+                                 {"about", item.source->describe()},
+                                 {"vocabulary", item.source->vocabulary()},
+                                 {"positions", item.result.positions},
+                                 {"complete", item.result.complete},
+                                 {"rows", nlohmann::ordered_json::array()}};
+    std::vector<const AnyDrafter*> drafters;
+    for (const SurveyRow& row : item.result.rows) {
+      tuples += row.tally.trials;
+      entry["rows"].push_back(row_data(row, proof_of(proofs, row), confidence, timings));
+      if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
+    }
+    data["sources"].push_back(std::move(entry));
+    const auto& names = item.source->proposal_names();
+    std::string proposals;
+    for (const auto& name : names) proposals += (proposals.empty() ? "" : ", ") + name;
+    document.sections.push_back(
+        {.title = item.source->name(),
+         .before = {fmt::format("  {}{}, V = {}, proposal {}", counted(item.result.positions, "position"),
+                                item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
+                                proposals)}});
+    for (const AnyDrafter* drafter : drafters)
+      document.sections.push_back(section_of(item, *drafter, proofs, confidence));
+  }
+  data["tuples"] = tuples;
+  for (const Proof& proof : proofs) {
+    data["proofs"].push_back(proof_data(proof, timings));
+    if (proof.violation())
+      document.sections.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
+                                                        proof.drafter->info().name),
+                                   .before = violation_lines(proof)});
+  }
+  document.sections.push_back(
+      {.title = "",
+       .before = {fmt::format("{} in all, seed {}. exact?: output law == target in fractions on that many generated "
+                              "instances.",
+                              counted(tuples, "draft tuple"), options.seed),
+                  fmt::format("± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum "
+                              "(100 %).",
+                              100 * confidence),
+                  "ns/tuple: processor time to draw, decide and count one tuple on prepared tables."}});
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,30 @@
+#include <draftproof/report/text.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace draftproof {
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+  const std::size_t own = display_width(text);
+  const std::string spaces(width > own ? width - own : 0, ' ');
+  return right ? spaces + std::string(text) : std::string(text) + spaces;
+}
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto i = std::ssize(digits) - 3; i > 0; i -= 3) digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+}  // namespace draftproof

@@ -1,0 +1,17 @@
+// The data of a document, indented; the same bytes for the same seed whatever the machine and number of threads.
+#pragma once
+
+#include <draftproof/report/register_writer.hpp>
+
+namespace draftproof::writers {
+
+struct Json {
+  static constexpr std::string_view name = "json";
+  static constexpr std::string_view about = "the versioned schema for machines";
+
+  static void write(const Document& document, std::ostream& out, const WriterOptions&) {
+    out << document.data.dump(2) << '\n';
+  }
+};
+
+}  // namespace draftproof::writers
