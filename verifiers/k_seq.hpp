@@ -9,6 +9,8 @@
 // Cost: the root once per (p, q, K); K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Exact for every rho with gamma <= rho: the drafts serve gamma min(q, p / rho) <= p. So rho is rounded up.
+// At rho* itself acceptance never falls as K grows; a rounded factor gives back what the rounding is worth, which is
+// why the scheme makes no such claim here.
 #pragma once
 
 #include <type_traits>
@@ -23,8 +25,7 @@ struct KSeq {
                              .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
                              .drafts = DraftLaws{"iid"},
                              .claims = {.accepts_equal_laws = true,
-                                        .one_draft_is_single_draft = true,
-                                        .more_drafts_never_hurt = true}};
+                                        .one_draft_is_single_draft = true}};
 
   /// 0: the smallest valid factor. Otherwise the factor to use; the caller answers for factor >= rho*, as K is.
   double factor = 0;
