@@ -11,6 +11,9 @@ set(installed draftproof_sim draftproof_framework draftproof_cli draftproof)
 if(DRAFTPROOF_BUILD_BENCH)
   list(APPEND installed draftproof_bench_main draftproof-bench)
 endif()
+if(TARGET draftproof_gpu)
+  list(APPEND installed draftproof_gpu)
+endif()
 install(TARGETS ${installed} EXPORT draftproofTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

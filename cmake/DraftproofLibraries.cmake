@@ -35,10 +35,10 @@ target_precompile_headers(draftproof_framework PRIVATE <boost/multiprecision/cpp
 set(command_sources "")
 set(command_calls "")
 draftproof_found(command_sources command_calls KIND command NAMESPACE draftproof::commands DIRECTORY cli/commands
-                 REGISTRAR draftproof/cli/register_command.hpp)
-draftproof_write_calls(${PROJECT_BINARY_DIR}/found/commands.cpp commands "${command_calls}")
+                 REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
+draftproof_write_calls(${PROJECT_BINARY_DIR}/found/commands_all.cpp commands "${command_calls}")
 file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
-add_library(draftproof_cli STATIC ${cli_sources} ${command_sources} ${PROJECT_BINARY_DIR}/found/commands.cpp)
+add_library(draftproof_cli STATIC ${cli_sources} ${command_sources} ${PROJECT_BINARY_DIR}/found/commands_all.cpp)
 add_library(draftproof::cli ALIAS draftproof_cli)
 set_target_properties(draftproof_cli PROPERTIES EXPORT_NAME cli)
 target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11::CLI11)
@@ -54,7 +54,13 @@ draftproof_own_target(draftproof)
 
 if(DRAFTPROOF_BUILD_BENCH)
   file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-  add_library(draftproof_bench_main STATIC ${bench_sources})
+  set(benchmark_sources "")
+  set(benchmark_calls "")
+  draftproof_found(benchmark_sources benchmark_calls KIND benchmark NAMESPACE draftproof::benchmarks
+                   DIRECTORY bench/groups REGISTRAR draftproof/bench/register_benchmark.hpp TOGETHER)
+  draftproof_write_calls(${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp benchmarks "${benchmark_calls}")
+  add_library(draftproof_bench_main STATIC ${bench_sources} ${benchmark_sources}
+                                           ${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp)
   add_library(draftproof::bench ALIAS draftproof_bench_main)
   set_target_properties(draftproof_bench_main PROPERTIES EXPORT_NAME bench)
   target_link_libraries(draftproof_bench_main PUBLIC draftproof::framework benchmark::benchmark)

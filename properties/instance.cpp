@@ -12,6 +12,9 @@ namespace draftproof {
 
 namespace {
 
+constexpr int most_weight = 1'000'000;
+constexpr std::size_t most_tokens = 20;  // a row's weights sum to an int
+
 bool valid_row(const std::vector<int>& row, std::size_t size) {
   return row.size() == size && std::all_of(row.begin(), row.end(), [](int w) { return w >= 0; }) &&
          std::any_of(row.begin(), row.end(), [](int w) { return w > 0; });
@@ -35,11 +38,12 @@ class Reader {
     skip_spaces();
     return text_.starts_with(literal);
   }
-  int number() {
+  int number(int most = most_weight) {
     skip_spaces();
     int value = 0;
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (error != std::errc{} || value < 0 || value > 1'000'000) fail("a weight between 0 and 1,000,000");
+    if (error != std::errc{} || value < 0 || value > most)
+      fail(fmt::format("a number between 0 and {}", most));
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return value;
   }
@@ -48,10 +52,12 @@ class Reader {
     std::vector<int> weights;
     while (!starts_with(")")) weights.push_back(number());
     expect(")");
+    if (weights.size() > most_tokens)
+      throw std::invalid_argument(fmt::format("instance: found {} tokens, wanted at most {}", weights.size(), most_tokens));
     const int total = std::accumulate(weights.begin(), weights.end(), 0);
     if (starts_with("/")) {
       expect("/");
-      if (const int denominator = number(); denominator != total)
+      if (const int denominator = number(most_weight * static_cast<int>(most_tokens)); denominator != total)
         throw std::invalid_argument(fmt::format("instance: weights sum to {}, but are written over {}", total, denominator));
     }
     return weights;
@@ -105,8 +111,6 @@ Instance Instance::parse(std::string_view text) {
   reader.end();
   if (instance.drafts < 1 || instance.drafts > max_drafts)
     throw std::invalid_argument(fmt::format("instance: found K={}, wanted 1 to {}", instance.drafts, max_drafts));
-  if (instance.target.size() > 20)
-    throw std::invalid_argument(fmt::format("instance: found {} tokens, wanted at most 20", instance.target.size()));
   if (!instance.valid())
     throw std::invalid_argument("instance: wanted rows of one length, each with a positive weight: " + instance.text());
   return instance;

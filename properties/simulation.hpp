@@ -15,11 +15,34 @@ struct Simulation {
   bool histogram = false;
 };
 
-/// Draft tuples drawn and decided, counted. Throws std::invalid_argument if the verifier cannot be simulated.
+/// The verifier prepared for `laws`, which must outlive it. Shared between threads.
 template <class L>
-Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget);
+class Simulator {
+ public:
+  /// Throws std::invalid_argument if the verifier cannot be simulated on these laws.
+  Simulator(const Simulation& what, const L& laws);
 
-extern template Tally simulate(const Simulation&, const RatioTable&, const TrialBudget&);
-extern template Tally simulate(const Simulation&, const Rows<double>&, const TrialBudget&);
+  /// A tally that counts nothing yet.
+  Tally empty() const;
+  /// Adds trials first .. first + count - 1: draft tuples drawn, decided and counted.
+  void run(std::uint64_t first, std::uint64_t count, Tally& tally) const;
+
+ private:
+  Simulation what_;
+  const L& laws_;
+  DeciderPtr<L, Philox> decider_;
+};
+
+extern template class Simulator<RatioTable>;
+extern template class Simulator<Rows<double>>;
+
+/// Runs a simulator on all threads of the budget.
+template <class L>
+Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget) {
+  const Simulator<L> simulator(what, laws);
+  return run_trials(budget, simulator.empty(), [&simulator](std::uint64_t first, std::uint64_t count, Tally& tally) {
+    simulator.run(first, count, tally);
+  });
+}
 
 }  // namespace draftproof

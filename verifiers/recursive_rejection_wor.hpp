@@ -9,8 +9,8 @@
 // Cost: K flips, one residual mass and one unseen mass per refusal.
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 // Exact because a token is refused only if its term in the next residual is zero: b and m carry the whole history.
-// A draft with q = 0 can only come from the uniform policy, once the support of q is exhausted; the walk then
-// starts over with what remains of p and the uniform law.
+// A draft where nothing of q is unseen can only come from the uniform policy; the walk then starts over with what
+// remains of p and the uniform law. Drafter and verifier ask the same question of the same laws.
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
@@ -47,11 +47,11 @@ struct RecursiveRejectionWor {
     auto mass = at.one();
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
-      if (!(at.proposal(x) > at.zero())) {
+      const auto unseen = at.mass_without(0, at.draft_data(), k);
+      if (!(unseen > at.zero())) {
         exhausted_at = k;
         return {};
       }
-      const auto unseen = at.mass_without(0, at.draft_data(), k);
       if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
       b += mass / unseen;
       mass = at.residual_mass(b);

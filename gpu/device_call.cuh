@@ -1,0 +1,17 @@
+// Turns the status of a CUDA runtime call into an exception. Declarations only: kernels compile without
+// <string>.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string_view>
+
+namespace draftproof::gpu {
+
+/// Throws DeviceError unless `status` is success: device_call("cudaFree", cudaFree(p)).
+void device_call(const char* name, cudaError_t status);
+
+/// Throws std::logic_error: the verifier `name` has no kernel, and why.
+[[noreturn]] void no_kernel(std::string_view name, std::string_view why);
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,50 @@
+// Verification on a GPU from plain C++: no CUDA header is needed to call it, only the library
+// draftproof::gpu, which holds one kernel for each verifier of the tree.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <draftproof/gpu/device_error.hpp>
+#include <draftproof/gpu/verify_batch.hpp>
+
+namespace draftproof::gpu {
+
+/// Devices that can be used now; 0 without a driver. Throws DeviceError if the driver fails otherwise.
+int device_count();
+
+/// The verdicts of a batch. A position of `unserved` reached a branch of probability zero: its drafts cannot
+/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it.
+struct BatchVerdicts {
+  std::vector<Verdict> verdicts;      ///< [B]
+  std::vector<std::size_t> unserved;  ///< positions, ascending; empty in a sound batch
+};
+
+/// A copy in device memory of a batch in host memory. Throws std::invalid_argument, with the position, if
+/// counts, strides or drafts are out of range, DeviceError if a copy fails. Entry = float or double.
+template <class Entry> class DeviceBatch {
+ public:
+  explicit DeviceBatch(const Batch<Entry>& host);
+  ~DeviceBatch();
+  DeviceBatch(DeviceBatch&&) noexcept;
+  DeviceBatch& operator=(DeviceBatch&&) noexcept;
+
+  /// The batch in device memory.
+  const Batch<Entry>& view() const;
+  /// Waits for the device and copies the verdicts back.
+  BatchVerdicts verdicts() const;
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
+};
+
+/// The verdicts of a batch in host memory (`verdicts` is not read): copies in, verifies, copies out.
+template <class V, class Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host) {
+  const DeviceBatch<Entry> device(host);
+  verify_batch(verifier, device.view(), Stream{});
+  return device.verdicts();
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,69 @@
+// The threads of one CUDA block, as a cooperative position uses them: warps of lanes that exchange values by
+// shuffles, and a barrier. Every call is collective over its warp (lane_*) or the block (barrier).
+//
+// The bodies are empty in the host's half of a CUDA compilation: verifiers are host and device functions, and
+// the compiler must be able to name what they call in both. Nothing runs a ThreadBlock on the host.
+#pragma once
+
+#include <draftproof/sim/device.hpp>
+
+namespace draftproof::gpu {
+
+/// One-dimensional blocks whose size is a multiple of 32. Stateless: any number of copies speak for the same
+/// block.
+class ThreadBlock {
+ public:
+  DRAFTPROOF_DEVICE static constexpr int lanes() { return 32; }
+
+#if defined(__CUDA_ARCH__)
+  DRAFTPROOF_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % lanes(); }
+  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
+  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
+  DRAFTPROOF_DEVICE void barrier() const { __syncthreads(); }
+
+  /// Sum over the warp, known to every lane.
+  template <class T> DRAFTPROOF_DEVICE T lane_sum(T value) const {
+    for (int step = lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(all, value, step);
+    return value;
+  }
+  /// Sum over this lane and those before it.
+  template <class T> DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
+    for (int step = 1; step < lanes(); step *= 2) {
+      const T before = __shfl_up_sync(all, value, step);
+      if (lane() >= step) value += before;
+    }
+    return value;
+  }
+  template <class T> DRAFTPROOF_DEVICE T lane_max(T value) const {
+    for (int step = lanes() / 2; step > 0; step /= 2) {
+      const T other = __shfl_xor_sync(all, value, step);
+      if (other > value) value = other;
+    }
+    return value;
+  }
+  /// The value that lane `from` holds.
+  template <class T> DRAFTPROOF_DEVICE T lane_get(T value, int from) const {
+    return __shfl_sync(all, value, from);
+  }
+  /// The lowest lane where `here` is true, lanes() if it is true nowhere.
+  DRAFTPROOF_DEVICE int first_lane(bool here) const {
+    const unsigned ballot = __ballot_sync(all, here);
+    return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
+  }
+
+ private:
+  static constexpr unsigned all = ~0u;
+#else
+  DRAFTPROOF_DEVICE int lane() const { return 0; }
+  DRAFTPROOF_DEVICE int warp() const { return 0; }
+  DRAFTPROOF_DEVICE int warps() const { return 1; }
+  DRAFTPROOF_DEVICE void barrier() const {}
+  template <class T> DRAFTPROOF_DEVICE T lane_sum(T value) const { return value; }
+  template <class T> DRAFTPROOF_DEVICE T lane_running_sum(T value) const { return value; }
+  template <class T> DRAFTPROOF_DEVICE T lane_max(T value) const { return value; }
+  template <class T> DRAFTPROOF_DEVICE T lane_get(T value, int) const { return value; }
+  DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
+#endif
+};
+
+}  // namespace draftproof::gpu
