@@ -57,7 +57,9 @@ class AnyVerifier {
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
   /// Whether the scheme is defined for this many drafts.
-  bool takes(int drafts) const { return drafts >= 1 && (info_.most_drafts == 0 || drafts <= info_.most_drafts); }
+  bool takes(int drafts) const {
+    return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
+  }
 
   virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int drafts) const = 0;
   virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int drafts) const = 0;
@@ -82,7 +84,9 @@ class AnyDrafter {
   const DrafterInfo& info() const { return info_; }
   /// Whether the law exists for K drafts of V tokens from this many proposals.
   bool defined(int vocabulary, int drafts, int proposals) const {
-    return (!info_.needs_k_tokens || drafts <= vocabulary) && proposals >= (info_.several_proposals ? drafts : 1);
+    return (!info_.needs_k_tokens || drafts <= vocabulary) && drafts >= info_.fewest_drafts &&
+           (info_.most_drafts == 0 || drafts <= info_.most_drafts) &&
+           proposals >= (info_.several_proposals ? drafts : 1);
   }
 
   virtual int draw(const Rows<Rational>&, int drafts, Explorer<Rational>&, Token* out) const = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,30 @@ class AliasTable {
     Token other = no_token;
   };
   std::vector<Cell> cells_;
+};
+
+/// Weights given once and drawn many times: not normalised, non-negative.
+class FrozenWeights {
+ public:
+  explicit FrozenWeights(std::vector<double> values) : values_{std::move(values)} {
+    double total = 0;
+    for (const double value : values_) total += value;
+    if (!(total > 0)) return;
+    std::vector<double> law;
+    for (const double value : values_) law.push_back(value / total);
+    table_.emplace(quantise(law));
+  }
+
+  Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::size_t x = 0; x < values_.size(); ++x)
+      if (values_[x] > 0) visit(static_cast<Token>(x), values_[x]);
+  }
+
+ private:
+  std::vector<double> values_;
+  std::optional<AliasTable> table_;
 };
 
 }  // namespace draftproof

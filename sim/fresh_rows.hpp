@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/rungs.hpp>
 
 namespace draftproof {
 
@@ -86,6 +87,15 @@ class FreshRows {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f)};
   }
+  /// Nothing is kept: a draw is the pass it would be without.
+  template <class F>
+  auto frozen(F f) const {
+    return weights(std::move(f));
+  }
+
+  /// Buckets of the ratio, by one pass.
+  BucketRungs rungs() const { return BucketRungs(*this); }
+  int rung(const BucketRungs& rungs, Token x) const { return rungs.of(target(x), proposal(x)); }
 
  private:
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)

@@ -59,6 +59,7 @@ struct Info {
   DraftLaws drafts{};
   Promise promise = Promise::lossless;
   double tau = 0;               ///< for lossless_up_to
+  int fewest_drafts = 1;
   int most_drafts = 0;          ///< 0: no limit
   Claims claims{};
   Cannot cannot{};
@@ -70,6 +71,8 @@ struct DrafterInfo {
   bool several_proposals = false;  ///< draft k has a proposal of its own
   bool needs_k_tokens = false;     ///< defined for K <= V only
   bool ranks_tokens = false;    ///< breaks ties between tokens by their ids
+  int fewest_drafts = 1;
+  int most_drafts = 0;           ///< 0: no limit
   bool fixed = false;            ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
 };

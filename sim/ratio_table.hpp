@@ -24,6 +24,7 @@
 #include <draftproof/sim/cumulative_table.hpp>
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
+#include <draftproof/sim/rungs.hpp>
 
 namespace draftproof {
 
@@ -94,6 +95,21 @@ class RatioTable {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f)};
   }
+  /// An alias table of the values, normalised.
+  template <class F>
+  auto frozen(F f) const {
+    std::vector<double> values;
+    for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
+    return FrozenWeights(std::move(values));
+  }
+
+  /// One rung per token: the order of the table without the tokens that cannot be drafted.
+  TokenRungs<double> rungs() const {
+    const auto first = std::find_if(order_.begin(), order_.end(), [this](Token x) { return proposal(x) > 0; });
+    const auto skipped = static_cast<std::size_t>(first - order_.begin());
+    return {*this, std::vector<Token>(first, order_.end()), std::span(prefix_).subspan(skipped)};
+  }
+  int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
 
  private:
   /// p - b q on the first tokens of the order, p (1 - b / knee) from the first token with p <= knee q on.

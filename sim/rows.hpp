@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <draftproof/sim/pass.hpp>
+#include <draftproof/sim/rungs.hpp>
 
 namespace draftproof {
 
@@ -72,6 +73,26 @@ class Rows {
   auto weights(F f) const {
     return FunctionWeights<F>{vocabulary(), std::move(f)};
   }
+  template <class F>
+  auto frozen(F f) const {
+    std::vector<Scalar> values;
+    for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
+    return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
+  }
+
+  TokenRungs<Scalar> rungs() const {
+    std::vector<Token> order;
+    Scalar undraftable{0};
+    for (Token x = 0; x < vocabulary(); ++x) {
+      if (proposal(x) > Scalar{0}) order.push_back(x);
+      else undraftable += target(x);
+    }
+    std::stable_sort(order.begin(), order.end(), [this](Token a, Token b) {
+      return target(a) * proposal(b) > target(b) * proposal(a);
+    });
+    return {*this, order, undraftable};
+  }
+  int rung(const TokenRungs<Scalar>& rungs, Token x) const { return rungs.of(x); }
 
  private:
   static std::size_t index(Token x) { return static_cast<std::size_t>(x); }

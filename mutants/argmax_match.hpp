@@ -1,0 +1,25 @@
+// The most probable token of p is emitted whatever was drafted; it counts as accepted if it was.
+//
+// Source: greedy verification applied to sampling. Wrong unless p is a point mass.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct ArgmaxMatch {
+  static constexpr Info info{.name = "argmax_match",
+                             .summary = "emit the most probable token of p",
+                             .source = "greedy verification used for sampling",
+                             .drafts = DraftLaws{"iid"}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    Token best = 0;
+    for (Token x = 1; x < at.vocabulary(); ++x)
+      if (at.target(x) > at.target(best)) best = x;
+    return accepted(best, find_draft(at, best));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,23 @@
+// The K most probable tokens, verified as if they had been drawn without replacement.
+//
+// Source: dynamic trees under a sampling verifier. Wrong because a fixed token was certain, not likely with q.
+#pragma once
+
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct FixedVerifiedAsSampled {
+  static constexpr Info info{.name = "fixed_verified_as_sampled",
+                             .summary = "fixed top-K drafts tested as a draw without replacement",
+                             .source = "mismatch of EAGLE-2 style trees and arXiv:2402.14160",
+                             .drafts = DraftLaws{"fixed_top_k"}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return verifiers::RecursiveRejectionWor{}.verify(at, random);
+  }
+};
+
+}  // namespace draftproof::mutants

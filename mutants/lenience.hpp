@@ -1,0 +1,30 @@
+// Accept with min(1, p / (l q)) for a lenience l < 1, and keep the lossless residual.
+//
+//   l        lenience
+//
+// Source: the lenience of Leviathan et al. 2023, arXiv:2211.17192, appendix. Lossy by design: accepted drafts serve more
+// than min(p, q). Hidden at p = q.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct Lenience {
+  static constexpr Info info{.name = "lenience",
+                             .summary = "accept with min(1, p / (l q)), residual unchanged",
+                             .source = "Leviathan et al. 2023, arXiv:2211.17192, appendix",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1};
+
+  double lenience = 0.5;
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), typename P::Scalar(lenience) * at.proposal(x))) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,25 @@
+// Every draft is tested against p itself; only the last residual is right.
+//
+// Source: a slip of multi-draft loops that never move the residual. Wrong because a refused draft has already shown
+// that q's share of p is served. Hidden at K = 1, where it is single-draft sampling, and at p = q.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct NoResidualUpdate {
+  static constexpr Info info{.name = "no_residual_update",
+                             .summary = "test every draft against p, as if none had been refused",
+                             .source = "common slip of recursive rejection, arXiv:2305.09781",
+                             .drafts = DraftLaws{"iid"}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    for (int k = 0; k < at.drafts(); ++k)
+      if (const Token x = at.draft(k); random.flip(at.target(x), at.proposal(x))) return accepted(x, k);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,32 @@
+// I.i.d. drafts sorted by q before recursive rejection sees them.
+//
+// Source: tree builders that rank nodes. Wrong because the first of the sorted drafts no longer has law q, though
+// acceptance stays plausible. Hidden at K = 1.
+#pragma once
+
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct ResortedDrafts {
+  static constexpr Info info{.name = "resorted_drafts",
+                             .summary = "recursive rejection of i.i.d. drafts sorted by q",
+                             .source = "slip of tree builders; rule of arXiv:2305.09781",
+                             .drafts = DraftLaws{"iid"}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    Token sorted[max_drafts];
+    for (int k = 0; k < at.drafts(); ++k) {  // insertion keeps draw order among equals
+      int i = k;
+      for (; i > 0 && at.proposal(sorted[i - 1]) < at.proposal(at.draft(k)); --i) sorted[i] = sorted[i - 1];
+      sorted[i] = at.draft(k);
+    }
+    const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
+    const Verdict verdict = verifiers::RecursiveRejection{}.verify(resorted, random);
+    return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,35 @@
+// A drafted set with one random member: the most probable token, one draw y from the rest of q, then the best
+// remaining tokens until there are K. Tuple order: top, fill, y.
+//
+// The fill depends on y only by leaving it out. Uniform outside the top if q has no mass there. Source: reconstruction of
+// the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the paper.
+#pragma once
+
+#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+struct TailDraw {
+  static constexpr DrafterInfo info{.name = "tail_draw",
+                                    .summary = "the likeliest token, one draw from the rest, the next likeliest as fill",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true,
+                                    .fewest_drafts = 2};
+
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    const Token top = laws.top(0);
+    const Token y = laws.mass_without(0, &top, 1) > laws.zero()
+                        ? random.pick(laws.row_without(0, &top, 1))
+                        : random.pick(UniformOutside{laws.vocabulary(), &top, 1});
+    out[0] = top;
+    int count = 1;
+    for (int rank = 1; count < drafts - 1; ++rank)
+      if (const Token x = laws.top(rank); x != y) out[count++] = x;
+    out[count++] = y;
+    return count;
+  }
+};
+
+}  // namespace draftproof::drafters

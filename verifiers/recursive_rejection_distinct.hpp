@@ -1,0 +1,39 @@
+// Recursive rejection of i.i.d. drafts with repeats dropped: what is left is a sample without replacement and is
+// verified as one.
+//
+// Cost: as recursive rejection without replacement. Usually accepts less than testing the repeats would.
+// Source: derived here; the first part of the argument is standard.
+// Exact because distinct tokens in order of first appearance are a draw without replacement whose length depends only
+// on tokens already seen.
+#pragma once
+
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
+
+namespace draftproof::verifiers {
+
+struct RecursiveRejectionDistinct {
+  static constexpr Info info{.name = "recursive_rejection_distinct",
+                             .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
+                             .source = "derived here on arXiv:2402.14160",
+                             .drafts = DraftLaws{"iid"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .flag_is_membership = true}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    Token distinct[max_drafts];
+    int origin[max_drafts], count = 0;
+    for (int k = 0; k < at.drafts(); ++k)
+      if (const Token x = at.draft(k); !among(x, distinct, count)) {
+        distinct[count] = x;
+        origin[count++] = k;
+      }
+    const At<typename P::Underlying> shorter(at.laws(), distinct, count);
+    Verdict verdict = RecursiveRejectionWor{}.verify(shorter, random);
+    if (verdict.accepted >= 0) verdict.accepted = origin[verdict.accepted];
+    return verdict;
+  }
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,73 @@
+// Recursive rejection of drafts from different proposals, tested in draw order.
+//
+//   r_k      plan.residual[k]    what is left to serve before draft k, not normalised; r_0 = p
+//   F_k      plan.mass[k]        its sum
+//   q_k      at.proposal(x, k)   law of draft k
+//
+// Cost: O(K V) for the plan, K flips and a draw a trial. Acceptance 1 - F_K; it depends on the order of the proposals.
+// Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
+// Exact because a draft refused at r_k leaves exactly r_(k+1) = (r_k - F_k q_k)+; any order fixed beforehand will do.
+#pragma once
+
+#include <vector>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct RecursiveRejectionIndependent {
+  static constexpr Info info{.name = "recursive_rejection_independent",
+                             .summary = "recursive rejection of drafts from different proposals, in draw order",
+                             .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
+                             .drafts = DraftLaws{"independent"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .more_drafts_never_hurt = true},
+                             .cannot = {.device = "the plan keeps K rows on the host"}};
+
+  template <class L>
+  static auto frozen(const L& laws, const std::vector<typename L::Scalar>& row) {
+    return laws.frozen([row](Token x) { return row[static_cast<std::size_t>(x)]; });
+  }
+
+  template <class L>
+  struct Plan {
+    using Scalar = typename L::Scalar;
+    std::vector<std::vector<Scalar>> residual;
+    std::vector<Scalar> mass;
+    decltype(frozen(std::declval<const L&>(), residual[0])) last;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
+    using Scalar = typename L::Scalar;
+    std::vector<Scalar> row;
+    for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
+    std::vector<std::vector<Scalar>> residual;
+    std::vector<Scalar> mass{laws.one()};
+    for (int k = 0; k < drafts; ++k) {
+      residual.push_back(row);
+      for (Token x = 0; x < laws.vocabulary(); ++x) {
+        Scalar& left = row[static_cast<std::size_t>(x)];
+        left -= mass.back() * laws.proposal(x, k);
+        if (left < laws.zero()) left = laws.zero();
+      }
+      mass.push_back(laws.sum([&row](Token x) { return row[static_cast<std::size_t>(x)]; }));
+    }
+    auto last = frozen(laws, row);
+    return {std::move(residual), std::move(mass), std::move(last)};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    for (int k = 0; k < at.drafts(); ++k) {
+      const Token x = at.draft(k);
+      const auto i = static_cast<std::size_t>(k);
+      if (random.flip(plan.residual[i][static_cast<std::size_t>(x)], plan.mass[i] * at.proposal(x, k)))
+        return accepted(x, k);
+    }
+    return random.emit(plan.last);
+  }
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,92 @@
+// SpecHub: optimal verification of two drafts of which one is always the hub, without a linear program.
+//
+//   a        plan.hub            most probable token of q
+//   t_i      tail(laws, i)       q outside the hub, renormalised
+//   f1_i     min(p, q)           mass served on (i, a);  f2_i = min(p - f1, q_a t) on (a, i)
+//   L1, L2   plan.left           what the two kinds of pair have left, offered to the hub
+//   g1, g2   plan.hub_share      what the hub takes of it: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
+//
+// Cost: three passes for the plan, at most two flips a trial. Acceptance p_a + sum over i != a of min(p_i, t_i), the
+// optimum of its draft law. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
+// Exact because pairs serve f1 + f2 <= p outside the hub and g1 + g2 <= p_a at it, and the rest is drawn.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct SpecHub {
+  static constexpr Info info{.name = "spec_hub",
+                             .summary = "optimal for two drafts of which one is the most probable token of q",
+                             .source = "Sun et al. 2024 (SpecHub), arXiv:2411.05289",
+                             .drafts = DraftLaws{"hub"},
+                             .fewest_drafts = 2,
+                             .most_drafts = 2,
+                             .claims = {.flag_is_membership = true},
+                             .cannot = {.device = "the plan keeps its residual on the host"}};
+
+  /// What pairs (i, a) and (a, i) serve of token i.
+  template <class L>
+  struct Shares {
+    using Scalar = typename L::Scalar;
+    const L& laws;
+    Token hub;
+    Scalar outside;  ///< q-mass outside the hub
+
+    Scalar drawn_first(Token i) const { return laws.proposal(i); }
+    Scalar drawn_second(Token i) const {
+      const Scalar tail = outside > laws.zero() ? Scalar(laws.proposal(i) / outside)
+                                                : Scalar(laws.one() / Scalar(laws.vocabulary() - 1));
+      return laws.proposal(hub) * tail;
+    }
+    Scalar first(Token i) const { return smaller(laws.target(i), drawn_first(i)); }
+    Scalar second(Token i) const { return smaller(Scalar(laws.target(i) - first(i)), drawn_second(i)); }
+    static Scalar smaller(const Scalar& a, const Scalar& b) { return b < a ? b : a; }
+  };
+
+  template <class L>
+  static auto residual_of(const Shares<L>& shares, const typename L::Scalar& at_hub) {
+    using Scalar = typename L::Scalar;
+    return shares.laws.frozen([shares, at_hub](Token i) -> Scalar {
+      return i == shares.hub ? at_hub : Scalar(shares.laws.target(i) - shares.first(i) - shares.second(i));
+    });
+  }
+
+  template <class L>
+  struct Plan {
+    using Scalar = typename L::Scalar;
+    Shares<L> shares;
+    Scalar left[2], hub_share[2];
+    decltype(residual_of(shares, left[0])) residual;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int) const {
+    using Scalar = typename L::Scalar;
+    const Token hub = laws.top(0);
+    const Shares<L> shares{laws, hub, laws.mass_without(0, &hub, 1)};
+    const Scalar left1 = laws.sum([&](Token i) -> Scalar {
+      return i == hub ? laws.zero() : Scalar(shares.drawn_first(i) - shares.first(i));
+    });
+    const Scalar left2 = laws.sum([&](Token i) -> Scalar {
+      return i == hub ? laws.zero() : Scalar(shares.drawn_second(i) - shares.second(i));
+    });
+    const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
+    const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
+    return {shares, {left1, left2}, {first, second}, residual_of(shares, Scalar(laws.target(hub) - first - second))};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    const bool hub_first = at.draft(0) == plan.shares.hub;
+    const Token i = at.draft(hub_first ? 1 : 0);
+    const auto served = hub_first ? plan.shares.second(i) : plan.shares.first(i);
+    const auto drawn = hub_first ? plan.shares.drawn_second(i) : plan.shares.drawn_first(i);
+    if (random.flip(served, drawn)) return accepted(i, hub_first ? 1 : 0);
+    // Reached only by pairs with something left, so the denominator is positive.
+    if (random.flip(plan.hub_share[hub_first], plan.left[hub_first])) return accepted(plan.shares.hub, hub_first ? 0 : 1);
+    return random.emit(plan.residual);
+  }
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,35 @@
+// Verification of tail-draw sets: the single-draft rule on the one random draft, with its true law; a residual draw
+// counts if it hits any draft.
+//
+//   y        last draft       drawn from t, q outside the most probable token
+//   t        plan.tail(x)     that law
+//
+// Cost: one pass for the plan, one flip and at most one draw a trial. Source: reconstruction of RheoSampling's verifier,
+// arXiv:2609.21827, with one fixed token; losslessness proved here by exploration, not checked against the paper.
+// Exact because it is single-draft sampling with draft law t; the fill is only matched.
+#pragma once
+
+#include <draftproof/verifiers/greedy_drafts.hpp>
+
+namespace draftproof::verifiers {
+
+struct TailDraw {
+  static constexpr Info info{.name = "tail_draw",
+                             .summary = "test the one random draft with its tail law, match the residual draw",
+                             .source = "reconstruction of RheoSampling, arXiv:2609.21827",
+                             .drafts = DraftLaws{"tail_draw"},
+                             .fewest_drafts = 2,
+                             .claims = {.flag_is_membership = true},
+                             .cannot = {.device = "the plan keeps its residual on the host"}};
+
+  template <Laws L>
+  TailPlan<L> prepare(const L& laws, int) const {
+    return {laws, 1};
+  }
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const TailPlan<typename P::Underlying>& plan, R& random) const {
+    return plan.verify_last(at, random);
+  }
+};
+
+}  // namespace draftproof::verifiers
