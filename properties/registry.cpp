@@ -39,6 +39,9 @@ Registry& Registry::instance() {
 }
 
 void Registry::add(std::unique_ptr<AnyVerifier> verifier) {
+  // Reports and look-ups go by name alone, so a mutant may not hide behind a verifier.
+  if (this->verifier(verifier->info().name))
+    throw std::logic_error("registered twice: " + std::string(verifier->info().name));
   insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
 }
 void Registry::add(std::unique_ptr<AnyDrafter> drafter) {

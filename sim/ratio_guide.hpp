@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -34,10 +33,10 @@ class RatioGuide {
   }
 
  private:
-  /// Monotone in b. Infinity falls into the last cell.
+  /// Monotone in b: each operation is, and rounding keeps it so; b / (1 + b) is not, b rises in two places. Infinity
+  /// falls into the last cell.
   std::size_t cell_of(double b) const {
-    const double place = std::isinf(b) ? 1.0 : b / (1 + b);
-    return static_cast<std::size_t>(place * static_cast<double>(cells_));
+    return static_cast<std::size_t>((1 - 1 / (1 + b)) * static_cast<double>(cells_));
   }
 
   std::size_t cells_ = 1;

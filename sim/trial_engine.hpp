@@ -54,7 +54,7 @@ Tally run_trials(const TrialBudget& budget, const Tally& empty, Run&& run) {
       }
     }
     first = end;
-    if (budget.progress) budget.progress(first);
+    if (budget.progress && !stopped() && !failure) budget.progress(first);  // a round cut short has not reached `end`
     if (budget.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= budget.seconds) break;
     // A round stays short enough for the clock to be looked at about ten times in a budget.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, shard_trials * 256);

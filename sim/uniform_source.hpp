@@ -7,8 +7,8 @@
 
 namespace draftproof {
 
-/// u in [0, 1) on the 53-bit grid: the largest value is 1 - 2^-53, and u * den < den for every positive double
-/// den (the product lies at least half an ulp below den), so equal numerator and denominator always accept.
+/// u in [0, 1) on the 53-bit grid: the largest value is 1 - 2^-53, and u * den < den for every double den above
+/// 2^-1022 (the product lies at least half an ulp below den), so equal numerator and denominator always accept.
 DRAFTPROOF_DEVICE constexpr double unit_interval(std::uint64_t word) {
   return static_cast<double>(word >> 11) * 0x1p-53;
 }

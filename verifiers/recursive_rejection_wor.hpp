@@ -52,9 +52,13 @@ struct RecursiveRejectionWor {
         exhausted_at = k;
         return {};
       }
-      if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
+      const auto wanted = at.target(x) - b * at.proposal(x);
+      if (random.flip(wanted * unseen, mass * at.proposal(x))) return accepted(x, k);
       b += mass / unseen;
       mass = at.residual_mass(b);
+      // Nothing is left: the rest of q matches the residual, the flip was certain and only rounding refused it. Never
+      // in exact arithmetic.
+      if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
     return random.emit(at.residual(b));
   }

@@ -20,6 +20,7 @@ struct OneDraft {
     one.drafts = 1;
     one.proposals.resize(1);
     const auto law = at.law_of(one);
+    if (!law.complete) return Answer::undecided("the tree was not walked whole");
     const auto p = normalised(one.target), q = normalised(one.proposals.front());
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);

@@ -1,0 +1,151 @@
+// Each property can fail: a verifier that is wrong in the one way it looks for is reported. A property that nothing
+// can violate would prove nothing.
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/erased.hpp>
+#include <draftproof/properties/prover.hpp>
+#include <draftproof/sim/outside.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/sample_and_match.hpp>
+#include <draftproof/verifiers/single_draft.hpp>
+
+namespace draftproof {
+namespace {
+
+constexpr Info named(std::string_view name, Claims claims = {}) {
+  return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = DraftLaws{"iid"}, .claims = claims};
+}
+
+/// Takes the first draft whatever the target says.
+struct AcceptAlways {
+  static constexpr Info info = named("accept_always");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R&) const {
+    return accepted(at.draft(0), 0);
+  }
+};
+
+/// Exact, but says that a draft was accepted when none was.
+struct FlagAlways {
+  static constexpr Info info = named("flag_always");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    Verdict verdict = random.emit(at.residual(at.zero()));
+    verdict.accepted = 0;
+    return verdict;
+  }
+};
+
+/// Exact, with flags that miss members, and a claim that they do not.
+struct FlagNever {
+  static constexpr Info info = named("flag_never", {.flag_is_membership = true});
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+/// Sample and match, which neither accepts equal laws always nor is single-draft sampling at K = 1.
+struct ClaimsEqualLaws : verifiers::SampleAndMatch {
+  static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
+};
+struct ClaimsOneDraft : verifiers::SampleAndMatch {
+  static constexpr Info info = named("claims_one_draft", {.one_draft_is_single_draft = true});
+};
+
+/// Takes a single draft always, several drafts only by chance.
+struct LosesWithMore {
+  static constexpr Info info = named("loses_with_more", {.more_drafts_never_hurt = true});
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    if (at.drafts() == 1) return accepted(at.draft(0), 0);
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+/// Uniform over the vocabulary, so every empty token added to it changes the law.
+struct UniformOverVocabulary {
+  static constexpr Info info = named("uniform_over_vocabulary");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return random.emit(UniformOutside(at.vocabulary(), nullptr, 0));
+  }
+};
+
+/// Keeps token 0 and no other draft: ids decide.
+struct LikesTokenZero {
+  static constexpr Info info = named("likes_token_zero");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    if (at.draft(0) == 0) return accepted(0, 0);
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+struct KSeqTooSmall : verifiers::KSeq {
+  static constexpr Info info = named("k_seq_too_small");
+};
+
+/// Draws from a residual without mass when the laws are equal.
+struct ReachesNothing {
+  static constexpr Info info = named("reaches_nothing");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+template <class V>
+Proof proof_of(V verifier = {}) {
+  static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
+  kept.push_back(std::make_unique<VerifierOf<V>>(Kind::mutant, verifier));
+  return prove(*kept.back(), *registry().drafter("iid"), {.instances = 120});
+}
+
+void expect_violated(const Proof& proof, std::string_view property) {
+  for (const Finding& finding : proof.findings)
+    if (finding.property == property) {
+      EXPECT_EQ(finding.status, Status::violated) << property << " holds for " << proof.verifier->info().name;
+      EXPECT_FALSE(finding.evidence.empty());
+      EXPECT_TRUE(finding.instance);
+      return;
+    }
+  FAIL() << property << " does not apply to " << proof.verifier->info().name;
+}
+
+TEST(Properties, ExactLawSeesAWrongLaw) { expect_violated(proof_of<AcceptAlways>(), "exact_law"); }
+
+TEST(Properties, ExactLawSeesAFactorOneStepTooSmall) {
+  // rho = 1 serves the drafts too much of min(p, q): the residual is clipped at zero and the mass goes astray.
+  KSeqTooSmall wrong;
+  wrong.factor = 1;
+  expect_violated(proof_of(wrong), "exact_law");
+}
+
+TEST(Properties, AcceptanceBoundsSeeMoreThanTheOptimum) { expect_violated(proof_of<AcceptAlways>(), "acceptance_bounds"); }
+TEST(Properties, AcceptanceBoundsSeeAFlagAboveMembership) { expect_violated(proof_of<FlagAlways>(), "acceptance_bounds"); }
+TEST(Properties, AcceptanceBoundsHoldASchemeToItsClaim) { expect_violated(proof_of<FlagNever>(), "acceptance_bounds"); }
+TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) { expect_violated(proof_of<AcceptAlways>(), "disjoint_supports"); }
+TEST(Properties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(Properties, MoreDraftsSeesALoss) { expect_violated(proof_of<LosesWithMore>(), "more_drafts"); }
+TEST(Properties, OneDraftSeesAnotherAcceptance) { expect_violated(proof_of<ClaimsOneDraft>(), "one_draft"); }
+TEST(Properties, PaddingSeesTheSizeOfTheVocabulary) { expect_violated(proof_of<UniformOverVocabulary>(), "padding"); }
+TEST(Properties, RelabellingSeesIds) { expect_violated(proof_of<LikesTokenZero>(), "relabelling"); }
+
+TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
+  const AnyVerifier& verifier = *new VerifierOf<ReachesNothing>(Kind::mutant);  // kept to the end of the program
+  const Proof proof = prove_on(verifier, *registry().drafter("iid"), Instance::parse("p=(1 1) q=(1 1) K=1"), {});
+  ASSERT_TRUE(proof.violation());
+  EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
+}
+
+TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
+  const std::vector<std::string_view> shown{"acceptance_bounds", "disjoint_supports", "equal_laws", "exact_law",
+                                            "more_drafts",       "one_draft",         "padding",    "relabelling"};
+  std::vector<std::string_view> registered;
+  for (const Property& property : registry().properties()) registered.push_back(property.name);
+  EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
+}
+
+}  // namespace
+}  // namespace draftproof

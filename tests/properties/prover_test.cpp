@@ -1,0 +1,111 @@
+// What the prover says of everything that was found: lossless schemes are exact, mutants are refuted by an instance
+// that fits on a line, and nothing depends on how many threads looked.
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+const ProofOptions quick{.instances = 120};
+
+void for_each_pair(Kind kind, auto&& visit) {
+  int visited = 0;
+  for (const auto& verifier : registry().verifiers()) {
+    if (verifier->kind() != kind || !verifier->info().cannot.explore.empty()) continue;
+    for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
+      SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
+      visit(*verifier, *drafter);
+      ++visited;
+    }
+  }
+  EXPECT_GT(visited, 0);
+}
+
+TEST(Prover, EveryLosslessVerifierIsExactOnEveryLawItTakes) {
+  for_each_pair(Kind::verifier, [](const AnyVerifier& verifier, const AnyDrafter& drafter) {
+    if (verifier.info().promise != Promise::lossless) return;
+    const Proof proof = prove(verifier, drafter, quick);
+    EXPECT_EQ(proof.instances, quick.instances);
+    EXPECT_TRUE(proof.exact());
+    for (const Finding& finding : proof.findings)
+      EXPECT_TRUE(finding.status == Status::held || finding.status == Status::skipped)
+          << finding.property << " " << to_text(finding.status) << ": " << finding.evidence << " "
+          << (finding.instance ? finding.instance->text() : "");
+  });
+}
+
+TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
+  for_each_pair(Kind::mutant, [](const AnyVerifier& verifier, const AnyDrafter& drafter) {
+    const Proof proof = prove(verifier, drafter, {});
+    EXPECT_FALSE(proof.exact());
+    const Finding* violation = proof.violation();
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->property, "exact_law") << "losslessness is what the reader came for";
+    EXPECT_FALSE(violation->evidence.empty());
+    ASSERT_TRUE(violation->instance);
+    EXPECT_LE(violation->instance->vocabulary(), 4) << violation->instance->text();
+    EXPECT_LE(violation->instance->drafts, 3) << violation->instance->text();
+    EXPECT_NE(violation->replay.find(violation->instance->text()), std::string::npos) << violation->replay;
+    // What the replay line shows again.
+    const Proof again = prove_on(verifier, drafter, *violation->instance, {});
+    ASSERT_TRUE(again.violation());
+    EXPECT_EQ(again.violation()->evidence, violation->evidence);
+    EXPECT_EQ(*again.violation()->instance, *violation->instance) << "a shrunk instance shrinks no further";
+  });
+}
+
+TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
+  for (const std::string_view name : {"recursive_rejection", "k_seq", "resample_from_target"}) {
+    const AnyVerifier& verifier = *registry().verifier(name);
+    const AnyDrafter& drafter = *registry().drafter("iid");
+    const auto run = [&](int threads) { return prove(verifier, drafter, {.instances = 60, .threads = threads}); };
+    const Proof one = run(1);
+    for (const int threads : {2, 7}) {
+      const Proof many = run(threads);
+      EXPECT_EQ(many.instances, one.instances);
+      EXPECT_EQ(many.leaves, one.leaves);
+      ASSERT_EQ(many.findings.size(), one.findings.size());
+      for (std::size_t i = 0; i < one.findings.size(); ++i) {
+        EXPECT_EQ(many.findings[i].property, one.findings[i].property);
+        EXPECT_EQ(many.findings[i].status, one.findings[i].status);
+        EXPECT_EQ(many.findings[i].held, one.findings[i].held);
+        EXPECT_EQ(many.findings[i].evidence, one.findings[i].evidence);
+        EXPECT_EQ(many.findings[i].instance, one.findings[i].instance);
+      }
+    }
+  }
+}
+
+TEST(Prover, DoesNotClaimWhatItCouldNotWalk) {
+  const Proof proof = prove(*registry().verifier("recursive_rejection"), *registry().drafter("iid"),
+                            {.instances = 30, .limits = {.leaves = 3}});
+  EXPECT_FALSE(proof.exact());
+  for (const Finding& finding : proof.findings) {
+    EXPECT_NE(finding.status, Status::violated) << finding.property;
+    if (finding.property == "exact_law") {
+      EXPECT_EQ(finding.status, Status::undecided);
+      EXPECT_GT(finding.undecided, 0);
+      EXPECT_FALSE(finding.evidence.empty());
+    }
+  }
+}
+
+TEST(Prover, StopsWhenAsked) {
+  const std::atomic<bool> stop{true};
+  const Proof proof = prove(*registry().verifier("single_draft"), *registry().drafter("iid"), {.stop = &stop});
+  EXPECT_EQ(proof.instances, 0);
+  EXPECT_FALSE(proof.exact());
+}
+
+TEST(Prover, EveryPropertyIsMetWithinTheQuickRun) {
+  // Rationed properties (every > 1) must still be decided on some instance.
+  const Proof proof = prove(*registry().verifier("recursive_rejection"), *registry().drafter("iid"), quick);
+  EXPECT_GE(proof.findings.size(), 7u);
+  for (const Finding& finding : proof.findings) EXPECT_GE(finding.held, 3) << finding.property;
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,109 @@
+// Scripted coins at the ends of the unit interval, for every verifier that was found: what no sample would ever see.
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/registry.hpp>
+#include <draftproof/tests/sim/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+constexpr std::uint64_t largest_word = ~std::uint64_t{0};
+
+/// More words than any scheme draws for three drafts.
+Tape all(std::uint64_t word) { return Tape(std::vector<std::uint64_t>(64, word)); }
+
+struct Laws {
+  std::vector<double> p, q;
+};
+
+Verdict play(const AnyVerifier& verifier, const Laws& laws, std::vector<Token> drafts, Tape tape) {
+  const Rows<double> rows(laws.p, laws.q);
+  const auto decider = verifier.play_on(rows, static_cast<int>(drafts.size()));
+  EXPECT_TRUE(decider) << verifier.info().name;
+  return decider->decide(drafts, tape);
+}
+
+/// The first drafts of a tuple, as many as the verifier takes.
+std::vector<Token> as_many(const AnyVerifier& verifier, std::vector<Token> drafts) {
+  while (!verifier.takes(static_cast<int>(drafts.size()))) drafts.pop_back();
+  return drafts;
+}
+
+/// Visits every verifier that promises losslessness and passes `chosen`; at least one must.
+void for_each_verifier(auto&& chosen, auto&& visit) {
+  int visited = 0;
+  for (const auto& verifier : registry().verifiers())
+    if (verifier->kind() == Kind::verifier && verifier->info().promise == Promise::lossless && chosen(verifier->info())) {
+      SCOPED_TRACE(std::string(verifier->info().name));
+      visit(*verifier);
+      ++visited;
+    }
+  EXPECT_GT(visited, 0);
+}
+
+TEST(EdgeCoins, UniformZeroDoesNotAcceptATokenOfProbabilityZero) {
+  const Laws laws{{0, 0.5, 0, 0.5}, {0.5, 0.25, 0.25, 0}};
+  for_each_verifier([](const Info&) { return true; },
+                    [&](const AnyVerifier& verifier) {
+                      for (const auto& drafts : {std::vector<Token>{0}, {2}, {0, 2}, {2, 0}}) {
+                        if (!verifier.takes(static_cast<int>(drafts.size()))) continue;
+                        const Verdict verdict = play(verifier, laws, drafts, all(0));
+                        EXPECT_EQ(verdict.token % 2, 1) << "emitted " << verdict.token << ", which has p = 0";
+                        EXPECT_EQ(verdict.accepted, none_accepted);
+                      }
+                    });
+}
+
+TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
+  // p >= q in doubles that have no short binary form, with equality among them.
+  const double third = 1.0 / 3;
+  const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}}, {{third, 1 - third}, {third, 1 - third}},
+                                {{0.7, 0.3}, {0.6, 0.4}}, {{1, 0}, {0.3, 0.7}}, {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
+  for_each_verifier([](const Info& info) { return info.claims.one_draft_is_single_draft; },
+                    [&](const AnyVerifier& verifier) {
+                      for (const Laws& laws : pairs) EXPECT_EQ(play(verifier, laws, {0}, all(largest_word)).accepted, 0);
+                    });
+}
+
+TEST(EdgeCoins, LargestUniformAcceptsTheFirstDraftWhenTheLawsAreEqual) {
+  for_each_verifier([](const Info& info) { return info.claims.accepts_equal_laws; },
+                    [&](const AnyVerifier& verifier) {
+                      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+                        const auto row = examples::random_row(seed, 7, 3);
+                        const auto drafts = as_many(verifier, {static_cast<Token>(seed % 7), static_cast<Token>((seed + 1) % 7),
+                                                               static_cast<Token>((seed + 3) % 7)});
+                        EXPECT_EQ(play(verifier, {row, row}, drafts, all(largest_word)).accepted, 0);
+                      }
+                    });
+}
+
+TEST(EdgeCoins, UniformOnTheThresholdRejects) {
+  const Laws laws{{0.25, 0.75}, {0.5, 0.5}};  // p / q = 1/2 on token 0, exactly
+  for_each_verifier([](const Info& info) { return info.claims.one_draft_is_single_draft; },
+                    [&](const AnyVerifier& verifier) {
+                      const Verdict on = play(verifier, laws, {0}, all(Tape::word(0.5)));
+                      EXPECT_EQ(on.accepted, none_accepted);
+                      EXPECT_EQ(on.token, 1);
+                      EXPECT_EQ(play(verifier, laws, {0}, all(Tape::word(0.5) - 1)).accepted, 0);
+                    });
+}
+
+TEST(EdgeCoins, NoWordLeadsToATokenOfProbabilityZero) {
+  // Zeros first, last and in between; sums that miss 1 by an ulp.
+  const std::vector<Laws> pairs{
+      {{0, 0.1, 0.2, 0, 0.7, 0}, {0.3, 0.3, 0.3, 0.1, 0, 0}},
+      {examples::normalised({0, 1, 0, 1, 1, 0}), examples::normalised({1, 1, 1, 0, 0, 0})},
+      {examples::normalised({0, 3e-17, 1, 1e-9, 1, 0}), examples::normalised({1, 3, 3, 1, 0, 0})}};
+  for_each_verifier([](const Info&) { return true; }, [&](const AnyVerifier& verifier) {
+    for (const Laws& laws : pairs)
+      for (const std::uint64_t word : examples::some_words(13, 50)) {
+        const auto drafts = as_many(verifier, {2, 0, 1});
+        const Token token = play(verifier, laws, drafts, all(word)).token;
+        ASSERT_GE(token, 0);
+        ASSERT_GT(laws.p[static_cast<std::size_t>(token)], 0) << "token " << token << " word " << word;
+      }
+  });
+}
+
+}  // namespace
+}  // namespace draftproof

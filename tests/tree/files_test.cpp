@@ -1,0 +1,38 @@
+// How a file of this tree looks: short, guarded, and opening with what it is.
+#include <gtest/gtest.h>
+
+#include <draftproof/tests/tree/sources.hpp>
+
+namespace draftproof::tree {
+namespace {
+
+std::vector<Source> all_sources() {
+  std::vector<Source> all;
+  for (const char* room : {"sim", "verifiers", "mutants", "gpu", "optimum", "statistics", "captures", "properties",
+                           "report", "cli", "bench", "plugin", "examples", "tests"})
+    for (Source& source : sources(room)) all.push_back(std::move(source));
+  return all;
+}
+
+TEST(Files, HaveAtMost300Lines) {
+  const auto all = all_sources();
+  EXPECT_GT(all.size(), 80u) << "the source tree was not found";
+  for (const Source& source : all) EXPECT_LE(source.lines(), 300) << source.path;
+}
+
+TEST(Files, HeadersAreGuarded) {
+  for (const Source& source : all_sources()) {
+    if (!source.is_header()) continue;
+    EXPECT_NE(source.text.find("\n#pragma once\n"), std::string::npos) << source.path;
+  }
+}
+
+TEST(Files, HeadersOpenWithWhatTheyAre) {
+  for (const Source& source : all_sources()) {
+    if (!source.is_header()) continue;
+    EXPECT_TRUE(source.text.starts_with("// ")) << source.path;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof::tree
