@@ -15,12 +15,17 @@ struct ResortedDrafts {
                              .source = "slip of tree builders; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"iid"}};
 
+  /// Whether token a belongs behind token b.
+  template <class P>
+  DRAFTPROOF_DEVICE static bool after(const P& at, Token a, Token b) {
+    return at.proposal(a) < at.proposal(b) || (at.proposal(a) == at.proposal(b) && a > b);
+  }
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     Token sorted[max_drafts];
-    for (int k = 0; k < at.drafts(); ++k) {  // insertion keeps draw order among equals
+    for (int k = 0; k < at.drafts(); ++k) {  // ties go to the lower id
       int i = k;
-      for (; i > 0 && at.proposal(sorted[i - 1]) < at.proposal(at.draft(k)); --i) sorted[i] = sorted[i - 1];
+      for (; i > 0 && after(at, sorted[i - 1], at.draft(k)); --i) sorted[i] = sorted[i - 1];
       sorted[i] = at.draft(k);
     }
     const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());

@@ -97,7 +97,9 @@ struct Ladder {
         group[size++] = k;
     const int chosen = size == 1 ? group[0] : group[random.pick(Uniform{size})];
     const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
+    // Where the optimum is 1 every flip is certain, and only rounding could refuse it.
+    const bool certain = !(core.plan.acceptance < at.one());
+    if (random.flip(at.target(x), core.selected(laws, x)) || certain) return accepted(x, chosen);
     return random.emit(plan.residual);
   }
 

@@ -57,6 +57,7 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     Shares<L> shares;
     Scalar left[2], hub_share[2];
+    bool serves_all;  ///< nothing is left for the residual: the hub is then certain, whatever rounding says
     decltype(residual_of(shares, left[0])) residual;
   };
 
@@ -73,7 +74,11 @@ struct SpecHub {
     });
     const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
-    return {shares, {left1, left2}, {first, second}, residual_of(shares, Scalar(laws.target(hub) - first - second))};
+    const Scalar at_hub = laws.target(hub) - first - second;
+    const Scalar rest = laws.sum([&](Token i) -> Scalar {
+      return i == hub ? at_hub : Scalar(laws.target(i) - shares.first(i) - shares.second(i));
+    });
+    return {shares, {left1, left2}, {first, second}, !(rest > laws.zero()), residual_of(shares, at_hub)};
   }
 
   template <Position P, RandomSource R>
@@ -84,7 +89,8 @@ struct SpecHub {
     const auto drawn = hub_first ? plan.shares.drawn_second(i) : plan.shares.drawn_first(i);
     if (random.flip(served, drawn)) return accepted(i, hub_first ? 1 : 0);
     // Reached only by pairs with something left, so the denominator is positive.
-    if (random.flip(plan.hub_share[hub_first], plan.left[hub_first])) return accepted(plan.shares.hub, hub_first ? 0 : 1);
+    if (random.flip(plan.hub_share[hub_first], plan.left[hub_first]) || plan.serves_all)
+      return accepted(plan.shares.hub, hub_first ? 0 : 1);
     return random.emit(plan.residual);
   }
 };
