@@ -31,7 +31,9 @@ int run(int argc, char** argv) {
   auto* format = app.add_option("--format", session.format, "how to write the result")
                      ->check(CLI::IsMember(formats))
                      ->capture_default_str();
-  app.add_flag_callback("--json", [&session] { session.format = "json"; }, "the same as --format json")->excludes(format);
+  app.add_flag_callback(
+         "--json", [&session] { session.format = "json"; }, "the same as --format json")
+      ->excludes(format);
   app.add_option("--output,-o", session.output, "write the result to this file");
   app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run");
   app.add_flag("--quiet,-q", session.quiet, "no progress on standard error");

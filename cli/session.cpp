@@ -1,10 +1,10 @@
 #include <draftproof/cli/session.hpp>
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <unistd.h>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/report/register_writer.hpp>

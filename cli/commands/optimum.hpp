@@ -52,10 +52,10 @@ struct Optimum {
           }
       }
       if (stop_requested()) return exit_undecided;
-      Section section{.title = source.name(),
-                      .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
-                                             counted(source.positions(), "position"), grouped(source.vocabulary()),
-                                             single)}};
+      Section section{
+          .title = source.name(),
+          .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
+                                 counted(source.positions(), "position"), grouped(source.vocabulary()), single)}};
       section.table.columns = {{"draft law"}};
       for (const int k : drafts) section.table.columns.push_back({fmt::format("K = {}", k), true});
       nlohmann::ordered_json entry{{"source", source.name()}, {"about", source.describe()}, {"single_draft", single}};
@@ -64,7 +64,8 @@ struct Optimum {
         for (std::size_t k = 0; k < drafts.size(); ++k) {
           row.push_back({known[d][k] ? fmt::format("{:.6f}", mean[d][k]) : "-"});
           if (known[d][k])
-            entry["optimum"].push_back({{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
+            entry["optimum"].push_back(
+                {{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
         }
         section.table.rows.push_back(std::move(row));
       }

@@ -41,19 +41,22 @@ struct Prove {
         if (laws.empty() || std::find(laws.begin(), laws.end(), drafter->info().name) != laws.end())
           pairs.emplace_back(verifier, drafter);
     if (pairs.empty())
-      throw InputError({.file = "prove", .found = "no verifier for that draft law",
+      throw InputError({.file = "prove",
+                        .found = "no verifier for that draft law",
                         .wanted = "a law that `draftproof describe VERIFIER` names"});
     std::vector<Proof> proofs;
     Progress progress("proving", pairs.size(), session.quiet);
     for (const auto& [verifier, drafter] : pairs) {
       if (stop_requested()) break;
-      if (instance_text.empty()) proofs.push_back(prove(*verifier, *drafter, options));
+      if (instance_text.empty())
+        proofs.push_back(prove(*verifier, *drafter, options));
       else if (const Instance instance = parse(); Examination::possible(*verifier, *drafter, instance))
         proofs.push_back(prove_on(*verifier, *drafter, instance, options));
       progress.update(proofs.size());
     }
     if (proofs.empty() && !stop_requested())
-      throw InputError({.file = "--instance", .found = instance_text,
+      throw InputError({.file = "--instance",
+                        .found = instance_text,
                         .wanted = "an instance that the verifier and its draft law are defined for"});
     session.write(report_proofs(proofs, options, session.timings));
     bool undecided = stop_requested();

@@ -11,7 +11,8 @@ namespace draftproof::commands {
 
 struct Survey {
   static constexpr std::string_view name = "survey";
-  static constexpr std::string_view about = "exactness, acceptance, optimum and cost of every verifier on real positions";
+  static constexpr std::string_view about =
+      "exactness, acceptance, optimum and cost of every verifier on real positions";
 
   std::vector<std::string> specs;
   SourceChoice choice;
@@ -34,7 +35,9 @@ struct Survey {
     app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    app.add_option("--confidence", confidence, "of the intervals")->check(CLI::Range(0.5, 0.999999999))->capture_default_str();
+    app.add_option("--confidence", confidence, "of the intervals")
+        ->check(CLI::Range(0.5, 0.999999999))
+        ->capture_default_str();
   }
 
   int run(const Session& session) {
@@ -48,7 +51,8 @@ struct Survey {
       total += survey_size(sources.back(), options);
     }
     if (total == 0)
-      throw InputError({.file = "survey", .found = "no verifier that fits these sources, laws and numbers of drafts",
+      throw InputError({.file = "survey",
+                        .found = "no verifier that fits these sources, laws and numbers of drafts",
                         .wanted = "at least one"});
 
     std::vector<SurveyedSource> surveyed;
@@ -77,8 +81,11 @@ struct Survey {
   std::vector<Proof> prove_surveyed(const std::vector<SurveyedSource>& surveyed, const Session& session) const {
     std::vector<Proof> proofs;
     if (instances == 0) return proofs;
-    const ProofOptions proof_options{.instances = instances, .seed = session.seed, .threads = session.threads,
-                                     .limits = {}, .stop = &stop_requested()};
+    const ProofOptions proof_options{.instances = instances,
+                                     .seed = session.seed,
+                                     .threads = session.threads,
+                                     .limits = {},
+                                     .stop = &stop_requested()};
     std::vector<std::pair<const AnyVerifier*, const AnyDrafter*>> pairs;
     for (const SurveyedSource& item : surveyed)
       for (const SurveyRow& row : item.result.rows)
