@@ -16,8 +16,8 @@ std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& ta
     return mass;
   }
   if (table.vocabulary() > 10 || drafts > 4) return std::nullopt;
-  const auto sets = set_law<double>(
-      [&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });
+  const auto sets =
+      set_law<double>([&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
   return cut_optimum<double>(target, sets);

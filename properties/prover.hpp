@@ -27,12 +27,12 @@ struct ProofOptions {
 struct Proof {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
-  int instances = 0;         ///< examined
-  std::uint64_t leaves = 0;  ///< branches walked
-  double seconds = 0;        ///< wall clock
+  int instances = 0;                ///< examined
+  std::uint64_t leaves = 0;         ///< branches walked
+  double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
 
-  bool exact() const;    ///< exact_law held on every instance
+  bool exact() const;                ///< exact_law held on every instance
   const Finding* violation() const;  ///< the first, or null
 };
 

@@ -23,7 +23,8 @@ template <class Known>
 void check_names(const std::vector<std::string>& names, std::string_view what, Known known) {
   for (const auto& name : names)
     if (!known(name))
-      throw InputError({.file = fmt::format("--{}", what), .found = in_quotes(name),
+      throw InputError({.file = fmt::format("--{}", what),
+                        .found = in_quotes(name),
                         .wanted = fmt::format("a name that `draftproof list` shows")});
 }
 
@@ -99,7 +100,8 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
         row.single = 1 - table.residual_mass(1);
         row.optimum = optimum_of(*row.drafter, table, row.drafts);
         const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
-        TrialBudget budget{.trials = share(options.tuples, i, positions), .threads = by_position ? 1 : threads,
+        TrialBudget budget{.trials = share(options.tuples, i, positions),
+                           .threads = by_position ? 1 : threads,
                            .stop = options.stop};
         const double start = cpu_clock(clock);
         row.tally = simulate(what, table, budget);

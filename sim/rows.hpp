@@ -79,9 +79,7 @@ class Rows {
   const std::vector<Scalar>& row_of(int k) const {
     return proposals_[proposals_.size() == 1 ? 0 : static_cast<std::size_t>(k)];
   }
-  Scalar above(Token x, const Scalar& b) const {
-    return std::max<Scalar>(target(x) - b * proposal(x), Scalar{0});
-  }
+  Scalar above(Token x, const Scalar& b) const { return std::max<Scalar>(target(x) - b * proposal(x), Scalar{0}); }
 
   std::vector<Scalar> target_;
   std::vector<std::vector<Scalar>> proposals_;

@@ -23,8 +23,10 @@ struct List {
       document.data[kind].push_back({{"name", item}, {"summary", summary}});
     };
     for (const auto& verifier : registry().verifiers())
-      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name, verifier->info().summary);
-    for (const auto& drafter : registry().drafters()) add("draft laws", drafter->info().name, drafter->info().summary);
+      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name,
+          verifier->info().summary);
+    for (const auto& drafter : registry().drafters())
+      add("draft laws", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);

@@ -69,7 +69,8 @@ double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& laws
 double expect_golden(const golden::Case& c, const AnyVerifier& scheme) {
   const double plain = deviation(c, scheme, Rows<double>(c.p, c.q));
   const double table = deviation(c, scheme, RatioTable(c.p, c.q));
-  const double fresh = deviation(c, scheme, FreshRows<double>(c.p, std::vector<std::span<const double>>(c.q.begin(), c.q.end())));
+  const double fresh =
+      deviation(c, scheme, FreshRows<double>(c.p, std::vector<std::span<const double>>(c.q.begin(), c.q.end())));
   EXPECT_LE(plain, tolerance) << c.id << " on Rows";
   EXPECT_LE(table, integer_tolerance) << c.id << " on RatioTable";
   EXPECT_LE(fresh, integer_tolerance) << c.id << " on FreshRows";
@@ -89,12 +90,21 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   RecordProperty("largest_deviation", std::to_string(largest));
   std::cout << "largest deviation " << largest << '\n';
   // How many the file has: none may be skipped silently.
-  const std::map<std::string, int> expected{
-      {"ctl_fallback_p/iid", 20},       {"ctl_typical_eps.09_del.3/iid", 20}, {"ctl_typical_eps.3_del.6/iid", 20},
-      {"ctl_wor_drafts_iid_verifier/wor_stop", 20}, {"kseq/iid", 69},         {"kseq_rho=K/iid", 69},
-      {"naive/iid", 69},                {"naive/indep", 3},                   {"naive/topk_fixed", 23},
-      {"naive/wor_stop", 46},           {"naive/wor_uniform", 41},            {"naive_tree/iid", 69},
-      {"rrs/iid", 69},                  {"rrs_wor/wor_stop", 46},             {"rrs_wor/wor_uniform", 41}};
+  const std::map<std::string, int> expected{{"ctl_fallback_p/iid", 20},
+                                            {"ctl_typical_eps.09_del.3/iid", 20},
+                                            {"ctl_typical_eps.3_del.6/iid", 20},
+                                            {"ctl_wor_drafts_iid_verifier/wor_stop", 20},
+                                            {"kseq/iid", 69},
+                                            {"kseq_rho=K/iid", 69},
+                                            {"naive/iid", 69},
+                                            {"naive/indep", 3},
+                                            {"naive/topk_fixed", 23},
+                                            {"naive/wor_stop", 46},
+                                            {"naive/wor_uniform", 41},
+                                            {"naive_tree/iid", 69},
+                                            {"rrs/iid", 69},
+                                            {"rrs_wor/wor_stop", 46},
+                                            {"rrs_wor/wor_uniform", 41}};
   EXPECT_EQ(compared, expected);
 }
 
