@@ -13,6 +13,13 @@ void commands();  // generated
 
 namespace {
 
+std::string command_names() {
+  std::string names;
+  for (const auto& command : draftproof::found_commands())
+    names += (names.empty() ? "one of " : ", ") + std::string(command.name);
+  return names;
+}
+
 int run(int argc, char** argv) {
   using namespace draftproof;
   registry();
@@ -25,7 +32,9 @@ int run(int argc, char** argv) {
   app.footer("Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
   std::vector<std::string> formats;
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
-  app.add_option("--seed", session.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--seed", session.seed, "seed of everything random")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
       ->check(CLI::Range(0, 4096));
   auto* format = app.add_option("--format", session.format, "how to write the result")
@@ -43,9 +52,15 @@ int run(int argc, char** argv) {
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // CLI11 misses a subcommand before it names the word that is none.
+    if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
+      throw InputError({.file = "command", .found = in_quotes(words.front()), .wanted = command_names()});
+    return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   }
+  session.check_output();
   install_stop_handler();
   for (const auto& [parsed, execute] : commands)
     if (parsed->parsed()) code = execute(session);

@@ -84,7 +84,7 @@ struct Describe {
     add(document, "what it is", family.about);
     for (const ParameterInfo& parameter : family.parameters)
       add(document, parameter.name,
-          fmt::format("{} (default {:g}, {:g} to {:g})", parameter.about, parameter.initial, parameter.low,
+          fmt::format("{} (default {}, {} to {})", parameter.about, parameter.initial, parameter.low,
                       parameter.high));
     add(document, "positions", "how many positions to make");
   }

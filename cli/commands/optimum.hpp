@@ -31,8 +31,7 @@ struct Optimum {
   int run(const Session& session) const {
     Document document;
     document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
-    for (const auto& spec : specs) {
-      const Source source = choice.open(spec, session.seed);
+    for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
       const auto& drafters = registry().drafters();
       // Means over positions, and whether a method is known at every one of them.
@@ -51,7 +50,7 @@ struct Optimum {
             mean[d][k] += optimum.value_or(0) / positions;
           }
       }
-      if (stop_requested()) return exit_undecided;
+      if (stop_requested()) break;  // a mean over some positions is none; the sources before this one stand
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
@@ -74,7 +73,7 @@ struct Optimum {
       document.data["sources"].push_back(std::move(entry));
     }
     session.write(document);
-    return exit_held;
+    return stop_requested() ? exit_undecided : exit_held;
   }
 };
 

@@ -1,4 +1,5 @@
-// `draftproof prove`: verifiers held to every property in exact fractions, on generated instances or on a given one.
+// `draftproof prove`: verifiers held to every property in exact fractions, on generated instances or on a
+// given one.
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
@@ -25,6 +26,7 @@ struct Prove {
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
+        ->check(many)
         ->capture_default_str();
     app.add_option("--instance", instance_text, "only this instance, as in 'p=(1 1)/2 q=(0 1)/1 K=1'");
     app.add_flag("--mutants", mutants, "the mutants too");

@@ -1,4 +1,5 @@
-// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against p.
+// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against
+// p.
 #pragma once
 
 #include <ctime>
@@ -30,9 +31,12 @@ struct Simulate {
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
         ->check(CLI::Range(1, max_drafts));
-    app.add_option("--position", position, "position of the source, from 0")->capture_default_str();
-    app.add_option("--tuples", budget.trials, "draft tuples")->capture_default_str();
-    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner");
+    app.add_option("--position", position, "position of the source, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--tuples", budget.trials, "draft tuples")->check(many)->capture_default_str();
+    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")
+        ->check(CLI::PositiveNumber);
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))

@@ -28,6 +28,7 @@ struct Survey {
         ->check(CLI::Range(1, max_drafts))
         ->capture_default_str();
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
+        ->check(many)
         ->capture_default_str();
     app.add_option("--verifier", options.verifiers, "only these verifiers")->delimiter(',');
     app.add_option("--law", options.laws, "only these draft laws")->delimiter(',');
@@ -44,12 +45,9 @@ struct Survey {
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
-    std::vector<Source> sources;
+    const std::vector<Source> sources = choice.open_whole(specs, session.seed);
     std::uint64_t total = 0;
-    for (const auto& spec : specs) {
-      sources.push_back(choice.open(spec, session.seed));
-      total += survey_size(sources.back(), options);
-    }
+    for (const Source& source : sources) total += survey_size(source, options);
     if (total == 0)
       throw InputError({.file = "survey",
                         .found = "no verifier that fits these sources, laws and numbers of drafts",
