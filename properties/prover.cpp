@@ -152,11 +152,13 @@ const Finding* Proof::violation() const {
 }
 
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
-  const int most = verifier.info().most_drafts;
+  int fewest = std::max(verifier.info().fewest_drafts, drafter.info().fewest_drafts), most = 4;
+  for (const int limit : {verifier.info().most_drafts, drafter.info().most_drafts})
+    if (limit > 0) most = std::min(most, limit);
   std::vector<Instance> instances;
   // Some instances are not possible for some draft laws (K > V): go on until enough are.
   for (int n = 0; std::ssize(instances) < options.instances && n < 4 * options.instances; ++n) {
-    Instance instance = generate_instance(options.seed, n, most == 0 ? 4 : most, drafter.info().several_proposals);
+    Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (Examination::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
   }
   return prove_instances(verifier, drafter, std::move(instances), options);

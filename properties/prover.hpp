@@ -36,9 +36,9 @@ struct Proof {
   const Finding* violation() const;  ///< the first, or null
 };
 
-/// The n-th instance of a seed. Families take turns; V is 2 .. 8 and K 1 .. `most_drafts` (at most 4), the largest
-/// trees seldom. `several` gives every draft a proposal of its own.
-Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several);
+/// The n-th instance of a seed. Families take turns; V is 2 .. 8 and K `fewest_drafts` .. `most_drafts` (at most 4),
+/// the largest trees seldom. `several` gives every draft a proposal of its own.
+Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts = 1);
 
 /// Examines `verifier` on generated instances.
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options);

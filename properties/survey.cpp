@@ -51,10 +51,13 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
       std::set<int> numbers;
-      for (const int drafts : options.drafts)
-        numbers.insert(info.most_drafts == 0 ? drafts : std::min(drafts, info.most_drafts));
+      for (int drafts : options.drafts) {
+        for (const int most : {info.most_drafts, drafter->info().most_drafts})
+          if (most > 0) drafts = std::min(drafts, most);
+        numbers.insert(drafts);
+      }
       for (const int drafts : numbers)
-        if (drafter->defined(vocabulary, drafts, proposals))
+        if (verifier->takes(drafts) && drafter->defined(vocabulary, drafts, proposals))
           rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
     }
   return rows;
