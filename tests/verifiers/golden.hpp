@@ -52,7 +52,8 @@ inline const std::vector<Case>& cases() {
 inline const AnyDrafter* drafter(std::string_view draft_law) {
   static const std::map<std::string_view, std::string_view> names{
       {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},
-      {"greedy", "greedy"}, {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"}};
+      {"greedy", "greedy"}, {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"},
+      {"spechub", "hub"},   {"rheo_m1", "tail_draw"}};
   const auto name = names.find(draft_law);
   return name == names.end() ? nullptr : registry().drafter(name->second);
 }
