@@ -1,6 +1,7 @@
 // The program: global options, the subcommands that were found, and one place where errors become exit codes.
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -74,6 +75,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const draftproof::InputError& error) {
     std::cerr << "draftproof: " << error.what() << '\n';
+    return draftproof::exit_bad_input;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "draftproof: found a source larger than memory, wanted fewer positions or tokens\n";
     return draftproof::exit_bad_input;
   } catch (const std::exception& error) {
     std::cerr << "draftproof: internal error: " << error.what() << '\n';

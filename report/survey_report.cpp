@@ -111,6 +111,9 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
       entry["rows"].push_back(row_data(row, proof_of(proofs, row), confidence, timings));
       if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
     }
+    // Independent draws first: what most engines do, and the law most schemes are for.
+    std::stable_partition(drafters.begin(), drafters.end(),
+                          [](const AnyDrafter* drafter) { return drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));
     const auto& names = item.source->proposal_names();
     std::string proposals;

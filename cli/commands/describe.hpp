@@ -1,6 +1,8 @@
 // `draftproof describe NAME`: all that one verifier, draft law or family says of itself.
 #pragma once
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <draftproof/captures/family.hpp>
@@ -37,7 +39,9 @@ struct Describe {
  private:
   static void add(Document& document, const std::string& key, const std::string& value) {
     document.sections.back().table.rows.push_back({{key}, {value}});
-    document.data[key] = value;
+    std::string field = key;  // the words of the table, as a field name
+    std::replace(field.begin(), field.end(), ' ', '_');
+    document.data[field] = value;
   }
 
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
@@ -75,7 +79,7 @@ struct Describe {
     add(document, "kind", "draft law");
     add(document, "what it does", std::string(info.summary));
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
-    add(document, "needs K <= V", info.needs_k_tokens ? "yes" : "no");
+    add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
   }
 

@@ -1,6 +1,8 @@
 // `draftproof list`: everything that was found.
 #pragma once
 
+#include <algorithm>
+
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/registry.hpp>
@@ -20,7 +22,9 @@ struct List {
       if (document.sections.empty() || document.sections.back().title != kind)
         document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});
       document.sections.back().table.rows.push_back({{std::string(item)}, {std::string(summary)}});
-      document.data[kind].push_back({{"name", item}, {"summary", summary}});
+      std::string field = kind;
+      std::replace(field.begin(), field.end(), ' ', '_');
+      document.data[field].push_back({{"name", item}, {"summary", summary}});
     };
     for (const auto& verifier : registry().verifiers())
       add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name,

@@ -66,7 +66,9 @@ struct Simulate {
     session.write(
         report_simulation({source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds},
                           confidence, tokens, session.timings));
-    return tally.impossible > 0 ? exit_violated : tally.trials < budget.trials ? exit_undecided : exit_held;
+    if (tally.impossible > 0) return exit_violated;
+    const bool cut_short = stop_requested() || (tally.trials < budget.trials && budget.seconds == 0);
+    return cut_short ? exit_undecided : exit_held;
   }
 
  private:
