@@ -38,7 +38,7 @@ inline constexpr DraftLaws any_law{};
 
 /// Facts a scheme claims beyond losslessness; each is a property the framework checks where it is claimed.
 struct Claims {
-  bool accepts_equal_laws = false;         ///< p = q: the first draft is always accepted
+  bool accepts_equal_laws = false;         ///< p = q: a draft is always accepted
   bool one_draft_is_single_draft = false;  ///< K = 1: acceptance is sum min(p, q)
   bool flag_is_membership = false;         ///< no token is emitted unflagged that is among the drafts
   bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows

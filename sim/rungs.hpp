@@ -5,6 +5,7 @@
 //   P_i      target_below(i)      p-mass of the first i rungs, tokens with q = 0 included from i = 0 on
 //   s_i      proposal_below(i)    q-mass of the first i rungs
 //            of(x)                rung of token x; q(x) > 0
+//            single_tokens        every rung is one token
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,8 @@ namespace draftproof {
 template <class Scalar>
 class TokenRungs {
  public:
+  static constexpr bool single_tokens = true;
+
   /// `order` lists the tokens with q > 0 by descending ratio; `undraftable` is the p-mass of the others.
   template <class L>
   TokenRungs(const L& laws, const std::vector<Token>& order, Scalar undraftable)
@@ -57,6 +60,7 @@ class TokenRungs {
 /// the outer buckets open. One pass over the rows; masses are fixed-point sums.
 class BucketRungs {
  public:
+  static constexpr bool single_tokens = false;
   static constexpr int fine_bits = 6, octaves = 8;
   static constexpr int buckets = 2 * octaves << fine_bits;
 

@@ -97,8 +97,8 @@ struct Ladder {
         group[size++] = k;
     const int chosen = size == 1 ? group[0] : group[random.pick(Uniform{size})];
     const Token x = at.draft(chosen);
-    // Where the optimum is 1 every flip is certain, and only rounding could refuse it.
-    const bool certain = !(core.plan.acceptance < at.one());
+    // Where single tokens reach 1, p_I is p and every flip is certain: only rounding could refuse it.
+    const bool certain = decltype(core.rungs)::single_tokens && !(core.plan.acceptance < at.one());
     if (random.flip(at.target(x), core.selected(laws, x)) || certain) return accepted(x, chosen);
     return random.emit(plan.residual);
   }

@@ -25,6 +25,7 @@ std::vector<DraftLaw>& laws() {
 struct Drafted {
   Drafted(const DraftLaw& law, int vocabulary, int most, int positions, std::uint64_t first_trial)
       : rows{vocabulary, law.info.several_proposals ? most : 1, positions, first_trial},
+        fewest{std::min(law.info.fewest_drafts, most)},
         drafts(static_cast<std::size_t>(positions * most), no_token),
         counts(static_cast<std::size_t>(positions)) {
     batch = rows.batch();
@@ -32,18 +33,21 @@ struct Drafted {
     batch.first_trial = first_trial;
     for (int i = 0; i < positions; ++i) {
       Token* out = drafts.data() + i * most;
-      counts[static_cast<std::size_t>(i)] = law.draw(rows.host(i), 1 + i % most, drafting(i), out);
+      counts[static_cast<std::size_t>(i)] = law.draw(rows.host(i), asked(i, most), drafting(i), out);
     }
     batch.drafts = drafts.data();
     batch.draft_stride = most;
     batch.counts = counts.data();
   }
 
+  /// Drafts asked of position i: all numbers the law takes, in turn.
+  int asked(int i, int most) const { return fewest + i % (most - fewest + 1); }
   std::uint64_t trial(int i) const { return batch.first_trial + static_cast<std::uint64_t>(i); }
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
   Philox verifying(int i) const { return {seed, trial(i), Philox::Role::verify}; }
 
   ParityRows rows;
+  int fewest;
   std::vector<Token> drafts;
   std::vector<std::int32_t> counts;
   gpu::Batch<float> batch;
@@ -75,8 +79,8 @@ int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
   for (int i = 0; i < drafted.batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
     std::vector<Token> found(static_cast<std::size_t>(drafted.batch.draft_stride), no_token);
-    const int drawn =
-        law.machine(drafted.batch.rows(i), 1 + i % static_cast<int>(found.size()), drafted.drafting(i), found.data());
+    const int drawn = law.machine(drafted.batch.rows(i), drafted.asked(i, static_cast<int>(found.size())),
+                                  drafted.drafting(i), found.data());
     if (drawn == count && std::equal(found.begin(), found.begin() + count, drafted.batch.drafts_at(i))) continue;
     ++mismatches;
     std::printf("mismatch: drafts of %s, V = %d, %d drawn, wanted %d, seed %llu, trial %llu\n",
@@ -96,7 +100,9 @@ int run(const Sizes& sizes) {
   std::uint64_t trial = 0;
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftLaw& law : laws()) {
-      const int most = law.info.needs_k_tokens ? std::min(sizes.drafts, vocabulary) : sizes.drafts;
+      int most = law.info.needs_k_tokens ? std::min(sizes.drafts, vocabulary) : sizes.drafts;
+      if (law.info.most_drafts > 0) most = std::min(most, law.info.most_drafts);
+      if (most < law.info.fewest_drafts) continue;
       if (law.machine) {
         const Drafted drafted(law, vocabulary, most, sizes.positions, trial += 1000);
         mismatches += compare_drafts(law, drafted);

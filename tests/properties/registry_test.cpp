@@ -71,8 +71,8 @@ TEST(Registry, EveryEntrySaysWhatItIs) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     EXPECT_FALSE(info.source.empty()) << info.name;
     EXPECT_EQ(info.tau > 0, info.promise == Promise::lossless_up_to) << info.name;
-    EXPECT_TRUE(verifier->takes(1)) << info.name;
-    EXPECT_FALSE(verifier->takes(0)) << info.name;
+    EXPECT_TRUE(verifier->takes(info.fewest_drafts)) << info.name;
+    EXPECT_FALSE(verifier->takes(info.fewest_drafts - 1)) << info.name;
     EXPECT_TRUE(info.most_drafts == 0 || !verifier->takes(info.most_drafts + 1)) << info.name;
   }
   for (const auto& drafter : registry().drafters()) EXPECT_FALSE(drafter->info().summary.empty());
