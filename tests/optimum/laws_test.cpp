@@ -1,0 +1,91 @@
+// Every file of optimum/laws against the flow on its draft law's sets: the method is right, or brackets what is right.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/independent_bounds.hpp>
+#include <draftproof/optimum/law_optimum.hpp>
+#include <draftproof/optimum/transport.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/tests/optimum/random_laws.hpp>
+
+namespace draftproof {
+namespace {
+
+/// The laws that a prepared table really serves, in fractions: a row as doubles is not the row of small fractions, and
+/// what is left of a row without its token of 0.999999999 magnifies the difference.
+SmallLaws as_served(const SmallLaws& laws) {
+  const auto served = [&](const auto& row) {
+    const auto doubles = exact::as_doubles(row);
+    std::vector<Rational> result;
+    for (const std::uint64_t mass : quantise(doubles)) result.emplace_back(mass, row_total);
+    return result;
+  };
+  SmallLaws result{served(laws.target), {}, laws.drafts};
+  for (const auto& q : laws.proposals) result.proposals.push_back(served(q));
+  return result;
+}
+
+TEST(LawOptimum, EveryMethodAgreesWithTheFlow) {
+  int methods = 0;
+  for (const auto& drafter : registry().drafters()) {
+    const auto find = OptimumMethods::instance().of(drafter->info().name);
+    if (!find) continue;
+    ++methods;
+    SmallLawsSource source(31);
+    for (int compared = 0; compared < 1000;) {
+      const SmallLaws small = source.next(6, 4, drafter->info().several_proposals);
+      const RatioTable table = small.table();
+      if (!drafter->defined(table.vocabulary(), small.drafts, small.drafts)) continue;
+      ++compared;
+      const SmallLaws laws = as_served(small);
+      const auto bounds = find(table, laws.drafts);
+      ASSERT_TRUE(bounds) << drafter->info().name;
+      const double wanted = static_cast<double>(cut_optimum<Rational>(laws.target, laws.sets(*drafter)));
+      // The clocks' 1e-14 and a few roundings a token.
+      ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      const auto reported = optimum_of(*drafter, table, laws.drafts);
+      ASSERT_TRUE(reported);
+      // Bounds within half of the sixth digit are reported as they are.
+      ASSERT_NEAR(*reported, wanted, drafter->info().several_proposals ? 5e-7 : 1e-13) << drafter->info().name;
+    }
+  }
+  EXPECT_GE(methods, 6);
+}
+
+TEST(LawOptimum, IsKnownForEveryDraftLawAtLargeVocabularies) {
+  const int vocabulary = 3000;
+  SmallLawsSource source(32);
+  const auto row = [&] {
+    std::vector<double> weights;
+    double sum = 0;
+    for (int x = 0; x < vocabulary; ++x) sum += weights.emplace_back(std::exp(source.below(1000) / 100.0));
+    for (double& weight : weights) weight /= sum;
+    return weights;
+  };
+  const auto p = row();
+  const std::vector<std::vector<double>> q{row(), row(), row(), row()};
+  const RatioTable several(p, q), one(p, q.front());
+  for (const auto& drafter : registry().drafters())
+    for (const int drafts : {1, 2, 4}) {
+      const RatioTable& table = drafter->info().several_proposals ? several : one;
+      if (!drafter->defined(vocabulary, drafts, table.proposals())) continue;
+      EXPECT_TRUE(optimum_of(*drafter, table, drafts)) << drafter->info().name << " K = " << drafts;
+    }
+}
+
+TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
+  SmallLawsSource source(33);
+  for (int i = 0; i < 300; ++i) {
+    SmallLaws laws = source.next(12, 6, false);
+    const double scan = iid_optimum(laws.table(), laws.drafts).acceptance;
+    laws.proposals.assign(static_cast<std::size_t>(laws.drafts), laws.proposals.front());
+    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    ASSERT_NEAR(bounds.lower, scan, 1e-13);
+    ASSERT_NEAR(bounds.upper, scan, 1e-13);
+  }
+}
+
+}  // namespace
+}  // namespace draftproof
