@@ -32,8 +32,7 @@ inline const Pair& pair_of(int vocabulary) {
   auto& pair = pairs[vocabulary];
   if (!pair) {
     registry();
-    const Family family =
-        parse_family("gaussian_logits:sigma=2.5,noise=1,vocabulary=" + std::to_string(vocabulary));
+    const Family family = parse_family("gaussian_logits:sigma=2.5,noise=1,vocabulary=" + std::to_string(vocabulary));
     pair = std::make_unique<Pair>(family.pair(7, 0));
   }
   return *pair;

@@ -12,6 +12,9 @@ inline std::vector<std::function<void()>>& found_benchmarks() {
   return all;
 }
 
-template <class B> void register_benchmark() { found_benchmarks().emplace_back(&B::add); }
+template <class B>
+void register_benchmark() {
+  found_benchmarks().emplace_back(&B::add);
+}
 
 }  // namespace draftproof

@@ -8,7 +8,8 @@
 namespace draftproof {
 namespace {
 
-template <class T> T load(const Array& array, std::size_t i) {
+template <class T>
+T load(const Array& array, std::size_t i) {
   T value;
   assert((i + 1) * sizeof(T) <= array.bytes.size());
   std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
@@ -98,8 +99,7 @@ std::int64_t Array::as_integer(std::size_t i) const {
 }
 
 const Array* find_array(const NamedArrays& arrays, std::string_view name) {
-  const auto found =
-      std::find_if(arrays.begin(), arrays.end(), [name](const auto& a) { return a.first == name; });
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [name](const auto& a) { return a.first == name; });
   return found == arrays.end() ? nullptr : &found->second;
 }
 
@@ -120,7 +120,8 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-template <class T> Array make_array(std::vector<std::size_t> shape, std::span<const T> values) {
+template <class T>
+Array make_array(std::vector<std::size_t> shape, std::span<const T> values) {
   constexpr bool floating = std::is_floating_point_v<T>;
   constexpr DType dtype =
       floating ? (sizeof(T) == 4 ? DType::F32 : DType::F64) : (sizeof(T) == 4 ? DType::I32 : DType::I64);

@@ -16,8 +16,7 @@
 
 namespace draftproof {
 
-static_assert(std::endian::native == std::endian::little,
-              "captures are little-endian and read without swapping");
+static_assert(std::endian::native == std::endian::little, "captures are little-endian and read without swapping");
 
 enum class DType { F16, BF16, F32, F64, I8, U8, I32, I64 };
 
@@ -67,6 +66,7 @@ std::string shape_text(std::span<const std::uint64_t> shape);
 
 /// An array of float, double, std::int32_t or std::int64_t values; `values` has as many elements as `shape`
 /// says.
-template <class T> Array make_array(std::vector<std::size_t> shape, std::span<const T> values);
+template <class T>
+Array make_array(std::vector<std::size_t> shape, std::span<const T> values);
 
 }  // namespace draftproof

@@ -49,8 +49,7 @@ Capture Capture::open(const std::filesystem::path& path) {
   } else if (suffix == ".npy") {
     contents.arrays = split_planes(read_npy(path), file);
   } else {
-    throw InputError(
-        {.file = file, .found = "suffix " + in_quotes(suffix), .wanted = ".npz, .safetensors or .npy"});
+    throw InputError({.file = file, .found = "suffix " + in_quotes(suffix), .wanted = ".npz, .safetensors or .npy"});
   }
   nlohmann::json metadata = nlohmann::json::object();
   if (const auto sidecar = sidecar_of(path)) metadata = read_json_object(*sidecar);
@@ -73,8 +72,7 @@ Capture::Capture(std::string file, NamedArrays arrays, nlohmann::json metadata)
   positions_ = target.shape[0];
   columns_ = target.shape[1];
   if (proposals_.empty())
-    throw InputError(
-        {.file = file_, .found = "no proposal", .wanted = "an array whose name begins with draft"});
+    throw InputError({.file = file_, .found = "no proposal", .wanted = "an array whose name begins with draft"});
 
   std::vector<std::string> rows = proposals_;
   rows.insert(rows.begin(), "target");
@@ -110,11 +108,10 @@ void Capture::check_shape(std::string_view name, std::size_t columns) const {
   // none.
   const bool half = array.dtype == DType::F16 || array.dtype == DType::BF16;
   if (!is_floating(array.dtype) || (half && declared_.values != Values::Logit))
-    throw InputError(
-        {.file = file_,
-         .array = std::string(name),
-         .found = fmt::format("{} elements", to_string(array.dtype)),
-         .wanted = half ? "f32 or f64 (half precision only for logits)" : "floating-point elements"});
+    throw InputError({.file = file_,
+                      .array = std::string(name),
+                      .found = fmt::format("{} elements", to_string(array.dtype)),
+                      .wanted = half ? "f32 or f64 (half precision only for logits)" : "floating-point elements"});
 }
 
 void Capture::check_ids() const {
@@ -150,11 +147,10 @@ void Capture::check_context() const {
     if (array == nullptr) continue;
     const std::size_t dimensions = name == "tokens" ? 2 : 1;
     if (is_floating(array->dtype) || array->shape.size() != dimensions || array->shape[0] != positions_)
-      throw InputError(
-          {.file = file_,
-           .array = std::string(name),
-           .found = fmt::format("{} of shape {}", to_string(array->dtype), shape_of(*array)),
-           .wanted = fmt::format("integers of shape [{}{}]", positions_, dimensions == 2 ? ", W" : "")});
+      throw InputError({.file = file_,
+                        .array = std::string(name),
+                        .found = fmt::format("{} of shape {}", to_string(array->dtype), shape_of(*array)),
+                        .wanted = fmt::format("integers of shape [{}{}]", positions_, dimensions == 2 ? ", W" : "")});
     const std::size_t columns = dimensions == 2 ? array->shape[1] : 1;
     const std::size_t vocabulary =
         declared_.vocabulary.value_or(truncated_ ? std::numeric_limits<std::int32_t>::max() : columns_);
@@ -175,8 +171,7 @@ std::vector<double> Capture::law(std::string_view name, std::size_t i, const Fil
   assert(i < positions_);
   const Array& array = require(name);
   std::vector<double> stored(columns_);
-  for (std::size_t token = 0; token < columns_; ++token)
-    stored[token] = array.as_double(i * columns_ + token);
+  for (std::size_t token = 0; token < columns_; ++token) stored[token] = array.as_double(i * columns_ + token);
   const RowPlace place{.file = file_, .array = std::string(name), .row = i};
   if (!truncated_) return full_law(stored, declared_.values, filter, place);
   std::vector<bool> padding(columns_);
@@ -184,9 +179,7 @@ std::vector<double> Capture::law(std::string_view name, std::size_t i, const Fil
   return truncated_law(stored, padding, require("rest_" + place.array).as_double(i), filter, place);
 }
 
-std::vector<double> Capture::target(std::size_t i, const Filter& filter) const {
-  return law("target", i, filter);
-}
+std::vector<double> Capture::target(std::size_t i, const Filter& filter) const { return law("target", i, filter); }
 
 std::vector<double> Capture::proposal(std::string_view name, std::size_t i, const Filter& filter) const {
   require_proposal(name);

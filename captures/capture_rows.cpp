@@ -65,14 +65,14 @@ std::vector<double> full_law(std::span<const double> stored, Values values, cons
   return filtered_softmax(stored, filter);
 }
 
-std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding,
-                                  double rest, const Filter& filter, const RowPlace& place) {
+std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding, double rest,
+                                  const Filter& filter, const RowPlace& place) {
   if (!filter.changes_nothing())
     throw InputError(
         {.file = place.file,
          .array = place.array,
-         .found = fmt::format("temperature {}, top-k {}, top-p {} for a truncated capture",
-                              filter.temperature, filter.top_k, filter.top_p),
+         .found = fmt::format("temperature {}, top-k {}, top-p {} for a truncated capture", filter.temperature,
+                              filter.top_k, filter.top_p),
          .wanted = "no filter: the tokens inside the rest are unknown, and so is their share after one"});
   for (std::size_t column = 0; column < stored.size(); ++column)
     if (padding[column] && stored[column] != 0)

@@ -19,7 +19,7 @@ std::vector<double> full_law(std::span<const double> stored, Values values, cons
 
 /// The law [K + 1] of one truncated row: K probabilities, 0 where `padding` says, and the rest.
 /// Temperature and top-p of the full law do not follow from it, so the filter must be the default one.
-std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding,
-                                  double rest, const Filter& filter, const RowPlace& place);
+std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding, double rest,
+                                  const Filter& filter, const RowPlace& place);
 
 }  // namespace draftproof

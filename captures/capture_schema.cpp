@@ -15,10 +15,10 @@ constexpr std::array all_values{Values::LogProbability, Values::Logit, Values::P
 Values parse_values(const nlohmann::json& declared, const std::string& file) {
   for (const Values values : all_values)
     if (declared == to_string(values)) return values;
-  throw InputError({.file = file,
-                    .found = "\"values\": " + in_quotes(declared.is_string() ? declared.get<std::string>()
-                                                                             : declared.type_name()),
-                    .wanted = "log_probability, logit or probability"});
+  throw InputError(
+      {.file = file,
+       .found = "\"values\": " + in_quotes(declared.is_string() ? declared.get<std::string>() : declared.type_name()),
+       .wanted = "log_probability, logit or probability"});
 }
 
 }  // namespace
@@ -44,9 +44,7 @@ bool is_capture_array(std::string_view name) {
 }
 
 std::optional<std::filesystem::path> sidecar_of(const std::filesystem::path& capture) {
-  const auto beside = [&capture](const std::string& stem) {
-    return capture.parent_path() / (stem + ".json");
-  };
+  const auto beside = [&capture](const std::string& stem) { return capture.parent_path() / (stem + ".json"); };
   const std::string stem = capture.stem().string();
   if (std::filesystem::exists(beside(stem))) return beside(stem);
   for (const std::string_view part : {"_positions", "_topk", "_trees", "_trees_full"}) {
@@ -59,10 +57,10 @@ std::optional<std::filesystem::path> sidecar_of(const std::filesystem::path& cap
 
 Declared read_declared(const nlohmann::json& metadata, bool truncated, const std::string& file) {
   if (const auto schema = metadata.find("schema"); schema != metadata.end() && *schema != capture_schema)
-    throw InputError({.file = file,
-                      .found = "schema " + in_quotes(schema->is_string() ? schema->get<std::string>()
-                                                                         : schema->type_name()),
-                      .wanted = fmt::format("\"{}\", the only version this program knows", capture_schema)});
+    throw InputError(
+        {.file = file,
+         .found = "schema " + in_quotes(schema->is_string() ? schema->get<std::string>() : schema->type_name()),
+         .wanted = fmt::format("\"{}\", the only version this program knows", capture_schema)});
   Declared declared{.values = truncated ? Values::Probability : Values::LogProbability};
   if (const auto values = metadata.find("values"); values != metadata.end())
     declared.values = parse_values(*values, file);

@@ -14,8 +14,7 @@ namespace {
 Array stored_array(std::span<const double> values, std::vector<std::size_t> shape, DType dtype) {
   if (dtype == DType::F64) return make_array<double>(std::move(shape), values);
   std::vector<float> rounded(values.size());
-  std::transform(values.begin(), values.end(), rounded.begin(),
-                 [](double v) { return static_cast<float>(v); });
+  std::transform(values.begin(), values.end(), rounded.begin(), [](double v) { return static_cast<float>(v); });
   return make_array<float>(std::move(shape), rounded);
 }
 
@@ -65,8 +64,7 @@ void CaptureWriter::write(const std::filesystem::path& path, nlohmann::json meta
   std::ofstream stream(sidecar);
   stream << metadata.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   stream.flush();
-  if (!stream)
-    throw InputError({.file = sidecar.string(), .found = "a failed write", .wanted = "a file to write"});
+  if (!stream) throw InputError({.file = sidecar.string(), .found = "a failed write", .wanted = "a file to write"});
 }
 
 }  // namespace draftproof

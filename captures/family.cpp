@@ -17,7 +17,8 @@ std::vector<FamilyInfo>& registry() {
   return families;
 }
 
-template <class Range> std::string names_of(const Range& range) {
+template <class Range>
+std::string names_of(const Range& range) {
   std::vector<std::string> names;
   for (const auto& item : range) names.push_back(item.name);
   return fmt::format("{}", fmt::join(names, ", "));
@@ -39,8 +40,8 @@ double parse_number(std::string_view text, const ParameterInfo& parameter, const
     return value;
   throw InputError({.file = spec,
                     .found = fmt::format("{} = {}", parameter.name, in_quotes(text)),
-                    .wanted = fmt::format("a {} from {} to {} ({})", whole ? "whole number" : "number",
-                                          parameter.low, parameter.high, parameter.about)});
+                    .wanted = fmt::format("a {} from {} to {} ({})", whole ? "whole number" : "number", parameter.low,
+                                          parameter.high, parameter.about)});
 }
 
 const ParameterInfo& positions_parameter() {
@@ -100,14 +101,12 @@ Family parse_family(std::string_view spec) {
                         .wanted = "one of " + names_of(parameters)});
     auto& value = given[static_cast<std::size_t>(known - parameters.begin())];
     if (value)
-      throw InputError(
-          {.file = whole_spec, .found = known->name + " twice", .wanted = "each parameter once"});
+      throw InputError({.file = whole_spec, .found = known->name + " twice", .wanted = "each parameter once"});
     value = parse_number(part.substr(std::min(equals + 1, part.size())), *known, whole_spec);
   }
 
   std::vector<double> values;
-  for (std::size_t k = 0; k < parameters.size(); ++k)
-    values.push_back(given[k].value_or(parameters[k].initial));
+  for (std::size_t k = 0; k < parameters.size(); ++k) values.push_back(given[k].value_or(parameters[k].initial));
   Family family = info.make(values);
   family.positions = static_cast<std::size_t>(values.back());
   return family;

@@ -75,7 +75,8 @@ bool is_family_spec(std::string_view spec);
 /// malformed parameters, and numbers out of range.
 Family parse_family(std::string_view spec);
 
-template <FamilyLike T> void register_family() {
+template <FamilyLike T>
+void register_family() {
   FamilyInfo info{std::string(T::name), std::string(T::about), {}, {}};
   const T initial{};
   for (const auto& p : T::parameters())

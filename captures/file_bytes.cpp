@@ -14,13 +14,11 @@ FileBytes::FileBytes(const std::filesystem::path& path) : path_(path) {
   if (!std::filesystem::exists(status))
     throw InputError({.file = path.string(), .found = "no such file", .wanted = "a readable file"});
   if (!std::filesystem::is_regular_file(status))
-    throw InputError(
-        {.file = path.string(), .found = "something else than a file", .wanted = "a readable file"});
+    throw InputError({.file = path.string(), .found = "something else than a file", .wanted = "a readable file"});
   size_ = std::filesystem::file_size(path, error);
   stream_.open(path, std::ios::binary);
   if (error || !stream_)
-    throw InputError(
-        {.file = path.string(), .found = "a file that cannot be opened", .wanted = "a readable file"});
+    throw InputError({.file = path.string(), .found = "a file that cannot be opened", .wanted = "a readable file"});
 }
 
 void FileBytes::read(std::span<std::byte> bytes) {

@@ -56,8 +56,7 @@ void check_filter(const Filter& filter, const std::string& who) {
                       .found = fmt::format("temperature {}", filter.temperature),
                       .wanted = "a finite temperature >= 0"});
   if (!(filter.top_p > 0 && filter.top_p <= 1))
-    throw InputError(
-        {.file = who, .found = fmt::format("top-p {}", filter.top_p), .wanted = "0 < top-p <= 1"});
+    throw InputError({.file = who, .found = fmt::format("top-p {}", filter.top_p), .wanted = "0 < top-p <= 1"});
 }
 
 nlohmann::json to_json(const Filter& filter) {
@@ -70,8 +69,7 @@ std::vector<double> filtered_softmax(std::span<const double> logits, const Filte
   assert(std::isfinite(largest));
   std::vector<double> weights(logits.size());
   // Subtract first: dividing by a tiny temperature could overflow to inf - inf.
-  for (std::size_t i = 0; i < logits.size(); ++i)
-    weights[i] = std::exp((logits[i] - largest) / filter.temperature);
+  for (std::size_t i = 0; i < logits.size(); ++i) weights[i] = std::exp((logits[i] - largest) / filter.temperature);
   return cut(logits, std::move(weights), filter);
 }
 

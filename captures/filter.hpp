@@ -16,7 +16,7 @@ namespace draftproof {
 struct Filter {
   double temperature = 1;  // >= 0; 0 puts all mass on the likeliest token, the lowest index of equals
   std::size_t top_k = 0;   // keep the k likeliest, of equals the lower index; 0 keeps all
-  double top_p = 1;  // keep the shortest descending run of mass >= top_p, of equals the lower index first
+  double top_p = 1;        // keep the shortest descending run of mass >= top_p, of equals the lower index first
 
   bool changes_nothing() const { return temperature == 1 && top_k == 0 && top_p == 1; }
 };

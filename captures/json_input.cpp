@@ -15,8 +15,7 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   using json = nlohmann::json;
   std::vector<std::set<std::string>> keys;  // of the objects that are open, outermost first
   const auto guard = [&](int depth, json::parse_event_t event, json& parsed) {
-    const bool opens =
-        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= deepest_json)
       throw InputError({.file = file,
                         .found = fmt::format("JSON nested deeper than {} levels", deepest_json),
@@ -24,10 +23,9 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw InputError(
-          {.file = file,
-           .found = "JSON with the key " + in_quotes(parsed.get<std::string>()) + " twice in one object",
-           .wanted = "each key once"});
+      throw InputError({.file = file,
+                        .found = "JSON with the key " + in_quotes(parsed.get<std::string>()) + " twice in one object",
+                        .wanted = "each key once"});
     return true;
   };
   json parsed;
@@ -35,8 +33,7 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
     parsed = json::parse(text.begin(), text.end(), guard);
   } catch (const json::exception& error) {
     // The library's message quotes the text: keep it printable and short.
-    throw InputError(
-        {.file = file, .found = "no JSON: " + in_quotes(error.what()), .wanted = "a JSON object"});
+    throw InputError({.file = file, .found = "no JSON: " + in_quotes(error.what()), .wanted = "a JSON object"});
   }
   if (!parsed.is_object())
     throw InputError(

@@ -34,32 +34,27 @@ NpyHeader parse_npy_dict(std::string_view text, const std::string& file, const s
   const auto refuse = [&](std::string found, std::string wanted) {
     return InputError({.file = file, .array = array, .found = std::move(found), .wanted = std::move(wanted)});
   };
-  const auto known =
-      std::find_if(descrs.begin(), descrs.end(), [&](const Descr& d) { return d.text == dict.descr; });
+  const auto known = std::find_if(descrs.begin(), descrs.end(), [&](const Descr& d) { return d.text == dict.descr; });
   if (known == descrs.end())
-    throw refuse("elements of type " + in_quotes(dict.descr),
-                 "<f2, <f4, <f8, |i1, |u1, <i4 or <i8 (little-endian)");
+    throw refuse("elements of type " + in_quotes(dict.descr), "<f2, <f4, <f8, |i1, |u1, <i4 or <i8 (little-endian)");
   if (dict.fortran_order) throw refuse("Fortran order", "rows stored one after another (C order)");
   return {known->dtype, dict.shape};
 }
 
-Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& file,
-               const std::string& array) {
+Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& file, const std::string& array) {
   const auto refuse = [&](std::string found, std::string wanted) {
     return InputError({.file = file, .array = array, .found = std::move(found), .wanted = std::move(wanted)});
   };
   std::uint64_t left = total;
   const auto take = [&](std::span<std::byte> bytes, std::string_view what) {
-    if (bytes.size() > left)
-      throw refuse(fmt::format("{} bytes", total), fmt::format("a whole .npy {}", what));
+    if (bytes.size() > left) throw refuse(fmt::format("{} bytes", total), fmt::format("a whole .npy {}", what));
     left -= bytes.size();
     read(bytes);
   };
 
   std::array<std::byte, 8> start{};
   take(start, "magic string");
-  if (!std::equal(magic.begin(), magic.end(), start.begin(),
-                  [](char a, std::byte b) { return std::byte(a) == b; }))
+  if (!std::equal(magic.begin(), magic.end(), start.begin(), [](char a, std::byte b) { return std::byte(a) == b; }))
     throw refuse("no .npy magic string", "\"\\x93NUMPY\"");
   const int version = std::to_integer<int>(start[6]);
   if (version < 1 || version > 3 || start[7] != std::byte{0})
@@ -81,9 +76,8 @@ Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& fi
   const NpyHeader header = parse_npy_dict(text, file, array);
   const auto bytes = array_bytes(header.dtype, header.shape);
   if (!bytes || *bytes != left)
-    throw refuse(
-        fmt::format("{} bytes of {} for shape {}", left, to_string(header.dtype), shape_text(header.shape)),
-        bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
+    throw refuse(fmt::format("{} bytes of {} for shape {}", left, to_string(header.dtype), shape_text(header.shape)),
+                 bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
 
   Array result{header.dtype, {header.shape.begin(), header.shape.end()}, {}};
   // Grown as data arrives, so that memory follows what is there and not what is claimed.

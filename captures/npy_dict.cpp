@@ -32,10 +32,8 @@ NpyDict NpyDictParser::parse() {
     }
   }
   skip_space();
-  if (at_ != text_.size())
-    refuse(in_quotes(text_.substr(at_)) + " after the .npy header", "spaces and a line end");
-  if (seen.size() != 3)
-    refuse(fmt::format("{} .npy header keys", seen.size()), "descr, fortran_order and shape");
+  if (at_ != text_.size()) refuse(in_quotes(text_.substr(at_)) + " after the .npy header", "spaces and a line end");
+  if (seen.size() != 3) refuse(fmt::format("{} .npy header keys", seen.size()), "descr, fortran_order and shape");
   return dict;
 }
 

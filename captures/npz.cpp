@@ -56,17 +56,15 @@ zip_stat_t checked_stat(zip_t* archive, zip_uint64_t index, std::uint64_t file_s
     throw refuse(fmt::format("compression method {}", stat.comp_method), "stored (0) or deflate (8)");
   const std::uint64_t reachable = stat.comp_method == ZIP_CM_STORE ? 1 : largest_ratio;
   if (stat.comp_size > file_size || stat.size > stat.comp_size * reachable)
-    throw refuse(
-        fmt::format("{} bytes in {} compressed ones, in a file of {}", stat.size, stat.comp_size, file_size),
-        "sizes that fit each other");
+    throw refuse(fmt::format("{} bytes in {} compressed ones, in a file of {}", stat.size, stat.comp_size, file_size),
+                 "sizes that fit each other");
   return stat;
 }
 
 Array read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat, const std::string& file,
                  const std::string& array) {
   const Entry entry(zip_fopen_index(archive, index, 0));
-  if (!entry)
-    throw InputError({.file = file, .array = array, .found = zip_strerror(archive), .wanted = "data"});
+  if (!entry) throw InputError({.file = file, .array = array, .found = zip_strerror(archive), .wanted = "data"});
   const auto refuse = [&](std::string wanted) {
     const char* problem = zip_file_strerror(entry.get());
     return InputError({.file = file,
@@ -106,8 +104,7 @@ NamedArrays read_npz(const std::filesystem::path& path, const WantArray& want) {
     const char* entry_name = zip_get_name(archive.get(), index, ZIP_FL_ENC_RAW);
     std::string name = entry_name == nullptr ? "" : entry_name;
     if (!seen.insert(name).second)
-      throw InputError(
-          {.file = file, .found = "two entries named " + in_quotes(name), .wanted = "each name once"});
+      throw InputError({.file = file, .found = "two entries named " + in_quotes(name), .wanted = "each name once"});
     constexpr std::string_view suffix = ".npy";
     if (!name.ends_with(suffix)) continue;
     name.resize(name.size() - suffix.size());
@@ -127,8 +124,7 @@ NamedArrays read_npz(const std::filesystem::path& path, const WantArray& want) {
 void write_npz(const std::filesystem::path& path, const NamedArrays& arrays, Compression compression) {
   Archive archive = open_archive(path, ZIP_CREATE | ZIP_TRUNCATE);
   const auto refuse = [&] {
-    return InputError(
-        {.file = path.string(), .found = zip_strerror(archive.get()), .wanted = "a file to write"});
+    return InputError({.file = path.string(), .found = zip_strerror(archive.get()), .wanted = "a file to write"});
   };
   std::vector<std::vector<std::byte>> contents;  // libzip reads them when the archive is closed
   contents.reserve(arrays.size());

@@ -9,7 +9,8 @@ namespace draftproof {
 enum class ParameterKind { Real, Whole };
 
 /// `low` and `high` are the inclusive range. `about` is one line, with the unit.
-template <class T> struct Parameter {
+template <class T>
+struct Parameter {
   std::string_view name;
   double T::*member;
   double low, high;

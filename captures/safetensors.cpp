@@ -50,18 +50,16 @@ class HeaderReader {
     result.shape = whole_numbers(name, entry, "shape");
     const auto offsets = whole_numbers(name, entry, "data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_size_)
-      throw refuse(name, "data_offsets " + shape_text(offsets),
-                   fmt::format("a range within {} bytes", data_size_));
+      throw refuse(name, "data_offsets " + shape_text(offsets), fmt::format("a range within {} bytes", data_size_));
     result.begin = offsets[0];
     result.end = offsets[1];
     if (!result.dtype) return result;
     const auto bytes = array_bytes(*result.dtype, result.shape);
     if (!bytes || *bytes != result.end - result.begin)
-      throw refuse(
-          name,
-          fmt::format("{} bytes of {} for shape {}", result.end - result.begin, result.type,
-                      shape_text(result.shape)),
-          bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
+      throw refuse(name,
+                   fmt::format("{} bytes of {} for shape {}", result.end - result.begin, result.type,
+                               shape_text(result.shape)),
+                   bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
     return result;
   }
 
@@ -70,14 +68,12 @@ class HeaderReader {
   }
 
  private:
-  std::vector<std::uint64_t> whole_numbers(const std::string& name, const json& entry,
-                                           const char* key) const {
+  std::vector<std::uint64_t> whole_numbers(const std::string& name, const json& entry, const char* key) const {
     const auto list = entry.find(key);
     constexpr std::size_t most = 32;
     bool good = list != entry.end() && list->is_array() && list->size() <= most;
     for (std::size_t i = 0; good && i < list->size(); ++i) good = (*list)[i].is_number_unsigned();
-    if (!good)
-      throw refuse(name, fmt::format("no usable {}", key), "a list of at most 32 whole numbers >= 0");
+    if (!good) throw refuse(name, fmt::format("no usable {}", key), "a list of at most 32 whole numbers >= 0");
     return list->get<std::vector<std::uint64_t>>();
   }
 
@@ -94,8 +90,7 @@ void check_tiling(const std::vector<Tensor>& tensors, std::uint64_t data_size, c
     covered = tensor.end;
   }
   if (covered != data_size)
-    throw header.refuse("", fmt::format("{} bytes of data", data_size),
-                        fmt::format("the {} of the header", covered));
+    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("the {} of the header", covered));
 }
 
 }  // namespace
@@ -106,8 +101,7 @@ Safetensors read_safetensors(const std::filesystem::path& path, const WantArray&
   constexpr std::uint64_t length_size = 8,
                           longest_header = 100'000'000;  // the limit of the format's own library
   if (bytes.size() < length_size)
-    throw InputError(
-        {.file = file, .found = fmt::format("{} bytes", bytes.size()), .wanted = "a safetensors file"});
+    throw InputError({.file = file, .found = fmt::format("{} bytes", bytes.size()), .wanted = "a safetensors file"});
   std::uint64_t length = 0;
   bytes.read(std::as_writable_bytes(std::span(&length, 1)));
   if (length > longest_header || length > bytes.size() - length_size)
@@ -127,19 +121,16 @@ Safetensors read_safetensors(const std::filesystem::path& path, const WantArray&
       tensors.push_back(header.tensor(name, entry));
       continue;
     }
-    const bool strings = entry.is_object() && std::all_of(entry.begin(), entry.end(), [](const json& value) {
-                           return value.is_string();
-                         });
+    const bool strings = entry.is_object() &&
+                         std::all_of(entry.begin(), entry.end(), [](const json& value) { return value.is_string(); });
     if (!strings) throw header.refuse("", "a __metadata__ of another form", "an object of strings");
     result.metadata = entry;
   }
-  std::sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  std::sort(tensors.begin(), tensors.end(),
+            [](const Tensor& a, const Tensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   check_tiling(tensors, data_size, header);
   if (data_size > most_array_bytes)
-    throw header.refuse("", fmt::format("{} bytes of data", data_size),
-                        fmt::format("at most {}", most_array_bytes));
+    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("at most {}", most_array_bytes));
 
   std::array<std::byte, 1 << 16> skipped;
   for (const Tensor& tensor : tensors) {

@@ -30,8 +30,7 @@ struct Source::Rows {
 namespace {
 
 struct CaptureRows final : Source::Rows {
-  CaptureRows(const std::filesystem::path& path, const std::vector<std::string>& chosen,
-              const SourceOptions& options)
+  CaptureRows(const std::filesystem::path& path, const std::vector<std::string>& chosen, const SourceOptions& options)
       : capture(Capture::open(path)) {
     name = path.stem().string();
     proposals = chosen.empty() ? std::vector{capture.proposals().front()} : chosen;
@@ -105,8 +104,7 @@ struct PathSpec {
 
 bool looks_like_path(std::string_view text) {
   constexpr std::array<std::string_view, 3> suffixes{".npz", ".npy", ".safetensors"};
-  return std::any_of(suffixes.begin(), suffixes.end(),
-                     [text](std::string_view s) { return text.ends_with(s); }) ||
+  return std::any_of(suffixes.begin(), suffixes.end(), [text](std::string_view s) { return text.ends_with(s); }) ||
          std::filesystem::is_regular_file(text);
 }
 
@@ -131,8 +129,8 @@ PathSpec parse_path(std::string_view spec) {
 std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const SourceOptions& options) {
   const PathSpec path = parse_path(spec);
   if (!path.path.empty())
-    return std::make_shared<CaptureRows>(
-        path.path, options.proposals.empty() ? path.proposals : options.proposals, options);
+    return std::make_shared<CaptureRows>(path.path, options.proposals.empty() ? path.proposals : options.proposals,
+                                         options);
   if (is_family_spec(spec)) return std::make_shared<FamilyRows>(spec, options.proposals, options.seed);
   std::vector<std::string> families;
   for (const FamilyInfo& info : known_families()) families.push_back(info.name);
@@ -152,9 +150,7 @@ Source Source::open(std::string_view spec, const SourceOptions& options) {
 }
 
 Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
-    : rows_(std::move(rows)),
-      target_filter_(options.target_filter),
-      proposal_filter_(options.proposal_filter) {}
+    : rows_(std::move(rows)), target_filter_(options.target_filter), proposal_filter_(options.proposal_filter) {}
 
 const std::string& Source::name() const { return rows_->name; }
 std::size_t Source::positions() const { return rows_->positions; }

@@ -17,8 +17,7 @@
 namespace draftproof {
 
 struct SourceOptions {
-  std::vector<std::string> proposals =
-      {};  // empty: those of the spec, else of a file the first, of a family all
+  std::vector<std::string> proposals = {};  // empty: those of the spec, else of a file the first, of a family all
   Filter target_filter = {};
   Filter proposal_filter = {};
   std::uint64_t seed = 1;  // of a family; a file has none

@@ -1,6 +1,7 @@
 // The program: global options, the subcommands that were found, and one place where errors become exit codes.
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -12,6 +13,13 @@ void commands();  // generated
 }
 
 namespace {
+
+std::string command_names() {
+  std::string names;
+  for (const auto& command : draftproof::found_commands())
+    names += (names.empty() ? "one of " : ", ") + std::string(command.name);
+  return names;
+}
 
 int run(int argc, char** argv) {
   using namespace draftproof;
@@ -25,13 +33,17 @@ int run(int argc, char** argv) {
   app.footer("Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
   std::vector<std::string> formats;
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
-  app.add_option("--seed", session.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--seed", session.seed, "seed of everything random")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
       ->check(CLI::Range(0, 4096));
   auto* format = app.add_option("--format", session.format, "how to write the result")
                      ->check(CLI::IsMember(formats))
                      ->capture_default_str();
-  app.add_flag_callback("--json", [&session] { session.format = "json"; }, "the same as --format json")->excludes(format);
+  app.add_flag_callback(
+         "--json", [&session] { session.format = "json"; }, "the same as --format json")
+      ->excludes(format);
   app.add_option("--output,-o", session.output, "write the result to this file");
   app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run");
   app.add_flag("--quiet,-q", session.quiet, "no progress on standard error");
@@ -41,9 +53,15 @@ int run(int argc, char** argv) {
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // CLI11 misses a subcommand before it names the word that is none.
+    if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
+      throw InputError({.file = "command", .found = in_quotes(words.front()), .wanted = command_names()});
+    return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   }
+  session.check_output();
   install_stop_handler();
   for (const auto& [parsed, execute] : commands)
     if (parsed->parsed()) code = execute(session);
@@ -57,6 +75,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const draftproof::InputError& error) {
     std::cerr << "draftproof: " << error.what() << '\n';
+    return draftproof::exit_bad_input;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "draftproof: found a source larger than memory, wanted fewer positions or tokens\n";
     return draftproof::exit_bad_input;
   } catch (const std::exception& error) {
     std::cerr << "draftproof: internal error: " << error.what() << '\n';

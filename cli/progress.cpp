@@ -26,8 +26,10 @@ void Progress::update(std::uint64_t done) {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const std::string line = fmt::format("{}: {:.0f} %, {:.0f} s left", label_, 100 * share,
                                        share > 0 ? elapsed * (1 - share) / share : 0.0);
-  if (terminal_) std::cerr << '\r' << line << "\033[K" << std::flush;
-  else std::cerr << line << std::endl;
+  if (terminal_)
+    std::cerr << '\r' << line << "\033[K" << std::flush;
+  else
+    std::cerr << line << std::endl;
 }
 
 }  // namespace draftproof

@@ -31,9 +31,8 @@ void register_command() {
                                 auto command = std::make_shared<C>();
                                 CLI::App* sub = app.add_subcommand(std::string(C::name), std::string(C::about));
                                 command->declare(*sub);
-                                return std::pair{sub, std::function<int(const Session&)>([command](const Session& s) {
-                                                   return command->run(s);
-                                                 })};
+                                return std::pair{sub, std::function<int(const Session&)>(
+                                                          [command](const Session& s) { return command->run(s); })};
                               }});
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/session.hpp>
 
 namespace draftproof {
 
@@ -42,7 +43,8 @@ void SourceChoice::declare(CLI::App& app) {
   const auto declare_filter = [&app](const std::string& of, Filter& filter) {
     app.add_option("--" + of + "-temperature", filter.temperature, "temperature of the " + of + " on loading")
         ->capture_default_str();
-    app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all");
+    app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass");
   };
   declare_filter("target", options.target_filter);
@@ -56,6 +58,16 @@ Source SourceChoice::open(const std::string& spec, std::uint64_t seed) const {
   SourceOptions with_seed = options;
   with_seed.seed = seed;
   return Source::open(spec, with_seed);
+}
+
+std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& specs, std::uint64_t seed) const {
+  std::vector<Source> sources;
+  for (const auto& spec : specs) sources.push_back(open(spec, seed));
+  for (const Source& source : sources) {
+    if (source.describe().value("kind", "") == "family") continue;  // made, not stored
+    for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
+  }
+  return sources;
 }
 
 }  // namespace draftproof

@@ -24,7 +24,13 @@ struct SourceChoice {
   /// Declares the filters; the caller declares where sources are named.
   void declare(CLI::App& app);
   Source open(const std::string& spec, std::uint64_t seed) const;
+  /// All of them, every stored row read once: a bad row in the last file is refused before work on the first
+  /// starts.
+  std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed) const;
 };
+
+/// Numbers of tuples or branches. Unsigned options need a check: CLI11 reads "-5" as 2^64 - 5.
+inline const CLI::Range many{1.0, 1e15};
 
 /// What a command line may name as a source.
 inline constexpr const char* source_help =

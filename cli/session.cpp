@@ -1,10 +1,11 @@
 #include <draftproof/cli/session.hpp>
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <unistd.h>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -28,6 +29,10 @@ bool colour_wanted() {
   return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !(terminal && std::string(terminal) == "dumb");
 }
 
+[[noreturn]] void refuse(const std::string& output) {
+  throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
+}
+
 }  // namespace
 
 const std::atomic<bool>& stop_requested() { return stop; }
@@ -37,19 +42,29 @@ void install_stop_handler() {
   std::signal(SIGTERM, on_signal);
 }
 
+void Session::check_output() const {
+  if (output.empty()) return;
+  const std::filesystem::path path(output);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) refuse(output);
+  const bool exists = std::filesystem::exists(path, ignored);
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (access(exists ? path.c_str() : folder.c_str(), W_OK) != 0) refuse(output);
+}
+
 void Session::write(const Document& document) const {
   for (const Writer& writer : found_writers()) {
     if (writer.name != format) continue;
     if (output.empty()) {
       writer.write(document, std::cout, {.colour = colour_wanted()});
       std::cout.flush();
+      if (!std::cout) refuse("standard output");
       return;
     }
     std::ofstream file(output);
     writer.write(document, file, {});
     file.close();
-    if (!file)
-      throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
+    if (!file) refuse(output);
     return;
   }
 }

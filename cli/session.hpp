@@ -12,13 +12,15 @@ namespace draftproof {
 
 struct Session {
   std::uint64_t seed = 1;
-  int threads = 0;              ///< 0: all processors
+  int threads = 0;  ///< 0: all processors
   std::string format = "table";
-  std::string output{};         ///< file for the result; empty: standard output
-  bool timings = false;         ///< times in the machine-readable data, which is then not reproducible
-  bool quiet = false;           ///< no progress
+  std::string output{};  ///< file for the result; empty: standard output
+  bool timings = false;  ///< times in the machine-readable data, which is then not reproducible
+  bool quiet = false;    ///< no progress
 
-  /// Writes the result in the chosen format. Throws InputError if the file cannot be written.
+  /// Throws InputError if `output` cannot be written: before the work, not after it. Changes no file.
+  void check_output() const;
+  /// Writes the result in the chosen format. Throws InputError if it cannot be written.
   void write(const Document& document) const;
 };
 

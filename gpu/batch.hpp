@@ -18,16 +18,16 @@ namespace draftproof::gpu {
 /// Views in host or in device memory, as the function that takes it says; strides in entries, 0 for a row
 /// that all positions share. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that sum
 /// to 1 within the rounding of Entry.
-template <class Entry> struct Batch {
+template <class Entry>
+struct Batch {
   int positions = 0;   ///< B
   int vocabulary = 0;  ///< V
   int proposals = 1;   ///< M
   const Entry* target = nullptr;
   std::int64_t target_stride = 0;
   const Entry* proposal = nullptr;
-  std::int64_t proposal_stride = 0;  ///< from one position's first proposal row to the next position's
-  std::int64_t proposal_row_stride =
-      0;  ///< from one proposal row of a position to its next; unused if M is 1
+  std::int64_t proposal_stride = 0;      ///< from one position's first proposal row to the next position's
+  std::int64_t proposal_row_stride = 0;  ///< from one proposal row of a position to its next; unused if M is 1
   const Token* drafts = nullptr;
   std::int64_t draft_stride = 0;
   const std::int32_t* counts = nullptr;
@@ -35,8 +35,7 @@ template <class Entry> struct Batch {
   Verdict* verdicts = nullptr;
 
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i) const {
-    return {target + i * target_stride, proposal + i * proposal_stride, vocabulary, proposals,
-            proposal_row_stride};
+    return {target + i * target_stride, proposal + i * proposal_stride, vocabulary, proposals, proposal_row_stride};
   }
   DRAFTPROOF_DEVICE const Token* drafts_at(std::int64_t i) const { return drafts + i * draft_stride; }
 };

@@ -35,7 +35,8 @@ struct BlockScratch {
 /// collective: the whole block makes it, with equal arguments. A function given to sum() or weights() is
 /// called by single threads, so it may only read. `Threads` is ThreadBlock, or what stands in for it off the
 /// device.
-template <class Entry, class Threads = ThreadBlock> class BlockRows {
+template <class Entry, class Threads = ThreadBlock>
+class BlockRows {
  public:
   using Scalar = double;
 
@@ -98,15 +99,20 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
     return bound_token;
   }
 
-  template <class F> DRAFTPROOF_DEVICE double sum(F f) const {
+  template <class F>
+  DRAFTPROOF_DEVICE double sum(F f) const {
     passed_ = never;
     return from_fixed(pass(f));
   }
-  template <class F> DRAFTPROOF_DEVICE auto weights(F f) const { return PassWeights<F>{*this, std::move(f)}; }
+  template <class F>
+  DRAFTPROOF_DEVICE auto weights(F f) const {
+    return PassWeights<F>{*this, std::move(f)};
+  }
 
  private:
   /// Weights f(x); a draw is a pass and a search.
-  template <class F> class PassWeights {
+  template <class F>
+  class PassWeights {
    public:
     DRAFTPROOF_DEVICE PassWeights(const BlockRows& rows, F f) : rows_{rows}, f_{std::move(f)} {}
 
@@ -114,7 +120,8 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
       rows_.passed_ = never;
       return rows_.search(rows_.pass(f_), word, f_);
     }
-    template <class Visit> DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const double weight = f_(x); weight > 0) visit(x, weight);
     }
@@ -132,7 +139,8 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       return rows_.search(rows_.residual_pass(b_), word, [this](Token x) { return rows_.above(x, b_); });
     }
-    template <class Visit> DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const double weight = rows_.above(x, b_); weight > 0) visit(x, weight);
     }
@@ -157,13 +165,13 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
   }
 
   /// The total of f over the vocabulary; leaves the segments' sums in the scratch.
-  template <class F> DRAFTPROOF_DEVICE Fixed pass(const F& f) const {
+  template <class F>
+  DRAFTPROOF_DEVICE Fixed pass(const F& f) const {
     threads_.barrier();  // a slower warp may still be reading the sums of the pass before
     for (int segment = threads_.warp(); segment < segments_; segment += threads_.warps()) {
       const Token end = end_of(segment);
       Fixed sum = 0;
-      for (Token x = segment * length_ + threads_.lane(); x < end; x += threads_.lanes())
-        sum += to_fixed(f(x));
+      for (Token x = segment * length_ + threads_.lane(); x < end; x += threads_.lanes()) sum += to_fixed(f(x));
       sum = threads_.lane_sum(sum);
       if (threads_.lane() == 0) scratch_->partial[segment] = sum;
     }
@@ -175,7 +183,8 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
   }
 
   /// The token of `word` among weights f whose pass was the last one; no_token if they are all zero.
-  template <class F> DRAFTPROOF_DEVICE Token search(Fixed total, std::uint64_t word, const F& f) const {
+  template <class F>
+  DRAFTPROOF_DEVICE Token search(Fixed total, std::uint64_t word, const F& f) const {
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
     const int segment = find(0, segments_, left, [this](int i) { return scratch_->partial[i]; });
@@ -184,7 +193,8 @@ template <class Entry, class Threads = ThreadBlock> class BlockRows {
 
   /// The first i in [first, last) at which the running sum of term(i) exceeds `left`, which is reduced by the
   /// terms before it. Each warp does all of it; the trip count is the same for its lanes.
-  template <class Term> DRAFTPROOF_DEVICE int find(int first, int last, Fixed& left, Term term) const {
+  template <class Term>
+  DRAFTPROOF_DEVICE int find(int first, int last, Fixed& left, Term term) const {
     for (int start = first; start < last; start += threads_.lanes()) {
       const int i = start + threads_.lane();
       const Fixed own = i < last ? term(i) : Fixed{0};

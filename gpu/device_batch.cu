@@ -18,13 +18,13 @@ std::size_t extent(std::int64_t rows, std::int64_t stride, std::int64_t length) 
   return rows == 0 ? 0 : static_cast<std::size_t>((rows - 1) * stride + length);
 }
 
-[[noreturn]] void refuse(int position, const std::string& what, std::int64_t found,
-                         const std::string& wanted) {
+[[noreturn]] void refuse(int position, const std::string& what, std::int64_t found, const std::string& wanted) {
   throw std::invalid_argument("batch: position " + std::to_string(position) + ": " + what + " is " +
                               std::to_string(found) + ", wanted " + wanted);
 }
 
-template <class Entry> const Batch<Entry>& checked(const Batch<Entry>& host) {
+template <class Entry>
+const Batch<Entry>& checked(const Batch<Entry>& host) {
   if (host.positions < 0) throw std::invalid_argument("batch: a negative number of positions");
   if (host.vocabulary < 1) throw std::invalid_argument("batch: an empty vocabulary");
   if (host.proposals < 1) throw std::invalid_argument("batch: no proposal row");
@@ -45,14 +45,16 @@ template <class Entry> const Batch<Entry>& checked(const Batch<Entry>& host) {
 
 }  // namespace
 
-template <class Entry> struct DeviceBatch<Entry>::Buffers {
+template <class Entry>
+struct DeviceBatch<Entry>::Buffers {
   explicit Buffers(const Batch<Entry>& host)
       : target{host.target, extent(host.positions, host.target_stride, host.vocabulary)},
-        proposal{host.proposal, extent(host.positions, host.proposal_stride,
-                                       static_cast<std::int64_t>(extent(
-                                           host.proposals, host.proposal_row_stride, host.vocabulary)))},
-        drafts{host.drafts, extent(host.positions, host.draft_stride,
-                                   host.positions == 0 ? 0 : host.counts[host.positions - 1])},
+        proposal{
+            host.proposal,
+            extent(host.positions, host.proposal_stride,
+                   static_cast<std::int64_t>(extent(host.proposals, host.proposal_row_stride, host.vocabulary)))},
+        drafts{host.drafts,
+               extent(host.positions, host.draft_stride, host.positions == 0 ? 0 : host.counts[host.positions - 1])},
         counts{host.counts, extent(host.positions, 1, 1)},
         verdicts{nullptr, extent(host.positions, 1, 1)},
         view{host} {
@@ -71,15 +73,21 @@ template <class Entry> struct DeviceBatch<Entry>::Buffers {
 };
 
 template <class Entry>
-DeviceBatch<Entry>::DeviceBatch(const Batch<Entry>& host)
-    : buffers_{std::make_unique<Buffers>(checked(host))} {}
-template <class Entry> DeviceBatch<Entry>::~DeviceBatch() = default;
-template <class Entry> DeviceBatch<Entry>::DeviceBatch(DeviceBatch&&) noexcept = default;
-template <class Entry> DeviceBatch<Entry>& DeviceBatch<Entry>::operator=(DeviceBatch&&) noexcept = default;
+DeviceBatch<Entry>::DeviceBatch(const Batch<Entry>& host) : buffers_{std::make_unique<Buffers>(checked(host))} {}
+template <class Entry>
+DeviceBatch<Entry>::~DeviceBatch() = default;
+template <class Entry>
+DeviceBatch<Entry>::DeviceBatch(DeviceBatch&&) noexcept = default;
+template <class Entry>
+DeviceBatch<Entry>& DeviceBatch<Entry>::operator=(DeviceBatch&&) noexcept = default;
 
-template <class Entry> const Batch<Entry>& DeviceBatch<Entry>::view() const { return buffers_->view; }
+template <class Entry>
+const Batch<Entry>& DeviceBatch<Entry>::view() const {
+  return buffers_->view;
+}
 
-template <class Entry> BatchVerdicts DeviceBatch<Entry>::verdicts() const {
+template <class Entry>
+BatchVerdicts DeviceBatch<Entry>::verdicts() const {
   device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
   BatchVerdicts result;
   result.verdicts = buffers_->verdicts.copy();

@@ -10,7 +10,8 @@
 namespace draftproof::gpu {
 
 /// `size` elements, copied from host memory at `source` unless that is null. Throws DeviceError.
-template <class T> class DeviceBuffer {
+template <class T>
+class DeviceBuffer {
  public:
   DeviceBuffer(const T* source, std::size_t size) : size_{size} {
     if (size == 0) return;

@@ -23,7 +23,8 @@ struct BatchVerdicts {
 
 /// A copy in device memory of a batch in host memory. Throws std::invalid_argument, with the position, if
 /// counts, strides or drafts are out of range, DeviceError if a copy fails. Entry = float or double.
-template <class Entry> class DeviceBatch {
+template <class Entry>
+class DeviceBatch {
  public:
   explicit DeviceBatch(const Batch<Entry>& host);
   ~DeviceBatch();
@@ -41,7 +42,8 @@ template <class Entry> class DeviceBatch {
 };
 
 /// The verdicts of a batch in host memory (`verdicts` is not read): copies in, verifies, copies out.
-template <class V, class Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host) {
+template <class V, class Entry>
+BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host) {
   const DeviceBatch<Entry> device(host);
   verify_batch(verifier, device.view(), Stream{});
   return device.verdicts();

@@ -8,7 +8,8 @@
 namespace draftproof::gpu {
 
 /// Rows of `vocabulary` entries (float or double), in the memory of whoever reads them; owns nothing.
-template <class Entry> struct RowView {
+template <class Entry>
+struct RowView {
   const Entry* target;
   const Entry* proposal;        ///< the first proposal row
   int vocabulary;               ///< V

@@ -22,19 +22,22 @@ class ThreadBlock {
   DRAFTPROOF_DEVICE void barrier() const { __syncthreads(); }
 
   /// Sum over the warp, known to every lane.
-  template <class T> DRAFTPROOF_DEVICE T lane_sum(T value) const {
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_sum(T value) const {
     for (int step = lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(all, value, step);
     return value;
   }
   /// Sum over this lane and those before it.
-  template <class T> DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
     for (int step = 1; step < lanes(); step *= 2) {
       const T before = __shfl_up_sync(all, value, step);
       if (lane() >= step) value += before;
     }
     return value;
   }
-  template <class T> DRAFTPROOF_DEVICE T lane_max(T value) const {
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_max(T value) const {
     for (int step = lanes() / 2; step > 0; step /= 2) {
       const T other = __shfl_xor_sync(all, value, step);
       if (other > value) value = other;
@@ -42,7 +45,8 @@ class ThreadBlock {
     return value;
   }
   /// The value that lane `from` holds.
-  template <class T> DRAFTPROOF_DEVICE T lane_get(T value, int from) const {
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_get(T value, int from) const {
     return __shfl_sync(all, value, from);
   }
   /// The lowest lane where `here` is true, lanes() if it is true nowhere.
@@ -58,10 +62,22 @@ class ThreadBlock {
   DRAFTPROOF_DEVICE int warp() const { return 0; }
   DRAFTPROOF_DEVICE int warps() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}
-  template <class T> DRAFTPROOF_DEVICE T lane_sum(T value) const { return value; }
-  template <class T> DRAFTPROOF_DEVICE T lane_running_sum(T value) const { return value; }
-  template <class T> DRAFTPROOF_DEVICE T lane_max(T value) const { return value; }
-  template <class T> DRAFTPROOF_DEVICE T lane_get(T value, int) const { return value; }
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_sum(T value) const {
+    return value;
+  }
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
+    return value;
+  }
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_max(T value) const {
+    return value;
+  }
+  template <class T>
+  DRAFTPROOF_DEVICE T lane_get(T value, int) const {
+    return value;
+  }
   DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
 #endif
 };

@@ -19,8 +19,7 @@ inline constexpr int verify_threads = 512;
 /// Grid: batch.positions blocks of verify_threads. A branch of probability zero leaves no_token in the
 /// verdict. The bound of one block keeps the compiler from spilling registers to make room for a second.
 template <class V, class Entry>
-__global__ void __launch_bounds__(verify_threads, 1)
-    verify_kernel(const V verifier, const Batch<Entry> batch) {
+__global__ void __launch_bounds__(verify_threads, 1) verify_kernel(const V verifier, const Batch<Entry> batch) {
   __shared__ BlockScratch scratch;
   const std::int64_t position = blockIdx.x;
   const int count = batch.counts[position];

@@ -3,8 +3,8 @@
 // Source: dynamic trees under a sampling verifier. Wrong because a fixed token was certain, not likely with q.
 #pragma once
 
-#include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
 namespace draftproof::mutants {
 

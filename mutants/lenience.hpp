@@ -2,8 +2,8 @@
 //
 //   l        lenience
 //
-// Source: the lenience of Leviathan et al. 2023, arXiv:2211.17192, appendix. Lossy by design: accepted drafts serve more
-// than min(p, q). Hidden at p = q.
+// Source: the lenience of Leviathan et al. 2023, arXiv:2211.17192, appendix. Lossy by design: accepted drafts serve
+// more than min(p, q). Hidden at p = q.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

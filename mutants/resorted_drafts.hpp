@@ -4,8 +4,8 @@
 // acceptance stays plausible. Hidden at K = 1.
 #pragma once
 
-#include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::mutants {
 

@@ -3,8 +3,8 @@
 // Source: tree builders that rank nodes. Wrong because the draw order carries the law. Hidden at K = 1.
 #pragma once
 
-#include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
 namespace draftproof::mutants {
 

@@ -8,8 +8,8 @@
 
 namespace draftproof {
 
-using Rational = boost::multiprecision::number<boost::multiprecision::cpp_rational_backend,
-                                               boost::multiprecision::et_off>;
+using Rational =
+    boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off>;
 
 /// Integer weights as probabilities. At least one weight is positive, none negative.
 std::vector<Rational> normalised(std::span<const int> weights);

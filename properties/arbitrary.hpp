@@ -1,8 +1,8 @@
 // Instances for RapidCheck: rc::check and RC_GTEST_PROP take an Instance as an argument and shrink it.
 #pragma once
 
-#include <draftproof/properties/prover.hpp>
 #include <rapidcheck.h>
+#include <draftproof/properties/prover.hpp>
 
 namespace rc {
 

@@ -31,8 +31,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
     for (int t = 0; t < batch.count; ++t) {
       Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
-      verdicts[t] =
-          verify(verifier_, At<L>(laws_, batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+      verdicts[t] = verify(verifier_, At<L>(laws_, batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
     }
   }
 
@@ -54,10 +53,12 @@ class VerifierOf final : public AnyVerifier {
     return make<V::info.cannot.explore.empty(), Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
-    return make<V::info.cannot.explore.empty() && V::info.cannot.simulate.empty(), Explorer<double>>(laws, drafts);
+    return make < V::info.cannot.explore.empty() && V::info.cannot.simulate.empty(),
+           Explorer < double >> (laws, drafts);
   }
-  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws, int drafts) const override {
-    return make<V::info.cannot.explore.empty() && V::info.cannot.fresh.empty(), Explorer<double>>(laws, drafts);
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
+                                                             int drafts) const override {
+    return make < V::info.cannot.explore.empty() && V::info.cannot.fresh.empty(), Explorer < double >> (laws, drafts);
   }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
     return make<V::info.cannot.simulate.empty(), Philox>(laws, drafts);

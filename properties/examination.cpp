@@ -24,9 +24,8 @@ ExactLaw<Rational> Examination::law_of(const Instance& variation) {
 
 Rational Examination::optimum() const {
   const auto rows = instance_.rows();
-  const auto sets = set_law<Rational>([&](Explorer<Rational>& random, Token* out) {
-    return drafter_.draw(rows, instance_.drafts, random, out);
-  });
+  const auto sets = set_law<Rational>(
+      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); });
   const auto target = normalised(instance_.target);
   return cut_optimum<Rational>(target, sets);
 }

@@ -16,8 +16,8 @@ std::string_view to_text(Status status);
 struct Finding {
   std::string_view property;
   Status status = Status::skipped;
-  int held = 0;       ///< instances on which it held
-  int undecided = 0;  ///< instances given up
+  int held = 0;                        ///< instances on which it held
+  int undecided = 0;                   ///< instances given up
   std::string evidence{};              ///< of a violation; otherwise why nothing was decided
   std::optional<Instance> instance{};  ///< the shrunk counterexample
   std::string replay{};                ///< command line that shows it again

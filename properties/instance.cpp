@@ -42,8 +42,7 @@ class Reader {
     skip_spaces();
     int value = 0;
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (error != std::errc{} || value < 0 || value > most)
-      fail(fmt::format("a number between 0 and {}", most));
+    if (error != std::errc{} || value < 0 || value > most) fail(fmt::format("a number between 0 and {}", most));
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return value;
   }
@@ -53,12 +52,14 @@ class Reader {
     while (!starts_with(")")) weights.push_back(number());
     expect(")");
     if (weights.size() > most_tokens)
-      throw std::invalid_argument(fmt::format("instance: found {} tokens, wanted at most {}", weights.size(), most_tokens));
+      throw std::invalid_argument(
+          fmt::format("instance: found {} tokens, wanted at most {}", weights.size(), most_tokens));
     const int total = std::accumulate(weights.begin(), weights.end(), 0);
     if (starts_with("/")) {
       expect("/");
       if (const int denominator = number(most_weight * static_cast<int>(most_tokens)); denominator != total)
-        throw std::invalid_argument(fmt::format("instance: weights sum to {}, but are written over {}", total, denominator));
+        throw std::invalid_argument(
+            fmt::format("instance: weights sum to {}, but are written over {}", total, denominator));
     }
     return weights;
   }
@@ -112,7 +113,8 @@ Instance Instance::parse(std::string_view text) {
   if (instance.drafts < 1 || instance.drafts > max_drafts)
     throw std::invalid_argument(fmt::format("instance: found K={}, wanted 1 to {}", instance.drafts, max_drafts));
   if (!instance.valid())
-    throw std::invalid_argument("instance: wanted rows of one length, each with a positive weight: " + instance.text());
+    throw std::invalid_argument("instance: wanted rows of one length, each with a positive weight: " +
+                                instance.text());
   return instance;
 }
 

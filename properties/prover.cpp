@@ -55,8 +55,9 @@ Sheet examine(const AnyVerifier& verifier, const AnyDrafter& drafter, const Inst
   return sheet;
 }
 
-Finding summarise(const Property& property, std::size_t column, const AnyVerifier& verifier, const AnyDrafter& drafter,
-                  const std::vector<Instance>& instances, const std::vector<Sheet>& sheets, ExplorerLimits limits) {
+Finding summarise(const Property& property, std::size_t column, const AnyVerifier& verifier,
+                  const AnyDrafter& drafter, const std::vector<Instance>& instances, const std::vector<Sheet>& sheets,
+                  ExplorerLimits limits) {
   Finding finding{.property = property.name};
   for (std::size_t n = 0; n < sheets.size(); ++n) {
     if (sheets[n].answers.empty()) continue;
@@ -75,8 +76,10 @@ Finding summarise(const Property& property, std::size_t column, const AnyVerifie
       return finding;
     }
   }
-  if (finding.held > 0) finding.status = finding.undecided > 0 ? Status::undecided : Status::held;
-  else finding.status = finding.undecided > 0 ? Status::undecided : Status::skipped;
+  if (finding.held > 0)
+    finding.status = finding.undecided > 0 ? Status::undecided : Status::held;
+  else
+    finding.status = finding.undecided > 0 ? Status::undecided : Status::skipped;
   return finding;
 }
 
@@ -122,10 +125,14 @@ Proof prove_instances(const AnyVerifier& verifier, const AnyDrafter& drafter, st
 
 std::string_view to_text(Status status) {
   switch (status) {
-    case Status::held: return "held";
-    case Status::violated: return "violated";
-    case Status::undecided: return "undecided";
-    case Status::skipped: return "skipped";
+    case Status::held:
+      return "held";
+    case Status::violated:
+      return "violated";
+    case Status::undecided:
+      return "undecided";
+    case Status::skipped:
+      return "skipped";
   }
   return "";
 }
@@ -145,11 +152,13 @@ const Finding* Proof::violation() const {
 }
 
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
-  const int most = verifier.info().most_drafts;
+  int fewest = std::max(verifier.info().fewest_drafts, drafter.info().fewest_drafts), most = 4;
+  for (const int limit : {verifier.info().most_drafts, drafter.info().most_drafts})
+    if (limit > 0) most = std::min(most, limit);
   std::vector<Instance> instances;
   // Some instances are not possible for some draft laws (K > V): go on until enough are.
   for (int n = 0; std::ssize(instances) < options.instances && n < 4 * options.instances; ++n) {
-    Instance instance = generate_instance(options.seed, n, most == 0 ? 4 : most, drafter.info().several_proposals);
+    Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (Examination::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
   }
   return prove_instances(verifier, drafter, std::move(instances), options);

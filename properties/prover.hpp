@@ -27,18 +27,18 @@ struct ProofOptions {
 struct Proof {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
-  int instances = 0;         ///< examined
-  std::uint64_t leaves = 0;  ///< branches walked
-  double seconds = 0;        ///< wall clock
+  int instances = 0;                ///< examined
+  std::uint64_t leaves = 0;         ///< branches walked
+  double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
 
-  bool exact() const;    ///< exact_law held on every instance
+  bool exact() const;                ///< exact_law held on every instance
   const Finding* violation() const;  ///< the first, or null
 };
 
-/// The n-th instance of a seed. Families take turns; V is 2 .. 8 and K 1 .. `most_drafts` (at most 4), the largest
-/// trees seldom. `several` gives every draft a proposal of its own.
-Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several);
+/// The n-th instance of a seed. Families take turns; V is 2 .. 8 and K `fewest_drafts` .. `most_drafts` (at most 4),
+/// the largest trees seldom. `several` gives every draft a proposal of its own.
+Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts = 1);
 
 /// Examines `verifier` on generated instances.
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options);

@@ -7,9 +7,8 @@ namespace draftproof {
 
 template <class G>
 void register_generator() {
-  Registry::instance().add(Generator{G::name, G::about, [](Dice& dice, int vocabulary) {
-                                       return G{}(dice, vocabulary);
-                                     }});
+  Registry::instance().add(
+      Generator{G::name, G::about, [](Dice& dice, int vocabulary) { return G{}(dice, vocabulary); }});
 }
 
 }  // namespace draftproof

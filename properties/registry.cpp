@@ -17,8 +17,8 @@ namespace {
 /// Keeps `list` sorted by `key`; two things of one name cannot be told apart in any report.
 template <class List, class Item, class Key>
 void insert_sorted(List& list, Item&& item, Key key) {
-  const auto place = std::lower_bound(list.begin(), list.end(), item,
-                                      [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  const auto place =
+      std::lower_bound(list.begin(), list.end(), item, [&](const auto& a, const auto& b) { return key(a) < key(b); });
   if (place != list.end() && key(*place) == key(item))
     throw std::logic_error("registered twice: " + std::string(std::get<1>(key(item))));
   list.insert(place, std::forward<Item>(item));

@@ -65,8 +65,8 @@ std::vector<Instance> simpler(const Instance& instance) {
     for (int& weight : row) weight = weight > 0;
   });
   for (std::size_t x = 0; x < size; ++x)
-    for (const auto& lower : {+[](int) { return 0; }, +[](int) { return 1; }, +[](int w) { return w / 2; },
-                              +[](int w) { return w - 1; }})
+    for (const auto& lower :
+         {+[](int) { return 0; }, +[](int) { return 1; }, +[](int w) { return w / 2; }, +[](int w) { return w - 1; }})
       candidates.add_to_each_row([x, lower](auto& row) {
         if (row[x] > lower(row[x])) row[x] = lower(row[x]);
       });

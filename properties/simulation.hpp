@@ -11,7 +11,7 @@ struct Simulation {
   const AnyDrafter& drafter;
   int drafts;
   std::uint64_t seed;
-  std::uint64_t first = 0;    ///< address of the first trial: different positions use different trials of a seed
+  std::uint64_t first = 0;  ///< address of the first trial: different positions use different trials of a seed
   bool histogram = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <set>
 
 #include <fmt/format.h>
@@ -23,7 +24,8 @@ template <class Known>
 void check_names(const std::vector<std::string>& names, std::string_view what, Known known) {
   for (const auto& name : names)
     if (!known(name))
-      throw InputError({.file = fmt::format("--{}", what), .found = in_quotes(name),
+      throw InputError({.file = fmt::format("--{}", what),
+                        .found = in_quotes(name),
                         .wanted = fmt::format("a name that `draftproof list` shows")});
 }
 
@@ -50,10 +52,13 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
       std::set<int> numbers;
-      for (const int drafts : options.drafts)
-        numbers.insert(info.most_drafts == 0 ? drafts : std::min(drafts, info.most_drafts));
+      for (int drafts : options.drafts) {
+        for (const int most : {info.most_drafts, drafter->info().most_drafts})
+          if (most > 0) drafts = std::min(drafts, most);
+        numbers.insert(drafts);
+      }
       for (const int drafts : numbers)
-        if (drafter->defined(vocabulary, drafts, proposals))
+        if (verifier->takes(drafts) && drafter->defined(vocabulary, drafts, proposals))
           rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
     }
   return rows;
@@ -62,6 +67,43 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
 /// Trials of one row at position `i` of `positions`.
 std::uint64_t share(std::uint64_t tuples, std::size_t i, std::size_t positions) {
   return tuples / positions + (i < tuples % positions);
+}
+
+/// The exception of the earliest position: which one is reported does not depend on threads.
+class Failure {
+ public:
+  void keep(std::size_t position, std::exception_ptr exception) {
+#pragma omp critical(survey_failure)
+    if (!exception_ || position < position_) {
+      position_ = position;
+      exception_ = std::move(exception);
+    }
+  }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::size_t position_ = 0;
+  std::exception_ptr exception_;
+};
+
+/// Row r over the positions that have trials; after a stop some have fewer than planned, or none.
+void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, SurveyRow& sum) {
+  const auto used = static_cast<double>(
+      std::count_if(at.begin(), at.end(), [r](const auto& rows) { return rows[r].tally.trials > 0; }));
+  double optimum = 0;
+  bool known = used > 0;
+  for (const auto& rows : at) {
+    const SurveyRow& row = rows[r];
+    if (row.tally.trials == 0) continue;
+    sum.tally += row.tally;
+    sum.single += row.single / used;
+    sum.cpu_seconds += row.cpu_seconds;
+    known = known && row.optimum.has_value();
+    optimum += row.optimum.value_or(0) / used;
+  }
+  if (known) sum.optimum = optimum;
 }
 
 }  // namespace
@@ -85,8 +127,12 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
   std::vector<std::vector<SurveyRow>> at(positions, result.rows);
   std::vector<char> done(positions, 0);
   std::atomic<std::uint64_t> tuples{0};
-  std::exception_ptr failure;
+  Failure failure;
   const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+  const auto report = [&](std::uint64_t total) {
+#pragma omp critical(survey_progress)
+    if (options.progress) options.progress(total);
+  };
 
 #pragma omp parallel for schedule(dynamic) num_threads(by_position ? threads : 1)
   for (std::size_t i = 0; i < positions; ++i) {
@@ -99,40 +145,25 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
         row.single = 1 - table.residual_mass(1);
         row.optimum = optimum_of(*row.drafter, table, row.drafts);
         const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
-        TrialBudget budget{.trials = share(options.tuples, i, positions), .threads = by_position ? 1 : threads,
-                           .stop = options.stop};
+        const TrialBudget budget{.trials = share(options.tuples, i, positions),
+                                 .threads = by_position ? 1 : threads,
+                                 .stop = options.stop,
+                                 .progress = [&](std::uint64_t trials) { report(tuples + trials); }};
         const double start = cpu_clock(clock);
         row.tally = simulate(what, table, budget);
         row.cpu_seconds = cpu_clock(clock) - start;
-        const std::uint64_t total = tuples += row.tally.trials;
-#pragma omp critical(survey_progress)
-        if (options.progress) options.progress(total);
+        tuples += row.tally.trials;
       }
       done[i] = !stopped();
     } catch (...) {
-#pragma omp critical(survey_failure)
-      failure = std::current_exception();
+      failure.keep(i, std::current_exception());
     }
   }
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
 
   result.positions = static_cast<std::size_t>(std::count(done.begin(), done.end(), 1));
   result.complete = result.positions == positions;
-  for (std::size_t r = 0; r < result.rows.size(); ++r) {
-    SurveyRow& sum = result.rows[r];
-    double optimum = 0;
-    bool known = true;
-    for (std::size_t i = 0; i < positions; ++i) {
-      if (!done[i]) continue;
-      const SurveyRow& row = at[i][r];
-      sum.tally += row.tally;
-      sum.single += row.single / static_cast<double>(result.positions);
-      sum.cpu_seconds += row.cpu_seconds;
-      known = known && row.optimum.has_value();
-      optimum += row.optimum.value_or(0) / static_cast<double>(result.positions);
-    }
-    if (known && result.positions > 0) sum.optimum = optimum;
-  }
+  for (std::size_t r = 0; r < result.rows.size(); ++r) add_up(at, r, result.rows[r]);
   return result;
 }
 

@@ -13,12 +13,13 @@
 namespace draftproof {
 
 struct SurveyOptions {
-  std::vector<int> drafts{2, 4};     ///< a verifier that takes fewer is surveyed at the most it takes
-  std::uint64_t tuples = 1 << 20;    ///< draft tuples for each row of the result, spread over the positions
+  std::vector<int> drafts{2, 4};   ///< a verifier that takes fewer is surveyed at the most it takes
+  std::uint64_t tuples = 1 << 20;  ///< draft tuples for each row of the result, spread over the positions
   std::uint64_t seed = 1;
-  int threads = 0;                   ///< 0: all processors
+  int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
-  std::vector<std::string> laws{};       ///< empty: the first each verifier is written for; where any will do, i.i.d. and fixed
+  std::vector<std::string>
+      laws{};  ///< empty: the first each verifier is written for; where any will do, i.i.d. and fixed
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};

@@ -30,7 +30,9 @@ Cell verdict_cell(const Proof& proof) {
 nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
   nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
                               {"law", proof.drafter->info().name},
-                              {"verdict", proof.violation() ? "refuted" : proof.exact() ? "proved" : "undecided"},
+                              {"verdict", proof.violation() ? "refuted"
+                                          : proof.exact()   ? "proved"
+                                                            : "undecided"},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
   if (timings) data["seconds"] = proof.seconds;
@@ -63,9 +65,10 @@ std::vector<std::string> violation_lines(const Proof& proof) {
 
 Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+  document.data = {
+      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
   Section section{.title = "Proofs in exact fractions"};
-  section.table.columns = {{"verifier"}, {"draft law"}, {"verdict"}, {"properties held", true},
+  section.table.columns = {{"verifier"},        {"draft law"},      {"verdict"},       {"properties held", true},
                            {"instances", true}, {"branches", true}, {"seconds", true}, {"undecided"}};
   std::vector<Section> violations;
   for (const Proof& proof : proofs) {

@@ -25,27 +25,29 @@ double deviation(std::uint64_t observed, double expected) {
 
 Section acceptance(const SimulatedPosition& at, double confidence) {
   const Tally& tally = at.tally;
-  Section section{.title = fmt::format("{} on {}, position {}", at.what.verifier.info().name, at.source.name(),
-                                       at.position),
-                  .before = {fmt::format("  V = {}, K = {}, draft law {}, {}, seed {}", grouped(at.source.vocabulary()),
-                                         at.what.drafts, at.what.drafter.info().name,
-                                         counted(tally.trials, "tuple"), at.what.seed)}};
+  Section section{
+      .title = fmt::format("{} on {}, position {}", at.what.verifier.info().name, at.source.name(), at.position),
+      .before = {fmt::format("  V = {}, K = {}, draft law {}, {}, seed {}", grouped(at.source.vocabulary()),
+                             at.what.drafts, at.what.drafter.info().name, counted(tally.trials, "tuple"),
+                             at.what.seed)}};
   section.table.columns = {{"event"}, {"count", true}, {"rate", true}, {"low", true}, {"high", true}};
   const auto add = [&](std::string name, std::uint64_t count) {
     const Interval interval = clopper_pearson(count, tally.trials, 1 - confidence);
-    section.table.rows.push_back({{std::move(name)},
-                                  {grouped(count)},
-                                  {fmt::format("{:.6f}", tally.trials ? static_cast<double>(count) / static_cast<double>(tally.trials) : 0)},
-                                  {fmt::format("{:.6f}", interval.low)},
-                                  {fmt::format("{:.6f}", interval.high)}});
+    section.table.rows.push_back(
+        {{std::move(name)},
+         {grouped(count)},
+         {fmt::format("{:.6f}", tally.trials ? static_cast<double>(count) / static_cast<double>(tally.trials) : 0)},
+         {fmt::format("{:.6f}", interval.low)},
+         {fmt::format("{:.6f}", interval.high)}});
   };
   for (int k = 0; k < at.what.drafts; ++k)
     add(fmt::format("draft {} accepted", k + 1), tally.by_draft[static_cast<std::size_t>(k)]);
   add("a draft accepted (flag)", tally.flagged);
   add("token among the drafts (membership)", tally.members);
   if (tally.impossible) add("branch of probability zero reached", tally.impossible);
-  section.after.push_back(fmt::format("  one draft {:.6f}{}", 1 - at.table.residual_mass(1),
-                                      at.optimum ? fmt::format(", optimum of this draft law {:.6f}", *at.optimum) : ""));
+  section.after.push_back(
+      fmt::format("  one draft {:.6f}{}", 1 - at.table.residual_mass(1),
+                  at.optimum ? fmt::format(", optimum of this draft law {:.6f}", *at.optimum) : ""));
   section.after.push_back(fmt::format("  {:.1f} ns of processor time a tuple, histogram included",
                                       tally.trials ? 1e9 * at.cpu_seconds / static_cast<double>(tally.trials) : 0));
   return section;
@@ -79,7 +81,9 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
           {"observed_total_variation", observed},
           {"expected_total_variation", expected}};
   data["optimum"] = at.optimum ? nlohmann::ordered_json(*at.optimum) : nlohmann::ordered_json();
-  if (timings) data["nanoseconds_per_tuple"] = 1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
+  if (timings)
+    data["nanoseconds_per_tuple"] =
+        1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
   document.sections.push_back(acceptance(at, confidence));
 
   Section output{.title = "Emitted tokens against the target"};
@@ -102,14 +106,13 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
                                  {fmt::format("{:.3e}", target[i])},
                                  {fmt::format("{:.3e}", static_cast<double>(tally.histogram[i]) / trials)},
                                  {fmt::format("{:+.1f}", sigma)}});
-    data["farthest_tokens"].push_back(
-        {{"token", x}, {"target", target[i]}, {"count", tally.histogram[i]}});
+    data["farthest_tokens"].push_back({{"token", x}, {"target", target[i]}, {"count", tally.histogram[i]}});
   }
-  output.after = {fmt::format("  the {} farthest from their law; of {} tokens the farthest is expected near {:.1f} sigma",
-                              order.size(), grouped(target.size()),
-                              std::sqrt(2 * std::log(static_cast<double>(target.size())))),
-                  fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",
-                              observed, expected)};
+  output.after = {
+      fmt::format("  the {} farthest from their law; of {} tokens the farthest is expected near {:.1f} sigma",
+                  order.size(), grouped(target.size()), std::sqrt(2 * std::log(static_cast<double>(target.size())))),
+      fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",
+                  observed, expected)};
   document.sections.push_back(std::move(output));
   return document;
 }

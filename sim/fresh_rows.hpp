@@ -41,9 +41,8 @@ class FreshRows {
 
   auto residual(double b) const { return ResidualWeights{*this, b}; }
   auto clipped(double b, double knee) const {
-    return weights([this, b, knee](Token x) {
-      return std::max(target(x) - b * std::min(proposal(x), target(x) / knee), 0.0);
-    });
+    return weights(
+        [this, b, knee](Token x) { return std::max(target(x) - b * std::min(proposal(x), target(x) / knee), 0.0); });
   }
   auto row(int k) const {
     return weights([this, k](Token x) { return proposal(x, k); });

@@ -10,9 +10,9 @@ namespace draftproof {
 
 /// What the verifier's author claims of the output law.
 enum class Promise {
-  lossless,          ///< the output law is exactly p
-  lossless_up_to,    ///< within Info::tau of p in total variation
-  lossy,             ///< differs from p on purpose
+  lossless,        ///< the output law is exactly p
+  lossless_up_to,  ///< within Info::tau of p in total variation
+  lossy,           ///< differs from p on purpose
 };
 
 /// The draft laws a verifier is written for, by the name of their drafters. Empty means any law.
@@ -23,8 +23,8 @@ struct DraftLaws {
 
   constexpr DraftLaws() = default;
   template <class... Name>
-    requires(sizeof...(Name) > 0 && sizeof...(Name) <= most)
-  constexpr explicit DraftLaws(Name... name) : names{std::string_view{name}...}, count{sizeof...(Name)} {}
+  requires(sizeof...(Name) > 0 && sizeof...(Name) <= most) constexpr explicit DraftLaws(Name... name)
+      : names{std::string_view{name}...}, count{sizeof...(Name)} {}
 
   constexpr bool any() const { return count == 0; }
   constexpr bool includes(std::string_view law) const {
@@ -38,10 +38,10 @@ inline constexpr DraftLaws any_law{};
 
 /// Facts a scheme claims beyond losslessness; each is a property the framework checks where it is claimed.
 struct Claims {
-  bool accepts_equal_laws = false;      ///< p = q: the first draft is always accepted
+  bool accepts_equal_laws = false;         ///< p = q: the first draft is always accepted
   bool one_draft_is_single_draft = false;  ///< K = 1: acceptance is sum min(p, q)
-  bool flag_is_membership = false;      ///< no token is emitted unflagged that is among the drafts
-  bool more_drafts_never_hurt = false;  ///< acceptance does not fall as K grows
+  bool flag_is_membership = false;         ///< no token is emitted unflagged that is among the drafts
+  bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows
 };
 
 /// Why a scheme cannot run under an interpreter; empty text means it can.
@@ -58,22 +58,22 @@ struct Info {
   std::string_view source;   ///< paper and algorithm, or "derived here"
   DraftLaws drafts{};
   Promise promise = Promise::lossless;
-  double tau = 0;               ///< for lossless_up_to
+  double tau = 0;  ///< for lossless_up_to
   int fewest_drafts = 1;
-  int most_drafts = 0;          ///< 0: no limit
+  int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
   Cannot cannot{};
 };
 
 struct DrafterInfo {
-  std::string_view name;     ///< name of the draft law
-  std::string_view summary;  ///< one line
+  std::string_view name;           ///< name of the draft law
+  std::string_view summary;        ///< one line
   bool several_proposals = false;  ///< draft k has a proposal of its own
   bool needs_k_tokens = false;     ///< defined for K <= V only
-  bool ranks_tokens = false;    ///< breaks ties between tokens by their ids
+  bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
   int fewest_drafts = 1;
-  int most_drafts = 0;           ///< 0: no limit
-  bool fixed = false;            ///< no randomness: always the same set
+  int most_drafts = 0;               ///< 0: no limit
+  bool fixed = false;                ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
 };
 

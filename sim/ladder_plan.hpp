@@ -179,8 +179,7 @@ LadderPlan<Scalar> plan_ladder(const Rungs& rungs, int drafts) {
   plan.acceptance = Scalar{1} - *peak;
   for (auto i = unserved.begin(); i < peak; ++i) i[1] = std::max<Scalar>(i[0], i[1]);
   for (auto i = unserved.end() - 1; i > peak; --i) i[-1] = std::max<Scalar>(i[-1], i[0]);
-  for (int i = 0; i <= n; ++i)
-    g.push_back(rungs.target_below(i) - unserved[static_cast<std::size_t>(i)]);
+  for (int i = 0; i <= n; ++i) g.push_back(rungs.target_below(i) - unserved[static_cast<std::size_t>(i)]);
   detail::LadderSweep<Scalar>(s, f, g).run(plan);
   return plan;
 }

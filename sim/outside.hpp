@@ -44,7 +44,9 @@ class OffSupport {
   using Scalar = typename P::Scalar;
 
   DRAFTPROOF_DEVICE OffSupport(const P& at, int used)
-      : at_{at}, used_{used}, mass_{at.sum([&at](Token x) { return off(at, x) ? at.target(x) : at.zero(); })},
+      : at_{at},
+        used_{used},
+        mass_{at.sum([&at](Token x) { return off(at, x) ? at.target(x) : at.zero(); })},
         share_{at.one() / count(at)} {}
 
   DRAFTPROOF_DEVICE int drafts() const { return at_.drafts() - used_; }

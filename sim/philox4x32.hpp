@@ -20,10 +20,9 @@ DRAFTPROOF_DEVICE constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uin
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{multiplier0} * counter.word[0];
     const std::uint64_t product1 = std::uint64_t{multiplier1} * counter.word[2];
-    counter = {{static_cast<std::uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0,
-                static_cast<std::uint32_t>(product1),
-                static_cast<std::uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1,
-                static_cast<std::uint32_t>(product0)}};
+    counter = {
+        {static_cast<std::uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<std::uint32_t>(product1),
+         static_cast<std::uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<std::uint32_t>(product0)}};
     key0 += weyl0;
     key1 += weyl1;
   }

@@ -116,7 +116,10 @@ class RatioTable {
   class ResidualWeights {
    public:
     ResidualWeights(const RatioTable& table, double b, double knee, std::size_t count)
-        : table_{table}, b_{b}, count_{count}, bend_{std::min(count, std::isinf(knee) ? count : table.reach(knee))},
+        : table_{table},
+          b_{b},
+          count_{count},
+          bend_{std::min(count, std::isinf(knee) ? count : table.reach(knee))},
           tail_{1 - b / knee} {}
 
     Token draw(std::uint64_t word) const {
@@ -126,8 +129,10 @@ class RatioTable {
       std::size_t low = 0, high = count_ - 1;  // the answer lies in [low, high]
       while (low < high) {
         const std::size_t middle = low + (high - low) / 2;
-        if (up_to(middle + 1) > threshold) high = middle;
-        else low = middle + 1;
+        if (up_to(middle + 1) > threshold)
+          high = middle;
+        else
+          low = middle + 1;
       }
       return table_.order_[low];
     }
@@ -174,9 +179,7 @@ class RatioTable {
 
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
-  double above(std::size_t j, double b) const {
-    return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0);
-  }
+  double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
   void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
     std::vector<std::pair<double, Token>> keyed;

@@ -85,12 +85,13 @@ class Rows {
     std::vector<Token> order;
     Scalar undraftable{0};
     for (Token x = 0; x < vocabulary(); ++x) {
-      if (proposal(x) > Scalar{0}) order.push_back(x);
-      else undraftable += target(x);
+      if (proposal(x) > Scalar{0})
+        order.push_back(x);
+      else
+        undraftable += target(x);
     }
-    std::stable_sort(order.begin(), order.end(), [this](Token a, Token b) {
-      return target(a) * proposal(b) > target(b) * proposal(a);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
     return {*this, order, undraftable};
   }
   int rung(const TokenRungs<Scalar>& rungs, Token x) const { return rungs.of(x); }
@@ -100,9 +101,7 @@ class Rows {
   const std::vector<Scalar>& row_of(int k) const {
     return proposals_[proposals_.size() == 1 ? 0 : static_cast<std::size_t>(k)];
   }
-  Scalar above(Token x, const Scalar& b) const {
-    return std::max<Scalar>(target(x) - b * proposal(x), Scalar{0});
-  }
+  Scalar above(Token x, const Scalar& b) const { return std::max<Scalar>(target(x) - b * proposal(x), Scalar{0}); }
 
   std::vector<Scalar> target_;
   std::vector<std::vector<Scalar>> proposals_;

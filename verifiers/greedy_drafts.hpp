@@ -4,8 +4,8 @@
 //   T        first K - 1 drafts      most probable tokens of q
 //   q'       tail(x)                 q outside T, renormalised; uniform there if q has no mass left
 //
-// Cost: one pass for the plan, one flip and at most one draw a trial. Acceptance p(T) + sum outside T of min(p, q'), the
-// optimum of its draft law. Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
+// Cost: one pass for the plan, one flip and at most one draw a trial. Acceptance p(T) + sum outside T of min(p, q'),
+// the optimum of its draft law. Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
 // Exact because it is single-draft sampling with draft law q'.
 #pragma once
 

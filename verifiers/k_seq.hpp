@@ -24,8 +24,7 @@ struct KSeq {
                              .summary = "hold each i.i.d. draft against p / rho with the best common factor rho",
                              .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
                              .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true,
-                                        .one_draft_is_single_draft = true}};
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true}};
 
   /// 0: the smallest valid factor. Otherwise the factor to use; the caller answers for factor >= rho*, as K is.
   double factor = 0;

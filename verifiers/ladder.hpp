@@ -21,14 +21,13 @@
 namespace draftproof::verifiers {
 
 struct Ladder {
-  static constexpr Info info{.name = "ladder",
-                             .summary = "select one draft by levels between rungs of p/q, then accept or correct it",
-                             .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true,
-                                        .one_draft_is_single_draft = true,
-                                        .flag_is_membership = true},
-                             .cannot = {.device = "the plan is made on the host"}};
+  static constexpr Info info{
+      .name = "ladder",
+      .summary = "select one draft by levels between rungs of p/q, then accept or correct it",
+      .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
+      .drafts = DraftLaws{"iid"},
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .cannot = {.device = "the plan is made on the host"}};
 
   /// Immutable once made; shared by copies of the plan.
   template <class L>
@@ -109,8 +108,9 @@ struct Ladder {
   struct Intervals {
     const std::vector<Scalar>& distinct;
     Token draw(std::uint64_t word) const {
-      const auto above = std::upper_bound(distinct.begin(), distinct.end(), unit_interval(word),
-                                          [](double u, const Scalar& level) { return u < static_cast<double>(level); });
+      const auto above =
+          std::upper_bound(distinct.begin(), distinct.end(), unit_interval(word),
+                           [](double u, const Scalar& level) { return u < static_cast<double>(level); });
       return static_cast<Token>(above - distinct.begin()) - 1;
     }
     template <class Visit>
@@ -122,9 +122,7 @@ struct Ladder {
 
   struct Uniform {
     int size;
-    Token draw(std::uint64_t word) const {
-      return static_cast<Token>(scale(word, static_cast<std::uint64_t>(size)));
-    }
+    Token draw(std::uint64_t word) const { return static_cast<Token>(scale(word, static_cast<std::uint64_t>(size))); }
     template <class Visit>
     void for_each(Visit visit) const {
       for (Token i = 0; i < size; ++i) visit(i, 1);

@@ -12,13 +12,12 @@
 namespace draftproof::verifiers {
 
 struct RecursiveRejectionDistinct {
-  static constexpr Info info{.name = "recursive_rejection_distinct",
-                             .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
-                             .source = "derived here on arXiv:2402.14160",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true,
-                                        .one_draft_is_single_draft = true,
-                                        .flag_is_membership = true}};
+  static constexpr Info info{
+      .name = "recursive_rejection_distinct",
+      .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
+      .source = "derived here on arXiv:2402.14160",
+      .drafts = DraftLaws{"iid"},
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -4,8 +4,8 @@
 //   F_k      plan.mass[k]        its sum
 //   q_k      at.proposal(x, k)   law of draft k
 //
-// Cost: O(K V) for the plan, K flips and a draw a trial. Acceptance 1 - F_K; it depends on the order of the proposals.
-// Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
+// Cost: O(K V) for the plan, K flips and a draw a trial. Acceptance 1 - F_K; it depends on the order of the
+// proposals. Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
 // Exact because a draft refused at r_k leaves exactly r_(k+1) = (r_k - F_k q_k)+; any order fixed beforehand will do.
 #pragma once
 
@@ -16,14 +16,13 @@
 namespace draftproof::verifiers {
 
 struct RecursiveRejectionIndependent {
-  static constexpr Info info{.name = "recursive_rejection_independent",
-                             .summary = "recursive rejection of drafts from different proposals, in draw order",
-                             .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"},
-                             .claims = {.accepts_equal_laws = true,
-                                        .one_draft_is_single_draft = true,
-                                        .more_drafts_never_hurt = true},
-                             .cannot = {.device = "the plan keeps K rows on the host"}};
+  static constexpr Info info{
+      .name = "recursive_rejection_independent",
+      .summary = "recursive rejection of drafts from different proposals, in draw order",
+      .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
+      .drafts = DraftLaws{"independent"},
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
+      .cannot = {.device = "the plan keeps K rows on the host"}};
 
   template <class L>
   static auto frozen(const L& laws, const std::vector<typename L::Scalar>& row) {

@@ -21,8 +21,9 @@ namespace draftproof::verifiers {
 struct RecursiveRejectionWor {
   static constexpr Info info{.name = "recursive_rejection_wor",
                              .summary = "test drafts without replacement in turn against the shrinking residual",
-                             .source = "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), "
-                                       "arXiv:2402.12374",
+                             .source =
+                                 "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), "
+                                 "arXiv:2402.12374",
                              .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
                              .claims = {.accepts_equal_laws = true,
                                         .one_draft_is_single_draft = true,

@@ -66,9 +66,8 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     const Token hub = laws.top(0);
     const Shares<L> shares{laws, hub, laws.mass_without(0, &hub, 1)};
-    const Scalar left1 = laws.sum([&](Token i) -> Scalar {
-      return i == hub ? laws.zero() : Scalar(shares.drawn_first(i) - shares.first(i));
-    });
+    const Scalar left1 = laws.sum(
+        [&](Token i) -> Scalar { return i == hub ? laws.zero() : Scalar(shares.drawn_first(i) - shares.first(i)); });
     const Scalar left2 = laws.sum([&](Token i) -> Scalar {
       return i == hub ? laws.zero() : Scalar(shares.drawn_second(i) - shares.second(i));
     });

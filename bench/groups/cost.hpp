@@ -9,8 +9,8 @@
 namespace draftproof::benchmarks {
 
 struct Cost {
-  static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter,
-                  int vocabulary, int drafts) {
+  static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
+                  int drafts) {
     const Pair& pair = pair_of(vocabulary);
     const std::vector<float> target(pair.rows.target.begin(), pair.rows.target.end());
     const std::vector<float> proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end());
@@ -24,9 +24,8 @@ struct Cost {
       const FreshRows<float> rows(target, std::span<const float>(proposal));
       const auto decider = verifier.simulate_on(rows, drafts);
       Verdict verdict;
-      decider->decide(
-          {2, static_cast<std::uint64_t>(t), 1, drafts, tokens.data() + t * drafts, lengths.data() + t},
-          &verdict);
+      decider->decide({2, static_cast<std::uint64_t>(t), 1, drafts, tokens.data() + t * drafts, lengths.data() + t},
+                      &verdict);
       benchmark::DoNotOptimize(verdict);
       t = (t + 1) % tuples;
     }
@@ -42,8 +41,8 @@ struct Cost {
                 drafter->info().several_proposals)
               continue;
             const std::string name = "cost/" + std::string(verifier->info().name) + "/" +
-                                     std::string(drafter->info().name) + "/" + std::to_string(vocabulary) +
-                                     "/" + std::to_string(drafts);
+                                     std::string(drafter->info().name) + "/" + std::to_string(vocabulary) + "/" +
+                                     std::to_string(drafts);
             const AnyVerifier& subject = *verifier;
             benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
               run(state, subject, *drafter, vocabulary, drafts);

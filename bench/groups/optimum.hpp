@@ -12,11 +12,10 @@ namespace draftproof::benchmarks {
 struct Optimum {
   static void add() {
     for (const int vocabulary : vocabularies) {
-      benchmark::RegisterBenchmark(
-          ("table/" + std::to_string(vocabulary)).c_str(), [vocabulary](auto& state) {
-            const Pair& pair = pair_of(vocabulary);
-            for (auto _ : state) benchmark::DoNotOptimize(RatioTable(pair.rows.target, pair.rows.proposals));
-          });
+      benchmark::RegisterBenchmark(("table/" + std::to_string(vocabulary)).c_str(), [vocabulary](auto& state) {
+        const Pair& pair = pair_of(vocabulary);
+        for (auto _ : state) benchmark::DoNotOptimize(RatioTable(pair.rows.target, pair.rows.proposals));
+      });
       for (const int drafts : {2, 4, 8})
         benchmark::RegisterBenchmark(
             ("optimum/iid/" + std::to_string(vocabulary) + "/" + std::to_string(drafts)).c_str(),

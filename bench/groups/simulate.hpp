@@ -13,8 +13,8 @@ namespace draftproof::benchmarks {
 
 struct Simulate {
   template <class L>
-  static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter,
-                  const L& laws, int drafts, std::uint64_t tuples) {
+  static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                  int drafts, std::uint64_t tuples) {
     const Simulator<L> simulator({verifier, drafter, drafts, 1, 0, true}, laws);
     Tally tally = simulator.empty();
     std::uint64_t first = 0;
@@ -40,14 +40,13 @@ struct Simulate {
                      std::to_string(drafts);
             };
             const AnyVerifier& subject = *verifier;
-            benchmark::RegisterBenchmark(
-                name("simulate").c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
-                  run(state, subject, *drafter, pair_of(vocabulary).table, drafts, 16384);
-                });
-            benchmark::RegisterBenchmark(
-                name("naive").c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
-                  run(state, subject, *drafter, pair_of(vocabulary).plain, drafts, 16);
-                });
+            benchmark::RegisterBenchmark(name("simulate").c_str(),
+                                         [&subject, drafter, vocabulary, drafts](auto& state) {
+                                           run(state, subject, *drafter, pair_of(vocabulary).table, drafts, 16384);
+                                         });
+            benchmark::RegisterBenchmark(name("naive").c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
+              run(state, subject, *drafter, pair_of(vocabulary).plain, drafts, 16);
+            });
           }
   }
 };

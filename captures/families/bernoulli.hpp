@@ -20,9 +20,8 @@ struct Bernoulli {
   double target = 0.7, draft = 0.4;
 
   static constexpr auto parameters() {
-    return std::array{
-        Parameter<Bernoulli>{"target", &Bernoulli::target, 0, 1, "target's probability of token 1"},
-        Parameter<Bernoulli>{"draft", &Bernoulli::draft, 0, 1, "draft's probability of token 1"}};
+    return std::array{Parameter<Bernoulli>{"target", &Bernoulli::target, 0, 1, "target's probability of token 1"},
+                      Parameter<Bernoulli>{"draft", &Bernoulli::draft, 0, 1, "draft's probability of token 1"}};
   }
 
   RowPair pair(std::uint64_t, std::size_t) const { return {{1 - target, target}, {{1 - draft, draft}}}; }

@@ -34,12 +34,12 @@ struct Dirichlet {
 
   static constexpr auto parameters() {
     using enum ParameterKind;
-    return std::array{Parameter<Dirichlet>{"vocabulary", &Dirichlet::vocabulary, 2, 1 << 20, "tokens", Whole},
-                      Parameter<Dirichlet>{"concentration", &Dirichlet::concentration, 1e-6, 1e6,
-                                           "per token; below 1 is sparse"},
-                      Parameter<Dirichlet>{"closeness", &Dirichlet::closeness, 0, 1e9,
-                                           "of the draft to the target; 0 is independent"},
-                      Parameter<Dirichlet>{"drafts", &Dirichlet::drafts, 1, 64, "different drafts", Whole}};
+    return std::array{
+        Parameter<Dirichlet>{"vocabulary", &Dirichlet::vocabulary, 2, 1 << 20, "tokens", Whole},
+        Parameter<Dirichlet>{"concentration", &Dirichlet::concentration, 1e-6, 1e6, "per token; below 1 is sparse"},
+        Parameter<Dirichlet>{"closeness", &Dirichlet::closeness, 0, 1e9,
+                             "of the draft to the target; 0 is independent"},
+        Parameter<Dirichlet>{"drafts", &Dirichlet::drafts, 1, 64, "different drafts", Whole}};
   }
 
   RowPair pair(std::uint64_t seed, std::size_t position) const {
@@ -63,8 +63,7 @@ struct Dirichlet {
       // 1 - U lies in (0, 1]: its logarithm is finite. A tiny shape may still overflow to -inf, probability
       // zero.
       const double spread = std::log(1 - uniform(random)) / shapes[token];
-      logarithms[token] =
-          std::log(boost::random::gamma_distribution<double>(shapes[token] + 1)(random)) + spread;
+      logarithms[token] = std::log(boost::random::gamma_distribution<double>(shapes[token] + 1)(random)) + spread;
     }
     return filtered_softmax(logarithms, {});
   }

@@ -32,8 +32,7 @@ struct GaussianLogits {
     using enum ParameterKind;
     return std::array{
         Parameter<GaussianLogits>{"vocabulary", &GaussianLogits::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<GaussianLogits>{"sigma", &GaussianLogits::sigma, 0, 100,
-                                  "deviation of the target's logits"},
+        Parameter<GaussianLogits>{"sigma", &GaussianLogits::sigma, 0, 100, "deviation of the target's logits"},
         Parameter<GaussianLogits>{"noise", &GaussianLogits::noise, 0, 100, "deviation of the draft's errors"},
         Parameter<GaussianLogits>{"drafts", &GaussianLogits::drafts, 1, 64, "different drafts", Whole}};
   }
@@ -51,8 +50,8 @@ struct GaussianLogits {
   }
 
  private:
-  static void add_noise(std::vector<double>& logits, double deviation, std::uint64_t seed,
-                        std::size_t position, std::uint32_t stream) {
+  static void add_noise(std::vector<double>& logits, double deviation, std::uint64_t seed, std::size_t position,
+                        std::uint32_t stream) {
     PhiloxEngine random(seed, position, stream);
     boost::random::normal_distribution<double> gaussian;
     for (double& logit : logits) logit += deviation * gaussian(random);

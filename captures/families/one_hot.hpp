@@ -19,8 +19,7 @@ namespace draftproof::families {
 
 struct OneHot {
   static constexpr std::string_view name = "one_hot";
-  static constexpr std::string_view about =
-      "greedy models: point masses that agree or not, with an optional leak";
+  static constexpr std::string_view about = "greedy models: point masses that agree or not, with an optional leak";
 
   double vocabulary = 100, agreement = 0.5, leak = 0;
 
@@ -28,8 +27,7 @@ struct OneHot {
     using enum ParameterKind;
     return std::array{
         Parameter<OneHot>{"vocabulary", &OneHot::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<OneHot>{"agreement", &OneHot::agreement, 0, 1,
-                          "probability that both are sure of the same token"},
+        Parameter<OneHot>{"agreement", &OneHot::agreement, 0, 1, "probability that both are sure of the same token"},
         Parameter<OneHot>{"leak", &OneHot::leak, 0, 1, "probability spread evenly over all tokens"}};
   }
 

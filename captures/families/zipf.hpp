@@ -26,11 +26,9 @@ namespace draftproof::families {
 
 struct Zipf {
   static constexpr std::string_view name = "zipf";
-  static constexpr std::string_view about =
-      "Zipf laws with different exponents, ranks shifted or noisy in the draft";
+  static constexpr std::string_view about = "Zipf laws with different exponents, ranks shifted or noisy in the draft";
 
-  double vocabulary = 1000, exponent = 1.2, draft_exponent = 1.0, shift = 0, noise = 0.5, shuffle = 0,
-         drafts = 1;
+  double vocabulary = 1000, exponent = 1.2, draft_exponent = 1.0, shift = 0, noise = 0.5, shuffle = 0, drafts = 1;
 
   static constexpr auto parameters() {
     using enum ParameterKind;
@@ -40,8 +38,8 @@ struct Zipf {
         Parameter<Zipf>{"draft_exponent", &Zipf::draft_exponent, 0, 20, "power of the draft"},
         Parameter<Zipf>{"shift", &Zipf::shift, 0, 1 << 20, "places the draft's ranks are rotated by", Whole},
         Parameter<Zipf>{"noise", &Zipf::noise, 0, 20, "deviation of the draft's log-weights"},
-        Parameter<Zipf>{"shuffle", &Zipf::shuffle, 0, 1,
-                        "1: tokens in random order, the same in target and draft", Whole},
+        Parameter<Zipf>{"shuffle", &Zipf::shuffle, 0, 1, "1: tokens in random order, the same in target and draft",
+                        Whole},
         Parameter<Zipf>{"drafts", &Zipf::drafts, 1, 64, "different drafts", Whole}};
   }
 

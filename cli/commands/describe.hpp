@@ -1,6 +1,8 @@
 // `draftproof describe NAME`: all that one verifier, draft law or family says of itself.
 #pragma once
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <draftproof/captures/family.hpp>
@@ -22,10 +24,14 @@ struct Describe {
     document.data = {{"schema", "draftproof.describe/1"}};
     document.sections.push_back({.title = item, .table = {{{""}, {""}}, {}}});
     const auto families = known_families();
-    const auto family = std::find_if(families.begin(), families.end(), [this](const auto& f) { return f.name == item; });
-    if (family != families.end()) describe_family(document, *family);
-    else if (const auto* drafter = registry().drafter(item)) describe_drafter(document, drafter->info());
-    else describe_verifier(document, need_verifier(item));
+    const auto family =
+        std::find_if(families.begin(), families.end(), [this](const auto& f) { return f.name == item; });
+    if (family != families.end())
+      describe_family(document, *family);
+    else if (const auto* drafter = registry().drafter(item))
+      describe_drafter(document, drafter->info());
+    else
+      describe_verifier(document, need_verifier(item));
     session.write(document);
     return exit_held;
   }
@@ -33,7 +39,9 @@ struct Describe {
  private:
   static void add(Document& document, const std::string& key, const std::string& value) {
     document.sections.back().table.rows.push_back({{key}, {value}});
-    document.data[key] = value;
+    std::string field = key;  // the words of the table, as a field name
+    std::replace(field.begin(), field.end(), ' ', '_');
+    document.data[field] = value;
   }
 
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
@@ -45,12 +53,14 @@ struct Describe {
     for (std::size_t i = 0; i < info.drafts.count; ++i)
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
-    add(document, "promise", info.promise == Promise::lossless ? "lossless"
-                             : info.promise == Promise::lossy  ? "lossy"
-                                                               : fmt::format("lossless up to {}", info.tau));
+    add(document, "promise",
+        info.promise == Promise::lossless ? "lossless"
+        : info.promise == Promise::lossy  ? "lossy"
+                                          : fmt::format("lossless up to {}", info.tau));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
-      if (claimed) document.sections.back().table.rows.push_back({{"claims"}, {text}}), document.data["claims"].push_back(text);
+      if (claimed)
+        document.sections.back().table.rows.push_back({{"claims"}, {text}}), document.data["claims"].push_back(text);
     };
     claim(info.claims.accepts_equal_laws, "p = q: a draft is always accepted");
     claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
@@ -69,7 +79,7 @@ struct Describe {
     add(document, "kind", "draft law");
     add(document, "what it does", std::string(info.summary));
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
-    add(document, "needs K <= V", info.needs_k_tokens ? "yes" : "no");
+    add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
   }
 
@@ -77,8 +87,9 @@ struct Describe {
     add(document, "kind", "family");
     add(document, "what it is", family.about);
     for (const ParameterInfo& parameter : family.parameters)
-      add(document, parameter.name, fmt::format("{} (default {:g}, {:g} to {:g})", parameter.about, parameter.initial,
-                                                parameter.low, parameter.high));
+      add(document, parameter.name,
+          fmt::format("{} (default {}, {} to {})", parameter.about, parameter.initial, parameter.low,
+                      parameter.high));
     add(document, "positions", "how many positions to make");
   }
 };

@@ -1,6 +1,8 @@
 // `draftproof list`: everything that was found.
 #pragma once
 
+#include <algorithm>
+
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/registry.hpp>
@@ -20,11 +22,15 @@ struct List {
       if (document.sections.empty() || document.sections.back().title != kind)
         document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});
       document.sections.back().table.rows.push_back({{std::string(item)}, {std::string(summary)}});
-      document.data[kind].push_back({{"name", item}, {"summary", summary}});
+      std::string field = kind;
+      std::replace(field.begin(), field.end(), ' ', '_');
+      document.data[field].push_back({{"name", item}, {"summary", summary}});
     };
     for (const auto& verifier : registry().verifiers())
-      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name, verifier->info().summary);
-    for (const auto& drafter : registry().drafters()) add("draft laws", drafter->info().name, drafter->info().summary);
+      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name,
+          verifier->info().summary);
+    for (const auto& drafter : registry().drafters())
+      add("draft laws", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);

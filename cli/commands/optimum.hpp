@@ -31,8 +31,7 @@ struct Optimum {
   int run(const Session& session) const {
     Document document;
     document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
-    for (const auto& spec : specs) {
-      const Source source = choice.open(spec, session.seed);
+    for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
       const auto& drafters = registry().drafters();
       // Means over positions, and whether a method is known at every one of them.
@@ -51,11 +50,11 @@ struct Optimum {
             mean[d][k] += optimum.value_or(0) / positions;
           }
       }
-      if (stop_requested()) return exit_undecided;
-      Section section{.title = source.name(),
-                      .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
-                                             counted(source.positions(), "position"), grouped(source.vocabulary()),
-                                             single)}};
+      if (stop_requested()) break;  // a mean over some positions is none; the sources before this one stand
+      Section section{
+          .title = source.name(),
+          .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
+                                 counted(source.positions(), "position"), grouped(source.vocabulary()), single)}};
       section.table.columns = {{"draft law"}};
       for (const int k : drafts) section.table.columns.push_back({fmt::format("K = {}", k), true});
       nlohmann::ordered_json entry{{"source", source.name()}, {"about", source.describe()}, {"single_draft", single}};
@@ -64,7 +63,8 @@ struct Optimum {
         for (std::size_t k = 0; k < drafts.size(); ++k) {
           row.push_back({known[d][k] ? fmt::format("{:.6f}", mean[d][k]) : "-"});
           if (known[d][k])
-            entry["optimum"].push_back({{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
+            entry["optimum"].push_back(
+                {{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
         }
         section.table.rows.push_back(std::move(row));
       }
@@ -73,7 +73,7 @@ struct Optimum {
       document.data["sources"].push_back(std::move(entry));
     }
     session.write(document);
-    return exit_held;
+    return stop_requested() ? exit_undecided : exit_held;
   }
 };
 

@@ -1,4 +1,5 @@
-// `draftproof prove`: verifiers held to every property in exact fractions, on generated instances or on a given one.
+// `draftproof prove`: verifiers held to every property in exact fractions, on generated instances or on a
+// given one.
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
@@ -25,6 +26,7 @@ struct Prove {
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
+        ->check(many)
         ->capture_default_str();
     app.add_option("--instance", instance_text, "only this instance, as in 'p=(1 1)/2 q=(0 1)/1 K=1'");
     app.add_flag("--mutants", mutants, "the mutants too");
@@ -41,19 +43,22 @@ struct Prove {
         if (laws.empty() || std::find(laws.begin(), laws.end(), drafter->info().name) != laws.end())
           pairs.emplace_back(verifier, drafter);
     if (pairs.empty())
-      throw InputError({.file = "prove", .found = "no verifier for that draft law",
+      throw InputError({.file = "prove",
+                        .found = "no verifier for that draft law",
                         .wanted = "a law that `draftproof describe VERIFIER` names"});
     std::vector<Proof> proofs;
     Progress progress("proving", pairs.size(), session.quiet);
     for (const auto& [verifier, drafter] : pairs) {
       if (stop_requested()) break;
-      if (instance_text.empty()) proofs.push_back(prove(*verifier, *drafter, options));
+      if (instance_text.empty())
+        proofs.push_back(prove(*verifier, *drafter, options));
       else if (const Instance instance = parse(); Examination::possible(*verifier, *drafter, instance))
         proofs.push_back(prove_on(*verifier, *drafter, instance, options));
       progress.update(proofs.size());
     }
     if (proofs.empty() && !stop_requested())
-      throw InputError({.file = "--instance", .found = instance_text,
+      throw InputError({.file = "--instance",
+                        .found = instance_text,
                         .wanted = "an instance that the verifier and its draft law are defined for"});
     session.write(report_proofs(proofs, options, session.timings));
     bool undecided = stop_requested();

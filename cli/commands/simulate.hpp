@@ -1,4 +1,5 @@
-// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against p.
+// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against
+// p.
 #pragma once
 
 #include <ctime>
@@ -30,11 +31,16 @@ struct Simulate {
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
         ->check(CLI::Range(1, max_drafts));
-    app.add_option("--position", position, "position of the source, from 0")->capture_default_str();
-    app.add_option("--tuples", budget.trials, "draft tuples")->capture_default_str();
-    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner");
+    app.add_option("--position", position, "position of the source, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--tuples", budget.trials, "draft tuples")->check(many)->capture_default_str();
+    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")
+        ->check(CLI::PositiveNumber);
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
-    app.add_option("--confidence", confidence, "of the intervals")->check(CLI::Range(0.5, 0.999999999))->capture_default_str();
+    app.add_option("--confidence", confidence, "of the intervals")
+        ->check(CLI::Range(0.5, 0.999999999))
+        ->capture_default_str();
   }
 
   int run(const Session& session) {
@@ -57,10 +63,12 @@ struct Simulate {
       tally = draftproof::simulate(what, table, budget);
     }
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    session.write(report_simulation(
-        {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds}, confidence, tokens,
-        session.timings));
-    return tally.impossible > 0 ? exit_violated : tally.trials < budget.trials ? exit_undecided : exit_held;
+    session.write(
+        report_simulation({source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds},
+                          confidence, tokens, session.timings));
+    if (tally.impossible > 0) return exit_violated;
+    const bool cut_short = stop_requested() || (tally.trials < budget.trials && budget.seconds == 0);
+    return cut_short ? exit_undecided : exit_held;
   }
 
  private:
@@ -68,25 +76,33 @@ struct Simulate {
     if (!law.empty()) {
       const AnyDrafter& drafter = need_drafter(law);
       if (!verifier.info().drafts.includes(law))
-        throw InputError({.file = "--law", .found = in_quotes(law),
+        throw InputError({.file = "--law",
+                          .found = in_quotes(law),
                           .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
       return drafter;
     }
-    return verifier.info().drafts.any() ? need_drafter("iid") : need_drafter(std::string(verifier.info().drafts.names[0]));
+    return verifier.info().drafts.any() ? need_drafter("iid")
+                                        : need_drafter(std::string(verifier.info().drafts.names[0]));
   }
 
   void check(const AnyVerifier& verifier, const AnyDrafter& drafter, const Source& source) const {
     if (position >= source.positions())
-      throw InputError({.file = "--position", .found = std::to_string(position),
+      throw InputError({.file = "--position",
+                        .found = std::to_string(position),
                         .wanted = "a number below " + std::to_string(source.positions())});
     if (!verifier.takes(drafts))
-      throw InputError({.file = "--drafts", .found = std::to_string(drafts),
-                        .wanted = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
+      throw InputError(
+          {.file = "--drafts",
+           .found = std::to_string(drafts),
+           .wanted = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
     if (!verifier.info().cannot.simulate.empty())
-      throw InputError({.file = verifier_name, .found = std::string(verifier.info().cannot.simulate),
+      throw InputError({.file = verifier_name,
+                        .found = std::string(verifier.info().cannot.simulate),
                         .wanted = "a verifier that can be simulated"});
-    if (!drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(source.proposal_names().size())))
-      throw InputError({.file = "--law", .found = std::string(drafter.info().name),
+    if (!drafter.defined(static_cast<int>(source.vocabulary()), drafts,
+                         static_cast<int>(source.proposal_names().size())))
+      throw InputError({.file = "--law",
+                        .found = std::string(drafter.info().name),
                         .wanted = "a law defined for this vocabulary, number of drafts and number of proposals"});
   }
 };

@@ -11,7 +11,8 @@ namespace draftproof::commands {
 
 struct Survey {
   static constexpr std::string_view name = "survey";
-  static constexpr std::string_view about = "exactness, acceptance, optimum and cost of every verifier on real positions";
+  static constexpr std::string_view about =
+      "exactness, acceptance, optimum and cost of every verifier on real positions";
 
   std::vector<std::string> specs;
   SourceChoice choice;
@@ -27,6 +28,7 @@ struct Survey {
         ->check(CLI::Range(1, max_drafts))
         ->capture_default_str();
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
+        ->check(many)
         ->capture_default_str();
     app.add_option("--verifier", options.verifiers, "only these verifiers")->delimiter(',');
     app.add_option("--law", options.laws, "only these draft laws")->delimiter(',');
@@ -34,21 +36,21 @@ struct Survey {
     app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    app.add_option("--confidence", confidence, "of the intervals")->check(CLI::Range(0.5, 0.999999999))->capture_default_str();
+    app.add_option("--confidence", confidence, "of the intervals")
+        ->check(CLI::Range(0.5, 0.999999999))
+        ->capture_default_str();
   }
 
   int run(const Session& session) {
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
-    std::vector<Source> sources;
+    const std::vector<Source> sources = choice.open_whole(specs, session.seed);
     std::uint64_t total = 0;
-    for (const auto& spec : specs) {
-      sources.push_back(choice.open(spec, session.seed));
-      total += survey_size(sources.back(), options);
-    }
+    for (const Source& source : sources) total += survey_size(source, options);
     if (total == 0)
-      throw InputError({.file = "survey", .found = "no verifier that fits these sources, laws and numbers of drafts",
+      throw InputError({.file = "survey",
+                        .found = "no verifier that fits these sources, laws and numbers of drafts",
                         .wanted = "at least one"});
 
     std::vector<SurveyedSource> surveyed;
@@ -77,8 +79,11 @@ struct Survey {
   std::vector<Proof> prove_surveyed(const std::vector<SurveyedSource>& surveyed, const Session& session) const {
     std::vector<Proof> proofs;
     if (instances == 0) return proofs;
-    const ProofOptions proof_options{.instances = instances, .seed = session.seed, .threads = session.threads,
-                                     .limits = {}, .stop = &stop_requested()};
+    const ProofOptions proof_options{.instances = instances,
+                                     .seed = session.seed,
+                                     .threads = session.threads,
+                                     .limits = {},
+                                     .stop = &stop_requested()};
     std::vector<std::pair<const AnyVerifier*, const AnyDrafter*>> pairs;
     for (const SurveyedSource& item : surveyed)
       for (const SurveyRow& row : item.result.rows)

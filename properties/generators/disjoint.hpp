@@ -7,7 +7,8 @@ namespace draftproof::generators {
 
 struct Disjoint {
   static constexpr std::string_view name = "disjoint";
-  static constexpr std::string_view about = "p on odd tokens, q on even ones; with probability 1/4 a 1 on the other side";
+  static constexpr std::string_view about =
+      "p on odd tokens, q on even ones; with probability 1/4 a 1 on the other side";
 
   WeightPair operator()(Dice& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);

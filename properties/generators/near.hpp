@@ -7,7 +7,8 @@ namespace draftproof::generators {
 
 struct Near {
   static constexpr std::string_view name = "near";
-  static constexpr std::string_view about = "p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive";
+  static constexpr std::string_view about =
+      "p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive";
 
   WeightPair operator()(Dice& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);

@@ -17,6 +17,7 @@ struct MoreDrafts {
     Instance fewer = at.instance();
     if (--fewer.drafts == 0) return Answer::not_applicable();
     if (fewer.proposals.size() > 1) fewer.proposals.pop_back();
+    if (!Examination::possible(at.verifier(), at.drafter(), fewer)) return Answer::not_applicable();
     const auto law = at.law_of(fewer);
     if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
     return Answer::held_if(law.membership <= at.law().membership, [&] {

@@ -16,7 +16,7 @@ struct Markdown {
       if (!section.table.columns.empty()) {
         std::string titles = "|", rule = "|";
         for (const Column& column : section.table.columns) {
-          titles += " " + column.title + " |";
+          titles += " " + escaped(column.title) + " |";
           rule += column.numeric ? " ---: |" : " --- |";
         }
         out << titles << '\n' << rule << '\n';
@@ -33,7 +33,10 @@ struct Markdown {
 
  private:
   static void write_lines(const std::vector<std::string>& lines, std::ostream& out) {
-    for (const auto& line : lines) out << line << "  \n";
+    for (const auto& line : lines) {
+      const auto start = line.find_first_not_of(' ');  // four spaces would make a block of code
+      out << (start == std::string::npos ? "" : line.substr(start)) << "  \n";
+    }
     if (!lines.empty()) out << '\n';
   }
   static std::string escaped(const std::string& text) {

@@ -30,10 +30,14 @@ struct Table {
   }
   static std::string_view code_of(Tone tone) {
     switch (tone) {
-      case Tone::good: return "\033[32m";
-      case Tone::bad: return "\033[31m";
-      case Tone::faint: return "\033[2m";
-      case Tone::plain: break;
+      case Tone::good:
+        return "\033[32m";
+      case Tone::bad:
+        return "\033[31m";
+      case Tone::faint:
+        return "\033[2m";
+      case Tone::plain:
+        break;
     }
     return {};
   }
@@ -56,7 +60,8 @@ struct Table {
     if (table.columns.empty()) return;
     const bool titled = std::any_of(table.columns.begin(), table.columns.end(),
                                     [](const Column& column) { return !column.title.empty(); });
-    if (titled) write_row([&](std::size_t c) { return table.columns[c].title; }, [](std::size_t) { return "\033[4m"; });
+    if (titled)
+      write_row([&](std::size_t c) { return table.columns[c].title; }, [](std::size_t) { return "\033[4m"; });
     for (const auto& row : table.rows)
       write_row([&](std::size_t c) { return row[c].text; }, [&](std::size_t c) { return code_of(row[c].tone); });
   }

@@ -11,11 +11,10 @@
 namespace draftproof::drafters {
 
 struct Greedy {
-  static constexpr DrafterInfo info{
-      .name = "greedy",
-      .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
-      .needs_k_tokens = true,
-      .ranks_tokens = true};
+  static constexpr DrafterInfo info{.name = "greedy",
+                                    .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

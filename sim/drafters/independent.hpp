@@ -8,9 +8,8 @@
 namespace draftproof::drafters {
 
 struct Independent {
-  static constexpr DrafterInfo info{.name = "independent",
-                                    .summary = "one draw of each of K proposals, independently",
-                                    .several_proposals = true};
+  static constexpr DrafterInfo info{
+      .name = "independent", .summary = "one draw of each of K proposals, independently", .several_proposals = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

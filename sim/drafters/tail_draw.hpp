@@ -1,8 +1,8 @@
 // A drafted set with one random member: the most probable token, one draw y from the rest of q, then the best
 // remaining tokens until there are K. Tuple order: top, fill, y.
 //
-// The fill depends on y only by leaving it out. Uniform outside the top if q has no mass there. Source: reconstruction of
-// the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the paper.
+// The fill depends on y only by leaving it out. Uniform outside the top if q has no mass there. Source:
+// reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the paper.
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
@@ -11,11 +11,12 @@
 namespace draftproof::drafters {
 
 struct TailDraw {
-  static constexpr DrafterInfo info{.name = "tail_draw",
-                                    .summary = "the likeliest token, one draw from the rest, the next likeliest as fill",
-                                    .needs_k_tokens = true,
-                                    .ranks_tokens = true,
-                                    .fewest_drafts = 2};
+  static constexpr DrafterInfo info{
+      .name = "tail_draw",
+      .summary = "the likeliest token, one draw from the rest, the next likeliest as fill",
+      .needs_k_tokens = true,
+      .ranks_tokens = true,
+      .fewest_drafts = 2};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

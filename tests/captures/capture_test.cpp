@@ -127,8 +127,7 @@ TEST_F(CaptureFile, LogProbabilitySumsHaveTheDerivedTolerance) {
 
 TEST_F(CaptureFile, NamesTheTokenThatIsNoProbabilityOrLogit) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const auto refused = [this](const std::vector<float>& rows, const std::string& part,
-                              const std::string& values) {
+  const auto refused = [this](const std::vector<float>& rows, const std::string& part, const std::string& values) {
     const NamedArrays arrays{{"target", floats({2, 2}, rows)}, {"draft", floats({2, 2}, {1, 0, 1, 0})}};
     expect_refused(arrays, {part}, "{\"values\": \"" + values + "\"}");
   };
@@ -146,8 +145,7 @@ TEST_F(CaptureFile, TruncatedFormIsALawWithARest) {
   EXPECT_EQ(capture.token_id(0, 2), 9);
   EXPECT_EQ(capture.token_id(1, 2), -1);
   EXPECT_EQ(capture.token_id(0, 3), -1);
-  expect_input_error([&] { capture.target(0, {.temperature = 0.5}); },
-                     {"x.npz: target", "truncated", "no filter"});
+  expect_input_error([&] { capture.target(0, {.temperature = 0.5}); }, {"x.npz: target", "truncated", "no filter"});
   expect_input_error([&] { capture.target(0, {.top_k = 2}); }, {"x.npz: target", "truncated"});
 }
 
@@ -214,10 +212,9 @@ TEST_F(CaptureFile, MetadataIsChecked) {
 }
 
 TEST_F(CaptureFile, ReadsSafetensorsWithMetadataInside) {
-  const std::string header =
-      R"({"__metadata__":{"schema":"draftproof.capture/1","values":"logit","vocabulary":"2"},)"
-      R"("target":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]},)"
-      R"("draft":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}})";
+  const std::string header = R"({"__metadata__":{"schema":"draftproof.capture/1","values":"logit","vocabulary":"2"},)"
+                             R"("target":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]},)"
+                             R"("draft":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}})";
   const std::string data =
       raw(std::vector<std::uint16_t>{0x4000, 0x4000}) + raw(std::vector<float>{0, std::log(3.0f)});
   const Capture capture = Capture::open(directory_.write("x.safetensors", safetensors(header, data)));
@@ -248,8 +245,7 @@ TEST_F(CaptureFile, RefusesOtherFiles) {
   expect_input_error([&] { Capture::open(directory_ / "none.npz"); }, {"none.npz", "no such file"});
   expect_input_error([&] { Capture::open(directory_.write("x.csv", "1,2")); },
                      {"x.csv", ".npz, .safetensors or .npy"});
-  expect_input_error([&] { Capture::open(directory_.write("text.npz", "hello")); },
-                     {"text.npz", "zip archive"});
+  expect_input_error([&] { Capture::open(directory_.write("text.npz", "hello")); }, {"text.npz", "zip archive"});
 }
 
 }  // namespace

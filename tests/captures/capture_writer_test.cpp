@@ -32,8 +32,7 @@ void expect_round_trip(const CaptureFormat& format, double tolerance) {
     const RowPair wanted = family.pair(7, i);
     for (std::size_t x = 0; x < 50; ++x) {
       EXPECT_NEAR(capture.target(i)[x], wanted.target[x], tolerance * wanted.target[x]);
-      EXPECT_NEAR(capture.proposal("draft_a", i)[x], wanted.proposals[1][x],
-                  tolerance * wanted.proposals[1][x]);
+      EXPECT_NEAR(capture.proposal("draft_a", i)[x], wanted.proposals[1][x], tolerance * wanted.proposals[1][x]);
     }
   }
 }

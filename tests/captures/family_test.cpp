@@ -55,8 +55,7 @@ TEST_F(FamilyTest, EveryFamilyGivesLawsAtDefaultsAndAtTheEndsOfItsRanges) {
   for (const FamilyInfo& info : known_families())
     for (std::size_t k = 0; k <= 2 * info.parameters.size(); ++k) {
       std::vector<double> values;
-      for (const ParameterInfo& p : info.parameters)
-        values.push_back(p.name == "vocabulary" ? 40 : p.initial);
+      for (const ParameterInfo& p : info.parameters) values.push_back(p.name == "vocabulary" ? 40 : p.initial);
       if (k < 2 * info.parameters.size()) {
         const ParameterInfo& p = info.parameters[k / 2];
         if (p.name == "vocabulary" && k % 2 == 1) continue;  // a million tokens, elsewhere
@@ -96,11 +95,9 @@ TEST_F(FamilyTest, DraftsDiffer) {
 TEST_F(FamilyTest, ClosedForms) {
   EXPECT_DOUBLE_EQ(overlap(parse_family("bernoulli:target=0.7,draft=0.4").pair(1, 0)), 0.7);
   EXPECT_DOUBLE_EQ(overlap(parse_family("uniform:vocabulary=10,draft_support=5,shift=8").pair(1, 0)), 0.5);
-  EXPECT_EQ(
-      parse_family("uniform:vocabulary=4,target_support=2,draft_support=2,shift=3").pair(1, 0).proposals[0],
-      (std::vector<double>{0.5, 0, 0, 0.5}));
-  const RowPair zipf =
-      parse_family("zipf:vocabulary=3,exponent=1,draft_exponent=1,shift=1,noise=0").pair(1, 0);
+  EXPECT_EQ(parse_family("uniform:vocabulary=4,target_support=2,draft_support=2,shift=3").pair(1, 0).proposals[0],
+            (std::vector<double>{0.5, 0, 0, 0.5}));
+  const RowPair zipf = parse_family("zipf:vocabulary=3,exponent=1,draft_exponent=1,shift=1,noise=0").pair(1, 0);
   EXPECT_NEAR(zipf.target[0], 6.0 / 11, 1e-15);
   EXPECT_NEAR(zipf.proposals[0][2], 6.0 / 11, 1e-15);
   EXPECT_NEAR(mean_overlap("gaussian_logits:noise=0"), 1, 1e-14);
@@ -140,8 +137,7 @@ TEST_F(FamilyTest, SpecsSetPositionsAndSettings) {
 }
 
 TEST_F(FamilyTest, BadSpecsNameWhatIsKnown) {
-  expect_input_error([] { parse_family("zapf:x=1"); },
-                     {"zapf:x=1: found no family \"zapf\"", "bernoulli", "zipf"});
+  expect_input_error([] { parse_family("zapf:x=1"); }, {"zapf:x=1: found no family \"zapf\"", "bernoulli", "zipf"});
   expect_input_error([] { parse_family("zipf:power=1"); },
                      {"no parameter \"power\" of zipf", "exponent", "positions"});
   expect_input_error([] { parse_family("zipf:exponent=-1"); }, {"exponent = \"-1\"", "from 0 to 20"});

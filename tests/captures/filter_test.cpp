@@ -25,8 +25,7 @@ TEST(Filter, DefaultLeavesALawUntouched) {
 TEST(Filter, TemperatureIsAPowerOfTheLaw) {
   const Law wanted{1.0 / 14, 4.0 / 14, 9.0 / 14};
   expect_law(filtered_law({1.0 / 6, 2.0 / 6, 3.0 / 6}, {.temperature = 0.5}), wanted);
-  expect_law(filtered_softmax(Law{std::log(1.0), std::log(2.0), std::log(3.0)}, {.temperature = 0.5}),
-             wanted);
+  expect_law(filtered_softmax(Law{std::log(1.0), std::log(2.0), std::log(3.0)}, {.temperature = 0.5}), wanted);
 }
 
 TEST(Filter, TemperatureZeroTakesTheFirstOfTheLikeliest) {

@@ -24,8 +24,7 @@ void read_everything(const std::filesystem::path& file) {
     capture.context(i);
     capture.next_token(i);
     capture.target(i);
-    for (const std::string& name : capture.proposals())
-      capture.proposal(name, i, {.temperature = 0.7, .top_p = 0.9});
+    for (const std::string& name : capture.proposals()) capture.proposal(name, i, {.temperature = 0.7, .top_p = 0.9});
   }
 }
 
@@ -87,8 +86,8 @@ std::string small_safetensors() {
                              R"("target":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},)"
                              R"("draft":{"dtype":"F64","shape":[1,2],"data_offsets":[8,24]},)"
                              R"("next_token":{"dtype":"I32","shape":[1],"data_offsets":[24,28]}})";
-  return safetensors(header, raw(std::vector<float>{0, 1}) + raw(std::vector<double>{1, 0}) +
-                                 raw(std::vector<std::int32_t>{1}));
+  return safetensors(
+      header, raw(std::vector<float>{0, 1}) + raw(std::vector<double>{1, 0}) + raw(std::vector<std::int32_t>{1}));
 }
 
 TEST(Fuzz, StoredNpz) { fuzz("x.npz", small_npz(Compression::Stored), 1); }

@@ -51,11 +51,11 @@ inline std::string read_all(const std::filesystem::path& path) {
 }
 
 /// `read()` must throw an InputError whose message has every one of `parts`.
-template <class Read> void expect_input_error(Read read, const std::vector<std::string>& parts) {
+template <class Read>
+void expect_input_error(Read read, const std::vector<std::string>& parts) {
   try {
     read();
-    ADD_FAILURE() << "nothing thrown; wanted an InputError with \"" << (parts.empty() ? "" : parts.back())
-                  << '"';
+    ADD_FAILURE() << "nothing thrown; wanted an InputError with \"" << (parts.empty() ? "" : parts.back()) << '"';
   } catch (const InputError& error) {
     for (const std::string& part : parts)
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
@@ -70,7 +70,8 @@ inline std::string little(std::uint64_t value, int count) {
   return bytes;
 }
 
-template <class T> std::string raw(const std::vector<T>& values) {
+template <class T>
+std::string raw(const std::vector<T>& values) {
   std::string bytes(values.size() * sizeof(T), '\0');
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -110,16 +111,16 @@ inline std::string zip(const std::vector<ZipEntry>& entries) {
   std::string file, directory;
   for (const ZipEntry& entry : entries) {
     const std::uint64_t claimed = entry.claimed == ~std::uint64_t{0} ? entry.content.size() : entry.claimed;
-    const std::string common =
-        little(20, 2) + little(0, 2) + little(static_cast<std::uint64_t>(entry.method), 2) + little(0, 2) +
-        little(33, 2) + little(crc32(entry.content) ^ entry.checksum_error, 4) +
-        little(entry.content.size(), 4) + little(claimed, 4) + little(entry.name.size(), 2) + little(0, 2);
+    const std::string common = little(20, 2) + little(0, 2) + little(static_cast<std::uint64_t>(entry.method), 2) +
+                               little(0, 2) + little(33, 2) + little(crc32(entry.content) ^ entry.checksum_error, 4) +
+                               little(entry.content.size(), 4) + little(claimed, 4) + little(entry.name.size(), 2) +
+                               little(0, 2);
     directory += "PK\x01\x02" + little(20, 2) + common + little(0, 10) + little(file.size(), 4) + entry.name;
     file += "PK\x03\x04" + common + entry.name + entry.content;
   }
   const std::size_t start = file.size();
-  return file + directory + "PK\x05\x06" + little(0, 4) + little(entries.size(), 2) +
-         little(entries.size(), 2) + little(directory.size(), 4) + little(start, 4) + little(0, 2);
+  return file + directory + "PK\x05\x06" + little(0, 4) + little(entries.size(), 2) + little(entries.size(), 2) +
+         little(directory.size(), 4) + little(start, 4) + little(0, 2);
 }
 
 }  // namespace draftproof::hostile

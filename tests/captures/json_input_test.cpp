@@ -20,8 +20,7 @@ TEST(JsonInput, BoundsNesting) {
 
 TEST(JsonInput, RefusesRepeatedKeysInOneObjectOnly) {
   EXPECT_NO_THROW(parse_json_object(R"({"a":{"b":1},"b":{"a":1}})", "x.json"));
-  expect_input_error([] { parse_json_object(R"({"c":{"a":1,"a":2}})", "x.json"); },
-                     {"x.json", "\"a\" twice"});
+  expect_input_error([] { parse_json_object(R"({"c":{"a":1,"a":2}})", "x.json"); }, {"x.json", "\"a\" twice"});
 }
 
 TEST(JsonInput, RefusesWhatIsNoObject) {

@@ -12,10 +12,9 @@ const std::string good_npy = npy("<f4", "(2, 3)", raw(std::vector<float>{0, 1, 2
 
 TEST(Npz, RoundTripsStoredAndDeflated) {
   const TemporaryDirectory directory;
-  const NamedArrays arrays{
-      {"zeta", make_array<float>({2, 2}, std::vector<float>{1, 2, 3, 4})},
-      {"alpha", make_array<std::int64_t>({3}, std::vector<std::int64_t>{-1, 0, 1LL << 60})},
-      {"empty", make_array<double>({0, 7}, std::vector<double>{})}};
+  const NamedArrays arrays{{"zeta", make_array<float>({2, 2}, std::vector<float>{1, 2, 3, 4})},
+                           {"alpha", make_array<std::int64_t>({3}, std::vector<std::int64_t>{-1, 0, 1LL << 60})},
+                           {"empty", make_array<double>({0, 7}, std::vector<double>{})}};
   for (const Compression compression : {Compression::Stored, Compression::Deflated}) {
     const auto file = directory / "x.npz";
     write_npz(file, arrays, compression);

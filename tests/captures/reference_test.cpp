@@ -56,8 +56,7 @@ double bound(const Law& p, const Law& q, int drafts) {
 
 std::ptrdiff_t likeliest(const Law& p) { return std::max_element(p.begin(), p.end()) - p.begin(); }
 
-std::map<std::string, double> statistics(const Capture& capture, const std::string& draft,
-                                         double temperature) {
+std::map<std::string, double> statistics(const Capture& capture, const std::string& draft, double temperature) {
   std::map<std::string, double> sums;
   for (std::size_t i = 0; i < capture.positions(); ++i) {
     const Filter filter{.temperature = temperature};
@@ -94,8 +93,7 @@ void expect_reference(const std::string& file, std::size_t statistics_wanted) {
       const auto found = statistics(capture, draft, std::stod(temperature));
       for (const auto& [name, value] : wanted.items()) {
         ASSERT_TRUE(found.contains(name)) << name;
-        EXPECT_NEAR(found.at(name), value.get<double>(), tolerance)
-            << draft << ' ' << temperature << ' ' << name;
+        EXPECT_NEAR(found.at(name), value.get<double>(), tolerance) << draft << ' ' << temperature << ' ' << name;
         ++compared;
       }
     }
@@ -107,8 +105,7 @@ TEST(Reference, Mixed32k) { expect_reference("mixed32k_positions.npz", 2 * 5 * 1
 
 TEST(Reference, SidecarsDescribeTheFiles) {
   for (const std::string set : {"stories512", "mixed32k"}) {
-    const Capture capture =
-        Capture::open(std::string(DRAFTPROOF_SOURCE_DIR) + "/data/" + set + "_positions.npz");
+    const Capture capture = Capture::open(std::string(DRAFTPROOF_SOURCE_DIR) + "/data/" + set + "_positions.npz");
     EXPECT_EQ(capture.metadata().at("set"), set);
     EXPECT_EQ(capture.metadata().at("positions"), capture.positions());
     EXPECT_EQ(capture.metadata().at("drafts").size(), capture.proposals().size());

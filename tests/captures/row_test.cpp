@@ -26,11 +26,7 @@ TEST(Row, NamesFileArrayRowAndToken) {
         check_row(std::vector{0.5, nan, 0.5}, place);
       },
       {"x.npz: target, row 3, token 1: found NaN"});
-  expect_input_error(
-      [&] {
-        check_row(std::vector{0.5, 0.75, -0.25}, place);
-      },
-      {"row 3, token 2: found -0.25"});
+  expect_input_error([&] { check_row(std::vector{0.5, 0.75, -0.25}, place); }, {"row 3, token 2: found -0.25"});
   expect_input_error([&] { check_row(std::vector{infinity, 0.5}, place); }, {"row 3, token 0: found inf"});
 }
 

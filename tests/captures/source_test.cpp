@@ -28,13 +28,11 @@ TEST_F(SourceTest, FileGivesItsFirstProposalUnlessAskedForOthers) {
   const Source two = Source::open(stories + ":draft_exit4,draft_q4");
   EXPECT_EQ(two.proposal_names(), (std::vector<std::string>{"draft_exit4", "draft_q4"}));
   EXPECT_EQ(two.pair(3).proposals[1], source.pair(3).proposals[0]);
-  EXPECT_EQ(Source::open(stories + ":draft_q4", {.proposals = {"draft_q3"}}).proposal_names().front(),
-            "draft_q3");
+  EXPECT_EQ(Source::open(stories + ":draft_q4", {.proposals = {"draft_q3"}}).proposal_names().front(), "draft_q3");
 }
 
 TEST_F(SourceTest, FiltersAreSeparate) {
-  const Source source =
-      Source::open(stories, {.target_filter = {.temperature = 0}, .proposal_filter = {.top_k = 4}});
+  const Source source = Source::open(stories, {.target_filter = {.temperature = 0}, .proposal_filter = {.top_k = 4}});
   const RowPair rows = source.pair(0);
   EXPECT_EQ(std::count(rows.target.begin(), rows.target.end(), 0.0), 511);
   EXPECT_EQ(std::count(rows.proposals[0].begin(), rows.proposals[0].end(), 0.0), 508);

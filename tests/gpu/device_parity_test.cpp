@@ -15,8 +15,7 @@ int main() try {
     return 77;
   }
   draftproof::found::device_parity_everything();
-  int mismatches =
-      draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
+  int mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
   mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
   return mismatches == 0 ? 0 : 1;
 } catch (const std::exception& error) {

@@ -15,13 +15,13 @@ namespace draftproof::parity {
 class HostBlock {
  public:
   HostBlock(int warps, int lanes) : warps_{warps}, lanes_{lanes}, all_{warps * lanes} {
-    for (int warp = 0; warp < warps; ++warp)
-      warp_barriers_.push_back(std::make_unique<std::barrier<>>(lanes));
+    for (int warp = 0; warp < warps; ++warp) warp_barriers_.push_back(std::make_unique<std::barrier<>>(lanes));
     slots_.resize(static_cast<std::size_t>(warps * lanes));
   }
 
   /// Calls body(threads) on all threads at once.
-  template <class Body> void run(Body body);
+  template <class Body>
+  void run(Body body);
 
  private:
   friend class HostThreads;
@@ -42,23 +42,27 @@ class HostThreads {
   int warps() const { return block_->warps_; }
   void barrier() const { block_->all_.arrive_and_wait(); }
 
-  template <class T> T lane_sum(T value) const {
+  template <class T>
+  T lane_sum(T value) const {
     T sum{};
     for (const T other : exchange(value)) sum += other;
     return sum;
   }
-  template <class T> T lane_running_sum(T value) const {
+  template <class T>
+  T lane_running_sum(T value) const {
     const std::vector<T> values = exchange(value);
     T sum{};
     for (std::size_t i = 0; i <= static_cast<std::size_t>(lane()); ++i) sum += values[i];
     return sum;
   }
-  template <class T> T lane_max(T value) const {
+  template <class T>
+  T lane_max(T value) const {
     for (const T other : exchange(value))
       if (other > value) value = other;
     return value;
   }
-  template <class T> T lane_get(T value, int from) const {
+  template <class T>
+  T lane_get(T value, int from) const {
     return exchange(value)[static_cast<std::size_t>(from)];
   }
   int first_lane(bool here) const {
@@ -69,7 +73,8 @@ class HostThreads {
   }
 
  private:
-  template <class T> std::vector<T> exchange(T value) const {
+  template <class T>
+  std::vector<T> exchange(T value) const {
     auto& barrier = *block_->warp_barriers_[static_cast<std::size_t>(warp())];
     std::uint64_t* slots = block_->slots_.data() + warp() * lanes();
     std::memcpy(slots + lane(), &value, sizeof value);
@@ -84,10 +89,10 @@ class HostThreads {
   int index_;
 };
 
-template <class Body> void HostBlock::run(Body body) {
+template <class Body>
+void HostBlock::run(Body body) {
   std::vector<std::jthread> threads;
-  for (int i = 0; i < warps_ * lanes_; ++i)
-    threads.emplace_back([this, i, &body] { body(HostThreads(*this, i)); });
+  for (int i = 0; i < warps_ * lanes_; ++i) threads.emplace_back([this, i, &body] { body(HostThreads(*this, i)); });
 }
 
 }  // namespace draftproof::parity

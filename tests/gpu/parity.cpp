@@ -54,20 +54,18 @@ int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& d
   int mismatches = 0;
   for (int i = 0; i < drafted.batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
-    const Verdict wanted =
-        scheme.host(drafted.rows.host(i), drafted.batch.drafts_at(i), count, drafted.verifying(i));
+    const Verdict wanted = scheme.host(drafted.rows.host(i), drafted.batch.drafts_at(i), count, drafted.verifying(i));
     const Verdict got = found.verdicts[static_cast<std::size_t>(i)];
     const bool unserved = std::ranges::binary_search(found.unserved, static_cast<std::size_t>(i));
-    if (got.token == wanted.token && got.accepted == wanted.accepted &&
-        unserved == (wanted.token == no_token))
+    if (got.token == wanted.token && got.accepted == wanted.accepted && unserved == (wanted.token == no_token))
       continue;
     ++mismatches;
     std::printf(
         "mismatch: %s on %s drafts, V = %d, K = %d, seed %llu, trial %llu: token %d, accepted %d; wanted "
         "token %d, accepted %d\n",
-        std::string{scheme.info.name}.c_str(), std::string{law.info.name}.c_str(), drafted.batch.vocabulary,
-        count, static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)),
-        got.token, got.accepted, wanted.token, wanted.accepted);
+        std::string{scheme.info.name}.c_str(), std::string{law.info.name}.c_str(), drafted.batch.vocabulary, count,
+        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)), got.token,
+        got.accepted, wanted.token, wanted.accepted);
   }
   return mismatches;
 }
@@ -77,10 +75,9 @@ int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
   for (int i = 0; i < drafted.batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
     std::vector<Token> found(static_cast<std::size_t>(drafted.batch.draft_stride), no_token);
-    const int drawn = law.machine(drafted.batch.rows(i), 1 + i % static_cast<int>(found.size()),
-                                  drafted.drafting(i), found.data());
-    if (drawn == count && std::equal(found.begin(), found.begin() + count, drafted.batch.drafts_at(i)))
-      continue;
+    const int drawn =
+        law.machine(drafted.batch.rows(i), 1 + i % static_cast<int>(found.size()), drafted.drafting(i), found.data());
+    if (drawn == count && std::equal(found.begin(), found.begin() + count, drafted.batch.drafts_at(i))) continue;
     ++mismatches;
     std::printf("mismatch: drafts of %s, V = %d, %d drawn, wanted %d, seed %llu, trial %llu\n",
                 std::string{law.info.name}.c_str(), drafted.batch.vocabulary, drawn, count,

@@ -49,7 +49,8 @@ struct Sizes {
 int run(const Sizes& sizes);
 
 /// The host's verdict of V, as every machine is compared with it.
-template <class V> Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
+template <class V>
+Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
   const V verifier{};
   const auto plan = prepare(verifier, rows, count);
   return verify(verifier, At(rows, drafts, count), plan, random);

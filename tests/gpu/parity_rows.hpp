@@ -84,8 +84,7 @@ class ParityRows {
     std::vector<double> weights(row.size());
     double total = 0;
     for (std::size_t x = 0; x < row.size(); ++x) {
-      const PhiloxPair word =
-          philox_pair(trial, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(x), 1);
+      const PhiloxPair word = philox_pair(trial, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(x), 1);
       weights[x] = weight(shape, unit_interval(word.first), unit_interval(word.second));
       // Few proposed tokens: drafts without replacement use up the support of q, not that of p.
       if (shape == few_tokens && k > 0 && x % (row.size() / 3 + 1) != 0) weights[x] = 0;

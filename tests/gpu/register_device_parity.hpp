@@ -6,12 +6,15 @@
 
 namespace draftproof {
 
-template <class V> void register_device_parity() {
+template <class V>
+void register_device_parity() {
   if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
-    parity::add(parity::Scheme{V::info, parity::host_verdict<V>, [](const gpu::Batch<float>& batch) {
-                                 return gpu::verify_copied(V{}, batch);
-                               }});
+    parity::add(parity::Scheme{V::info, parity::host_verdict<V>,
+                               [](const gpu::Batch<float>& batch) { return gpu::verify_copied(V{}, batch); }});
 }
-template <class V> void register_mutant_device_parity() { register_device_parity<V>(); }
+template <class V>
+void register_mutant_device_parity() {
+  register_device_parity<V>();
+}
 
 }  // namespace draftproof

@@ -5,7 +5,8 @@
 
 namespace draftproof {
 
-template <class D> void register_draft_law() {
+template <class D>
+void register_draft_law() {
   parity::add(parity::DraftLaw{D::info,
                                [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
                                  return D{}.draw(rows, drafts, random, out);

@@ -16,7 +16,8 @@ inline constexpr int lockstep_warps = 2, lockstep_lanes = 4;
 using LockstepRows = gpu::BlockRows<float, HostThreads>;
 
 /// Runs body(rows, thread index) in lockstep on one position; all threads must return the same.
-template <class Body> auto in_lockstep(const gpu::RowView<float>& rows, Body body) {
+template <class Body>
+auto in_lockstep(const gpu::RowView<float>& rows, Body body) {
   HostBlock block(lockstep_warps, lockstep_lanes);
   gpu::BlockScratch scratch;
   using Result = decltype(body(std::declval<const LockstepRows&>()));
@@ -30,7 +31,8 @@ template <class Body> auto in_lockstep(const gpu::RowView<float>& rows, Body bod
   return results.front();
 }
 
-template <class V> gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<float>& batch) {
+template <class V>
+gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<float>& batch) {
   gpu::BatchVerdicts result;
   for (int i = 0; i < batch.positions; ++i) {
     const Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(i), Philox::Role::verify);
@@ -62,12 +64,17 @@ int lockstep_drafts(const gpu::RowView<float>& rows, int drafts, Philox random, 
 
 }  // namespace parity
 
-template <class V> void register_lockstep_parity() {
+template <class V>
+void register_lockstep_parity() {
   if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
     parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::lockstep_verdicts<V>});
 }
-template <class V> void register_mutant_lockstep_parity() { register_lockstep_parity<V>(); }
-template <class D> void register_lockstep_law() {
+template <class V>
+void register_mutant_lockstep_parity() {
+  register_lockstep_parity<V>();
+}
+template <class D>
+void register_lockstep_law() {
   parity::add(parity::DraftLaw{D::info,
                                [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
                                  return D{}.draw(rows, drafts, random, out);

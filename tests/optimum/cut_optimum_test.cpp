@@ -23,8 +23,8 @@ Weight optimum(std::string_view draft_law, const Rows<Weight>& rows, const std::
   return cut_optimum<Weight>(p, sets);
 }
 
-// Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of a
-// few roundings each, 64 * 8 * 2^-53 = 6e-14.
+// Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of
+// a few roundings each, 64 * 8 * 2^-53 = 6e-14.
 constexpr double tolerance = 1e-12;
 
 TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
@@ -54,7 +54,8 @@ TEST(CutOptimum, OfAFixedSetIsItsTargetMass) {
 }
 
 TEST(CutOptimum, OfTwoOverlappingSetsByHand) {
-  // {0, 1} with 3/4, {1, 2} with 1/4; p = (1/2, 0, 1/2): token 0 takes 1/2 of the first set, token 2 all of the second.
+  // {0, 1} with 3/4, {1, 2} with 1/4; p = (1/2, 0, 1/2): token 0 takes 1/2 of the first set, token 2 all of the
+  // second.
   const std::vector<Rational> p{{1, 2}, 0, {1, 2}};
   const std::map<TokenSet, Rational> sets{{0b011, {3, 4}}, {0b110, {1, 4}}};
   EXPECT_EQ(cut_optimum<Rational>(p, sets), Rational(3, 4));

@@ -10,8 +10,8 @@ namespace {
 
 ExactLaw<Rational> law(std::string_view verifier, const Instance& instance) {
   const auto rows = instance.rows();
-  return explore_law(*registry().drafter("iid"), *registry().verifier(verifier)->prove_on(rows, instance.drafts), rows,
-                     instance.drafts);
+  return explore_law(*registry().drafter("iid"), *registry().verifier(verifier)->prove_on(rows, instance.drafts),
+                     rows, instance.drafts);
 }
 
 RC_GTEST_PROP(Explored, MassesAddUp, (const Instance& instance)) {

@@ -72,9 +72,11 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
     }
     ++met[generator.name];
   }
-  for (const std::string_view name : {"dirichlet", "disjoint", "near", "ties", "zeros", "zipf"}) EXPECT_EQ(met[name], 1);
+  for (const std::string_view name : {"dirichlet", "disjoint", "near", "ties", "zeros", "zipf"})
+    EXPECT_EQ(met[name], 1);
   // The family "near" is the n-th: its p weights start at 50.
-  const auto near = std::find_if(generators.begin(), generators.end(), [](const auto& g) { return g.name == "near"; });
+  const auto near =
+      std::find_if(generators.begin(), generators.end(), [](const auto& g) { return g.name == "near"; });
   const auto turn = static_cast<int>(near - generators.begin());
   for (int round = 0; round < 10; ++round) {
     const Instance instance = generate_instance(1, turn + round * static_cast<int>(generators.size()), 4, false);

@@ -13,7 +13,11 @@ namespace draftproof {
 namespace {
 
 constexpr Info named(std::string_view name, Claims claims = {}) {
-  return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = DraftLaws{"iid"}, .claims = claims};
+  return {.name = name,
+          .summary = "wrong on purpose",
+          .source = "this test",
+          .drafts = DraftLaws{"iid"},
+          .claims = claims};
 }
 
 /// Takes the first draft whatever the target says.
@@ -122,10 +126,18 @@ TEST(Properties, ExactLawSeesAFactorOneStepTooSmall) {
   expect_violated(proof_of(wrong), "exact_law");
 }
 
-TEST(Properties, AcceptanceBoundsSeeMoreThanTheOptimum) { expect_violated(proof_of<AcceptAlways>(), "acceptance_bounds"); }
-TEST(Properties, AcceptanceBoundsSeeAFlagAboveMembership) { expect_violated(proof_of<FlagAlways>(), "acceptance_bounds"); }
-TEST(Properties, AcceptanceBoundsHoldASchemeToItsClaim) { expect_violated(proof_of<FlagNever>(), "acceptance_bounds"); }
-TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) { expect_violated(proof_of<AcceptAlways>(), "disjoint_supports"); }
+TEST(Properties, AcceptanceBoundsSeeMoreThanTheOptimum) {
+  expect_violated(proof_of<AcceptAlways>(), "acceptance_bounds");
+}
+TEST(Properties, AcceptanceBoundsSeeAFlagAboveMembership) {
+  expect_violated(proof_of<FlagAlways>(), "acceptance_bounds");
+}
+TEST(Properties, AcceptanceBoundsHoldASchemeToItsClaim) {
+  expect_violated(proof_of<FlagNever>(), "acceptance_bounds");
+}
+TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) {
+  expect_violated(proof_of<AcceptAlways>(), "disjoint_supports");
+}
 TEST(Properties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
 TEST(Properties, MoreDraftsSeesALoss) { expect_violated(proof_of<LosesWithMore>(), "more_drafts"); }
 TEST(Properties, OneDraftSeesAnotherAcceptance) { expect_violated(proof_of<ClaimsOneDraft>(), "one_draft"); }

@@ -10,7 +10,8 @@ namespace draftproof {
 namespace {
 
 const std::vector<double> target{0.4, 0.05, 0.25, 0.1, 0.2};
-const std::vector<std::vector<double>> proposals{{0.1, 0.3, 0.3, 0.3, 0}, {0.2, 0.2, 0.2, 0.2, 0.2}, {0.05, 0.05, 0.8, 0, 0.1}};
+const std::vector<std::vector<double>> proposals{
+    {0.1, 0.3, 0.3, 0.3, 0}, {0.2, 0.2, 0.2, 0.2, 0.2}, {0.05, 0.05, 0.8, 0, 0.1}};
 
 /// Visits every scheme that can be simulated with every law it takes.
 void for_each_pair(auto&& visit) {
@@ -19,7 +20,8 @@ void for_each_pair(auto&& visit) {
     const int drafts = verifier->takes(3) ? 3 : verifier->info().most_drafts;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
-      const auto q = drafter->info().several_proposals ? proposals : std::vector<std::vector<double>>{proposals.front()};
+      const auto q =
+          drafter->info().several_proposals ? proposals : std::vector<std::vector<double>>{proposals.front()};
       visit(*verifier, *drafter, drafts, q);
     }
   }
@@ -71,8 +73,9 @@ TEST(Simulation, FirstTrialIsAnAddress) {
   const AnyDrafter& drafter = *registry().drafter("iid");
   const RatioTable laws(target, std::vector<std::vector<double>>{proposals.front()});
   const auto run = [&](std::uint64_t first, std::uint64_t trials) {
-    return simulate({.verifier = verifier, .drafter = drafter, .drafts = 3, .seed = 5, .first = first, .histogram = true},
-                    laws, {.trials = trials});
+    return simulate(
+        {.verifier = verifier, .drafter = drafter, .drafts = 3, .seed = 5, .first = first, .histogram = true}, laws,
+        {.trials = trials});
   };
   Tally halves = run(0, 77);
   halves += run(77, 123);

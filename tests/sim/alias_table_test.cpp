@@ -30,8 +30,12 @@ std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
 
 // With 1, 2 or 4 tokens every cell boundary and every share is a whole number of words: no grid error is left.
 TEST(AliasTable, LawIsTheRowExactlyWhereWordsDivideEvenly) {
-  for (const auto& row : {std::vector<double>{1.0}, {0.3, 0.7}, {0.0, 1.0}, {0.1, 0.2, 0.3, 0.4},
-                          {0.25, 0.25, 0.25, 0.25}, {0.0, 0.9, 0.1, 0.0}}) {
+  for (const auto& row : {std::vector<double>{1.0},
+                          {0.3, 0.7},
+                          {0.0, 1.0},
+                          {0.1, 0.2, 0.3, 0.4},
+                          {0.25, 0.25, 0.25, 0.25},
+                          {0.0, 0.9, 0.1, 0.0}}) {
     const auto mass = quantise(row);
     const auto counts = word_counts(AliasTable(mass), row.size());
     for (std::size_t x = 0; x < row.size(); ++x) EXPECT_EQ(counts[x], static_cast<Wide>(mass[x]) * 4) << x;
@@ -58,8 +62,7 @@ TEST(AliasTable, NeverDrawsAZeroToken) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
     const auto counts = word_counts(AliasTable(mass), row.size());
-    for (std::size_t x = 0; x < row.size(); ++x)
-      EXPECT_TRUE(mass[x] > 0 || counts[x] == 0) << x;
+    for (std::size_t x = 0; x < row.size(); ++x) EXPECT_TRUE(mass[x] > 0 || counts[x] == 0) << x;
   }
 }
 

@@ -70,7 +70,8 @@ Row best_without(const Row& q, const Tuple& tuple) {
   Row row(q.size(), Rational(0));
   std::size_t best = q.size();
   for (std::size_t x = 0; x < q.size(); ++x)
-    if (std::find(tuple.begin(), tuple.end(), static_cast<Token>(x)) == tuple.end() && (best == q.size() || q[x] > q[best]))
+    if (std::find(tuple.begin(), tuple.end(), static_cast<Token>(x)) == tuple.end() &&
+        (best == q.size() || q[x] > q[best]))
       best = x;
   row[best] = 1;
   return row;
@@ -97,8 +98,8 @@ Next declared(std::string_view name, int drafts) {
   return {};
 }
 
-const std::vector<std::string_view> laws{"iid",         "independent", "without_replacement", "without_replacement_uniform",
-                                         "fixed_top_k", "greedy"};
+const std::vector<std::string_view> laws{
+    "iid", "independent", "without_replacement", "without_replacement_uniform", "fixed_top_k", "greedy"};
 
 Instance with_proposals(Instance instance) {
   // A different row for every draft: the given one, rotated.
@@ -113,7 +114,8 @@ Instance with_proposals(Instance instance) {
 void expect_declared_law(std::string_view name, const Instance& given) {
   const bool several = registry().drafter(name)->info().several_proposals;
   const Instance instance = several ? with_proposals(given) : given;
-  if (!registry().drafter(name)->defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
+  if (!registry().drafter(name)->defined(instance.vocabulary(), instance.drafts,
+                                         static_cast<int>(instance.proposals.size())))
     return;
   std::vector<Row> q;
   for (const auto& row : instance.proposals) q.push_back(normalised(row));

@@ -33,7 +33,8 @@ std::vector<Token> as_many(const AnyVerifier& verifier, std::vector<Token> draft
 void for_each_verifier(auto&& chosen, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers())
-    if (verifier->kind() == Kind::verifier && verifier->info().promise == Promise::lossless && chosen(verifier->info())) {
+    if (verifier->kind() == Kind::verifier && verifier->info().promise == Promise::lossless &&
+        chosen(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name));
       visit(*verifier);
       ++visited;
@@ -57,11 +58,15 @@ TEST(EdgeCoins, UniformZeroDoesNotAcceptATokenOfProbabilityZero) {
 TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   // p >= q in doubles that have no short binary form, with equality among them.
   const double third = 1.0 / 3;
-  const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}}, {{third, 1 - third}, {third, 1 - third}},
-                                {{0.7, 0.3}, {0.6, 0.4}}, {{1, 0}, {0.3, 0.7}}, {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
+  const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
+                                {{third, 1 - third}, {third, 1 - third}},
+                                {{0.7, 0.3}, {0.6, 0.4}},
+                                {{1, 0}, {0.3, 0.7}},
+                                {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
   for_each_verifier([](const Info& info) { return info.claims.one_draft_is_single_draft; },
                     [&](const AnyVerifier& verifier) {
-                      for (const Laws& laws : pairs) EXPECT_EQ(play(verifier, laws, {0}, all(largest_word)).accepted, 0);
+                      for (const Laws& laws : pairs)
+                        EXPECT_EQ(play(verifier, laws, {0}, all(largest_word)).accepted, 0);
                     });
 }
 
@@ -70,8 +75,9 @@ TEST(EdgeCoins, LargestUniformAcceptsTheFirstDraftWhenTheLawsAreEqual) {
                     [&](const AnyVerifier& verifier) {
                       for (std::uint64_t seed = 0; seed < 20; ++seed) {
                         const auto row = examples::random_row(seed, 7, 3);
-                        const auto drafts = as_many(verifier, {static_cast<Token>(seed % 7), static_cast<Token>((seed + 1) % 7),
-                                                               static_cast<Token>((seed + 3) % 7)});
+                        const auto drafts =
+                            as_many(verifier, {static_cast<Token>(seed % 7), static_cast<Token>((seed + 1) % 7),
+                                               static_cast<Token>((seed + 3) % 7)});
                         EXPECT_EQ(play(verifier, {row, row}, drafts, all(largest_word)).accepted, 0);
                       }
                     });
@@ -94,15 +100,17 @@ TEST(EdgeCoins, NoWordLeadsToATokenOfProbabilityZero) {
       {{0, 0.1, 0.2, 0, 0.7, 0}, {0.3, 0.3, 0.3, 0.1, 0, 0}},
       {examples::normalised({0, 1, 0, 1, 1, 0}), examples::normalised({1, 1, 1, 0, 0, 0})},
       {examples::normalised({0, 3e-17, 1, 1e-9, 1, 0}), examples::normalised({1, 3, 3, 1, 0, 0})}};
-  for_each_verifier([](const Info&) { return true; }, [&](const AnyVerifier& verifier) {
-    for (const Laws& laws : pairs)
-      for (const std::uint64_t word : examples::some_words(13, 50)) {
-        const auto drafts = as_many(verifier, {2, 0, 1});
-        const Token token = play(verifier, laws, drafts, all(word)).token;
-        ASSERT_GE(token, 0);
-        ASSERT_GT(laws.p[static_cast<std::size_t>(token)], 0) << "token " << token << " word " << word;
-      }
-  });
+  for_each_verifier([](const Info&) { return true; },
+                    [&](const AnyVerifier& verifier) {
+                      for (const Laws& laws : pairs)
+                        for (const std::uint64_t word : examples::some_words(13, 50)) {
+                          const auto drafts = as_many(verifier, {2, 0, 1});
+                          const Token token = play(verifier, laws, drafts, all(word)).token;
+                          ASSERT_GE(token, 0);
+                          ASSERT_GT(laws.p[static_cast<std::size_t>(token)], 0)
+                              << "token " << token << " word " << word;
+                        }
+                    });
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ inline std::vector<std::vector<double>> awkward_rows() {
 
 /// Words spread over the range, its ends among them.
 inline std::vector<std::uint64_t> some_words(std::uint64_t seed, std::size_t count) {
-  std::vector<std::uint64_t> words{0, 1, 2047, 2048, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63};
+  std::vector<std::uint64_t> words{
+      0, 1, 2047, 2048, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63};
   for (std::size_t i = 0; i < count; ++i) words.push_back(philox_pair(seed, i, 1, 1).second);
   return words;
 }

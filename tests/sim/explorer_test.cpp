@@ -42,8 +42,7 @@ TEST(Explorer, LeavesCarryTheProductOfTheirBranches) {
     return taken ? Verdict{first, 0} : Verdict{10 + random.pick(weights({1, 1})), 0};
   });
   // Token 1: 1/3 times 3/4; token 2: 1/2 times 1 (a certain flip); the rest 1/12, split in two.
-  EXPECT_EQ(tokens, (std::map<Token, Rational>{
-                        {0, {1, 6}}, {1, {1, 4}}, {2, {1, 2}}, {10, {1, 24}}, {11, {1, 24}}}));
+  EXPECT_EQ(tokens, (std::map<Token, Rational>{{0, {1, 6}}, {1, {1, 4}}, {2, {1, 2}}, {10, {1, 24}}, {11, {1, 24}}}));
 }
 
 TEST(Explorer, EmitSpreadsALeafOverAllTokens) {
@@ -110,7 +109,10 @@ TEST(Explorer, ZeroMassIsAnError) {
   const auto run = [](auto program) { law(program); };
   EXPECT_THROW(run([](Exact& random) { return Verdict{random.pick(weights({0, 0})), 0}; }), std::logic_error);
   EXPECT_THROW(run([](Exact& random) { return random.emit(weights({0, 0})); }), std::logic_error);
-  EXPECT_THROW(run([](Exact& random) { return Verdict{random.flip(Rational(1), Rational(0)), 0}; }), std::logic_error);
+  EXPECT_THROW(run([](Exact& random) {
+                 return Verdict{random.flip(Rational(1), Rational(0)), 0};
+               }),
+               std::logic_error);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ TEST(UniformOutside, GivesEveryUnseenTokenItsShareInOrder) {
       EXPECT_EQ(walked, unseen);
       // The words of the i-th unseen token start at ceil(i 2^64 / n).
       for (std::size_t i = 0; i < unseen.size(); ++i) {
-        const auto first = static_cast<std::uint64_t>(((static_cast<Wide>(i) << 64) + unseen.size() - 1) / unseen.size());
+        const auto first =
+            static_cast<std::uint64_t>(((static_cast<Wide>(i) << 64) + unseen.size() - 1) / unseen.size());
         EXPECT_EQ(weights.draw(first), unseen[i]);
         EXPECT_TRUE(i == 0 || weights.draw(first - 1) == unseen[i - 1]);
       }

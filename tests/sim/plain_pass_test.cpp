@@ -9,7 +9,8 @@ namespace {
 
 TEST(PlainPass, NeverDrawsAZeroToken) {
   for (const auto& row : examples::awkward_rows()) {
-    const FunctionWeights weights(static_cast<int>(row.size()), [&](Token x) { return row[static_cast<std::size_t>(x)]; });
+    const FunctionWeights weights(static_cast<int>(row.size()),
+                                  [&](Token x) { return row[static_cast<std::size_t>(x)]; });
     for (const std::uint64_t word : examples::some_words(8, 100)) {
       const Token drawn = weights.draw(word);
       ASSERT_GE(drawn, 0);

@@ -30,8 +30,7 @@ TEST(QuantisedRow, SumsExactlyWhenTheDoublesSumToMoreOrLessThanOne) {
 TEST(QuantisedRow, ZerosStayZero) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
-    for (std::size_t x = 0; x < row.size(); ++x)
-      EXPECT_TRUE(row[x] > 0 || mass[x] == 0) << x;
+    for (std::size_t x = 0; x < row.size(); ++x) EXPECT_TRUE(row[x] > 0 || mass[x] == 0) << x;
   }
 }
 

@@ -97,7 +97,8 @@ TEST(RatioTable, ClippedDrawsFollowTheRunningSums) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
     for (const double knee : {1.0, 1.5, 3.0, 8.0})
-      for (const double part : {0.3, 0.9, 1.0}) expect_draws(table, table.clipped(part * knee, knee), part * knee, knee);
+      for (const double part : {0.3, 0.9, 1.0})
+        expect_draws(table, table.clipped(part * knee, knee), part * knee, knee);
   }
 }
 
@@ -108,7 +109,8 @@ TEST(RatioTable, WalksTheWeightsItDraws) {
       std::vector<double> walked(p.size(), 0);
       weights.for_each([&](Token x, double w) { walked[static_cast<std::size_t>(x)] += w; });
       for (Token x = 0; x < table.vocabulary(); ++x)
-        EXPECT_NEAR(walked[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, knee)), tolerance(b));
+        EXPECT_NEAR(walked[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, knee)),
+                    tolerance(b));
     };
     for (const double b : places) expect_walk(table.residual(b), b, no_knee);
     for (const double knee : {1.0, 2.0}) expect_walk(table.clipped(0.75 * knee, knee), 0.75 * knee, knee);

@@ -7,7 +7,8 @@
 namespace draftproof {
 namespace {
 
-const Rows<Rational> laws({{1, 2}, {1, 4}, {1, 4}, 0}, {{{1, 8}, {1, 2}, 0, {3, 8}}, {{1, 4}, {1, 4}, {1, 4}, {1, 4}}});
+const Rows<Rational> laws({{1, 2}, {1, 4}, {1, 4}, 0},
+                          {{{1, 8}, {1, 2}, 0, {3, 8}}, {{1, 4}, {1, 4}, {1, 4}, {1, 4}}});
 
 std::vector<Rational> walk(const auto& weights) {
   std::vector<Rational> row(4, 0);

@@ -45,9 +45,10 @@ TEST(TrialEngine, TallyDoesNotDependOnTheNumberOfThreads) {
 TEST(TrialEngine, RunsEveryTrialOnce) {
   for (const int threads : {1, 2, 7}) {
     std::vector<std::atomic<int>> seen(trials);
-    run_trials({.trials = trials, .threads = threads}, Tally{}, [&](std::uint64_t first, std::uint64_t count, Tally&) {
-      for (std::uint64_t trial = first; trial < first + count; ++trial) ++seen[trial];
-    });
+    run_trials({.trials = trials, .threads = threads}, Tally{},
+               [&](std::uint64_t first, std::uint64_t count, Tally&) {
+                 for (std::uint64_t trial = first; trial < first + count; ++trial) ++seen[trial];
+               });
     for (const auto& times : seen) ASSERT_EQ(times.load(), 1);
   }
 }

@@ -51,8 +51,15 @@ TEST(UniformSource, ConsumesTheWordOfACertainFlip) {
 }
 
 TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
-  const std::array<std::uint64_t, 9> words{0,       1,           0x8000000000000000, 0x7fffffffffffffff, 12345678901234567,
-                                           1ull << 32, largest_word, largest_word - 1,   0x243f6a8885a308d3};
+  const std::array<std::uint64_t, 9> words{0,
+                                           1,
+                                           0x8000000000000000,
+                                           0x7fffffffffffffff,
+                                           12345678901234567,
+                                           1ull << 32,
+                                           largest_word,
+                                           largest_word - 1,
+                                           0x243f6a8885a308d3};
   for (const std::uint64_t word : words)
     for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{262144},
                                       std::uint64_t{1} << 62, (std::uint64_t{1} << 62) - 1, largest_word})

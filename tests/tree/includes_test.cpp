@@ -23,10 +23,11 @@ const std::map<std::string, Rooms>& arrows() {
     report.insert("properties");
     Rooms top = report;
     top.insert("report");
-    return std::map<std::string, Rooms>{{"sim", {}},          {"verifiers", {"sim"}},  {"mutants", {"sim", "verifiers"}},
-                                        {"gpu", schemes},     {"statistics", schemes}, {"optimum", schemes},
-                                        {"captures", schemes}, {"properties", middle}, {"report", report},
-                                        {"cli", top},         {"bench", top},          {"plugin", top}};
+    return std::map<std::string, Rooms>{
+        {"sim", {}},           {"verifiers", {"sim"}},  {"mutants", {"sim", "verifiers"}},
+        {"gpu", schemes},      {"statistics", schemes}, {"optimum", schemes},
+        {"captures", schemes}, {"properties", middle},  {"report", report},
+        {"cli", top},          {"bench", top},          {"plugin", top}};
   }();
   return map;
 }
@@ -34,7 +35,8 @@ const std::map<std::string, Rooms>& arrows() {
 /// What engines compile: no header from outside but these.
 const Rooms engine_rooms{"sim", "verifiers", "mutants", "gpu"};
 bool standard_or_cuda(const std::string& header) {
-  static const std::regex allowed("[a-z_0-9]+|cuda[a-z_0-9]*(\\.h)?|cuda/.*|cub/.*|thrust/.*|cooperative_groups(\\.h|/.*)");
+  static const std::regex allowed(
+      "[a-z_0-9]+|cuda[a-z_0-9]*(\\.h)?|cuda/.*|cub/.*|thrust/.*|cooperative_groups(\\.h|/.*)");
   return std::regex_match(header, allowed);
 }
 
@@ -50,7 +52,8 @@ std::vector<std::string> complaints(const std::string& room, const std::string& 
       found.push_back("\"" + header + "\": headers are included as <draftproof/room/file.hpp>");
     } else if (std::regex_match(header, parts, own)) {
       const std::string target = parts[1];
-      if (target != room && !arrows().at(room).contains(target)) found.push_back(room + " may not include <" + header + ">");
+      if (target != room && !arrows().at(room).contains(target))
+        found.push_back(room + " may not include <" + header + ">");
     } else if (engine_rooms.contains(room) && !standard_or_cuda(header)) {
       found.push_back("<" + header + "> is neither the standard library nor CUDA");
     }
@@ -62,7 +65,8 @@ TEST(Includes, FollowTheArrowsOfTheDesign) {
   int includes_seen = 0;
   for (const auto& [room, allowed] : arrows())
     for (const Source& source : sources(room)) {
-      for (const std::string& complaint : complaints(room, source.text)) ADD_FAILURE() << source.path << ": " << complaint;
+      for (const std::string& complaint : complaints(room, source.text))
+        ADD_FAILURE() << source.path << ": " << complaint;
       ++includes_seen;
     }
   EXPECT_GT(includes_seen, 50) << "the source tree was not found";
@@ -73,7 +77,8 @@ TEST(Includes, EveryRoomOfTheTreeIsUnderTheRule) {
   const Rooms elsewhere{"tests", "examples", "build"};
   for (const auto& entry : fs::directory_iterator(fs::path(DRAFTPROOF_SOURCE_DIR))) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_directory() || name.starts_with(".") || elsewhere.contains(name) || arrows().contains(name)) continue;
+    if (!entry.is_directory() || name.starts_with(".") || elsewhere.contains(name) || arrows().contains(name))
+      continue;
     EXPECT_TRUE(sources(name).empty()) << name << " has sources, but no place in the design";
   }
 }
@@ -89,7 +94,8 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_TRUE(wrong("gpu", "#include <fmt/format.h>\n"));
   EXPECT_TRUE(wrong("verifiers", "#include \"k_seq.hpp\"\n"));
   EXPECT_FALSE(wrong("sim", "#include <vector>\n#include <draftproof/sim/token.hpp>\n"));
-  EXPECT_FALSE(wrong("gpu", "#include <cub/block/block_reduce.cuh>\n#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"));
+  EXPECT_FALSE(wrong(
+      "gpu", "#include <cub/block/block_reduce.cuh>\n#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"));
   EXPECT_FALSE(wrong("captures", "#include <zip.h>\n"));
 }
 

@@ -34,7 +34,8 @@ inline std::vector<Source> sources(const std::string& room) {
   for (const auto& entry : fs::recursive_directory_iterator(root / room))
     if (entry.is_regular_file() && is_source(entry.path())) {
       std::ifstream file(entry.path());
-      found.push_back({fs::relative(entry.path(), root).generic_string(), room,
+      found.push_back({fs::relative(entry.path(), root).generic_string(),
+                       room,
                        {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
     }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });

@@ -13,7 +13,9 @@ using exact::Row;
 
 struct Given {
   explicit Given(const Instance& instance)
-      : rows(instance.rows()), p(normalised(instance.target)), q(normalised(instance.proposals.front())),
+      : rows(instance.rows()),
+        p(normalised(instance.target)),
+        q(normalised(instance.proposals.front())),
         drafts(instance.drafts) {}
   Rows<Rational> rows;
   Row p, q;
@@ -39,7 +41,8 @@ RC_GTEST_PROP(ClosedForms, NaiveTree, (const Instance& instance)) {
 
 RC_GTEST_PROP(ClosedForms, SampleAndMatch, (const Instance& instance)) {
   const Given at(instance);
-  RC_ASSERT(law("sample_and_match", "iid", at.rows, at.drafts).flag == exact::sample_and_match(at.p, at.q, at.drafts));
+  RC_ASSERT(law("sample_and_match", "iid", at.rows, at.drafts).flag ==
+            exact::sample_and_match(at.p, at.q, at.drafts));
 }
 
 // For any factor rho >= rho*: beta = sum min(q, p / rho) and the flag is 1 - (1 - beta)^K.

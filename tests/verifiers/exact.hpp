@@ -13,7 +13,8 @@ namespace draftproof::exact {
 using Row = std::vector<Rational>;
 
 /// The explored law of a registered scheme, in fractions.
-inline ExactLaw<Rational> law(std::string_view scheme, std::string_view draft_law, const Rows<Rational>& rows, int drafts) {
+inline ExactLaw<Rational> law(std::string_view scheme, std::string_view draft_law, const Rows<Rational>& rows,
+                              int drafts) {
   const AnyVerifier* verifier = registry().verifier(scheme);
   const AnyDrafter* drafter = registry().drafter(draft_law);
   if (!verifier || !drafter) throw std::invalid_argument("no such scheme or draft law");

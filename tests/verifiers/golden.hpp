@@ -29,9 +29,16 @@ inline const std::vector<Case>& cases() {
     const auto json = nlohmann::json::parse(file);
     std::vector<Case> list;
     for (const auto& entry : json.at("cases")) {
-      Case c{entry.at("id"),         entry.at("scheme"),     entry.at("draft_law"),  entry.at("K"), entry.at("p"),
-             entry.at("q"),          entry.at("acceptance"), entry.at("acceptance_membership"),
-             entry.at("optimum").is_null() ? std::numeric_limits<double>::quiet_NaN() : entry.at("optimum").get<double>(),
+      Case c{entry.at("id"),
+             entry.at("scheme"),
+             entry.at("draft_law"),
+             entry.at("K"),
+             entry.at("p"),
+             entry.at("q"),
+             entry.at("acceptance"),
+             entry.at("acceptance_membership"),
+             entry.at("optimum").is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                           : entry.at("optimum").get<double>(),
              entry.at("output")};
       if (c.draft_law != "indep") c.q.resize(1);
       list.push_back(std::move(c));
@@ -44,8 +51,9 @@ inline const std::vector<Case>& cases() {
 /// Our drafter of a draft law of the file; null if it has not been written.
 inline const AnyDrafter* drafter(std::string_view draft_law) {
   static const std::map<std::string_view, std::string_view> names{
-      {"iid", "iid"},         {"indep", "independent"}, {"wor_stop", "without_replacement"},
-      {"greedy", "greedy"},   {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"}};
+      {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},
+      {"greedy", "greedy"}, {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"},
+      {"spechub", "hub"},   {"rheo_m1", "tail_draw"}};
   const auto name = names.find(draft_law);
   return name == names.end() ? nullptr : registry().drafter(name->second);
 }

@@ -6,18 +6,29 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/mutants/argmax_match.hpp>
+#include <draftproof/mutants/fixed_verified_as_sampled.hpp>
+#include <draftproof/mutants/lenience.hpp>
+#include <draftproof/mutants/no_residual_update.hpp>
 #include <draftproof/mutants/resample_from_target.hpp>
+#include <draftproof/mutants/resorted_drafts.hpp>
+#include <draftproof/mutants/resorted_wor.hpp>
 #include <draftproof/mutants/typical_acceptance.hpp>
 #include <draftproof/mutants/wor_verified_as_iid.hpp>
 #include <draftproof/properties/erased.hpp>
 #include <draftproof/properties/explored.hpp>
 #include <draftproof/tests/verifiers/golden.hpp>
+#include <draftproof/verifiers/greedy_drafts.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_distinct.hpp>
+#include <draftproof/verifiers/recursive_rejection_independent.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
+#include <draftproof/verifiers/spec_hub.hpp>
+#include <draftproof/verifiers/tail_draw.hpp>
 
 namespace draftproof {
 namespace {
@@ -51,6 +62,17 @@ std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
     return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.3, .delta = 0.6});
   if (scheme == "ctl_typical_eps.09_del.3")
     return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.09, .delta = 0.3});
+  if (scheme.starts_with("rrs_order_")) return std::make_unique<As<RecursiveRejectionIndependent>>(ours);
+  if (scheme == "rrs_dedup") return std::make_unique<As<RecursiveRejectionDistinct>>(ours);
+  if (scheme == "greedy_verify") return std::make_unique<As<GreedyDrafts>>(ours);
+  if (scheme == "spechub") return std::make_unique<As<SpecHub>>(ours);
+  if (scheme == "tail_draw_verify") return std::make_unique<As<verifiers::TailDraw>>(ours);
+  if (scheme == "ctl_lenience_.5") return std::make_unique<As<Lenience>>(wrong, Lenience{.lenience = 0.5});
+  if (scheme == "ctl_argmax_match") return std::make_unique<As<ArgmaxMatch>>(wrong);
+  if (scheme == "ctl_no_residual_update") return std::make_unique<As<NoResidualUpdate>>(wrong);
+  if (scheme == "ctl_iid_resorted_rrs") return std::make_unique<As<ResortedDrafts>>(wrong);
+  if (scheme == "ctl_wor_resorted_rrs_wor") return std::make_unique<As<ResortedWor>>(wrong);
+  if (scheme == "ctl_topk_drafts_wor_verifier") return std::make_unique<As<FixedVerifiedAsSampled>>(wrong);
   return nullptr;
 }
 
@@ -69,7 +91,8 @@ double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& laws
 double expect_golden(const golden::Case& c, const AnyVerifier& scheme) {
   const double plain = deviation(c, scheme, Rows<double>(c.p, c.q));
   const double table = deviation(c, scheme, RatioTable(c.p, c.q));
-  const double fresh = deviation(c, scheme, FreshRows<double>(c.p, std::vector<std::span<const double>>(c.q.begin(), c.q.end())));
+  const double fresh =
+      deviation(c, scheme, FreshRows<double>(c.p, std::vector<std::span<const double>>(c.q.begin(), c.q.end())));
   EXPECT_LE(plain, tolerance) << c.id << " on Rows";
   EXPECT_LE(table, integer_tolerance) << c.id << " on RatioTable";
   EXPECT_LE(fresh, integer_tolerance) << c.id << " on FreshRows";
@@ -89,12 +112,39 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   RecordProperty("largest_deviation", std::to_string(largest));
   std::cout << "largest deviation " << largest << '\n';
   // How many the file has: none may be skipped silently.
-  const std::map<std::string, int> expected{
-      {"ctl_fallback_p/iid", 20},       {"ctl_typical_eps.09_del.3/iid", 20}, {"ctl_typical_eps.3_del.6/iid", 20},
-      {"ctl_wor_drafts_iid_verifier/wor_stop", 20}, {"kseq/iid", 69},         {"kseq_rho=K/iid", 69},
-      {"naive/iid", 69},                {"naive/indep", 3},                   {"naive/topk_fixed", 23},
-      {"naive/wor_stop", 46},           {"naive/wor_uniform", 41},            {"naive_tree/iid", 69},
-      {"rrs/iid", 69},                  {"rrs_wor/wor_stop", 46},             {"rrs_wor/wor_uniform", 41}};
+  const std::map<std::string, int> expected{{"ctl_argmax_match/iid", 20},
+                                            {"ctl_iid_resorted_rrs/iid", 20},
+                                            {"ctl_lenience_.5/iid", 20},
+                                            {"ctl_no_residual_update/iid", 20},
+                                            {"ctl_topk_drafts_wor_verifier/topk_fixed", 20},
+                                            {"ctl_wor_resorted_rrs_wor/wor_stop", 20},
+                                            {"greedy_verify/greedy", 41},
+                                            {"rrs_dedup/iid", 69},
+                                            {"rrs_order_01/indep", 2},
+                                            {"rrs_order_012/indep", 1},
+                                            {"rrs_order_021/indep", 1},
+                                            {"rrs_order_10/indep", 2},
+                                            {"rrs_order_102/indep", 1},
+                                            {"rrs_order_120/indep", 1},
+                                            {"rrs_order_201/indep", 1},
+                                            {"rrs_order_210/indep", 1},
+                                            {"spechub/spechub", 23},
+                                            {"tail_draw_verify/rheo_m1", 18},
+                                            {"ctl_fallback_p/iid", 20},
+                                            {"ctl_typical_eps.09_del.3/iid", 20},
+                                            {"ctl_typical_eps.3_del.6/iid", 20},
+                                            {"ctl_wor_drafts_iid_verifier/wor_stop", 20},
+                                            {"kseq/iid", 69},
+                                            {"kseq_rho=K/iid", 69},
+                                            {"naive/iid", 69},
+                                            {"naive/indep", 3},
+                                            {"naive/topk_fixed", 23},
+                                            {"naive/wor_stop", 46},
+                                            {"naive/wor_uniform", 41},
+                                            {"naive_tree/iid", 69},
+                                            {"rrs/iid", 69},
+                                            {"rrs_wor/wor_stop", 46},
+                                            {"rrs_wor/wor_uniform", 41}};
   EXPECT_EQ(compared, expected);
 }
 

@@ -19,7 +19,8 @@ struct Rounded {
 };
 
 template <class L>
-Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, const std::vector<double>& p, int drafts) {
+Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, const std::vector<double>& p,
+                int drafts) {
   const auto decider = verifier.explore_on(laws, drafts);
   const auto law = explore_law(drafter, *decider, laws, drafts, {.leaves = 100'000'000});
   EXPECT_TRUE(law.complete);
@@ -82,11 +83,13 @@ std::vector<double> scattered(const std::vector<double>& support) {
 
 // Tokens of p alone, of q alone and of both; three tokens of q at least, so that three drafts never exhaust it.
 const std::vector<double> target = examples::normalised({5, 0, 3, 1, 7, 2});
-const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}), examples::normalised({1, 1, 5, 2, 0, 3}),
+const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}),
+                                                 examples::normalised({1, 1, 5, 2, 0, 3}),
                                                  examples::normalised({0, 6, 1, 1, 1, 2})};
 
-// Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages and
-// divisions counted above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 a sum would need.
+// Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages
+// and divisions counted above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 a sum would
+// need.
 constexpr double large_tolerance = 1e-11;
 
 void expect_large(auto&& make_laws, std::string_view name) {

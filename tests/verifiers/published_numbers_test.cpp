@@ -27,12 +27,27 @@ struct Certified {
 
 // Certified rationals of a public exact study (repository NinjaTurtles).
 TEST(PublishedNumbers, CertifiedRationals) {
-  const std::vector<Certified> cases{
-      {{{309, 500}, {177, 500}, {7, 250}}, {{373, 1000}, {29, 50}, {47, 1000}}, "iid", "recursive_rejection", 2,
-       {169277, 200000}, {988871, 1000000}},
-      {{{469, 1000}, {31, 250}, {407, 1000}}, {{201, 1000}, {11, 40}, {131, 250}}, "iid", "recursive_rejection", 3,
-       {207227133, 250000000}, 1},
-      {{{777, 1000}, {223, 1000}}, {{937, 1000}, {63, 1000}}, "without_replacement", "recursive_rejection_wor", 2, 1, 1}};
+  const std::vector<Certified> cases{{{{309, 500}, {177, 500}, {7, 250}},
+                                      {{373, 1000}, {29, 50}, {47, 1000}},
+                                      "iid",
+                                      "recursive_rejection",
+                                      2,
+                                      {169277, 200000},
+                                      {988871, 1000000}},
+                                     {{{469, 1000}, {31, 250}, {407, 1000}},
+                                      {{201, 1000}, {11, 40}, {131, 250}},
+                                      "iid",
+                                      "recursive_rejection",
+                                      3,
+                                      {207227133, 250000000},
+                                      1},
+                                     {{{777, 1000}, {223, 1000}},
+                                      {{937, 1000}, {63, 1000}},
+                                      "without_replacement",
+                                      "recursive_rejection_wor",
+                                      2,
+                                      1,
+                                      1}};
   for (const Certified& c : cases) {
     const Rows<Rational> rows(c.p, c.q);
     const auto found = law(c.scheme, c.draft_law, rows, c.drafts);
@@ -62,11 +77,18 @@ struct Curve {
 // Khisti et al., arXiv:2410.18234, figure 2: K = 2, V = 3, uniform draft, six digits.
 TEST(PublishedNumbers, FigureTwo) {
   constexpr double printed = 0.5e-6;
-  const std::vector<std::pair<Rational, std::vector<Curve>>> figures{
-      {{1, 3}, {{{1, 20}, .938889, .811111, .847036}, {{1, 10}, .988889, .844444, .881441}, {{3, 10}, 1, .977778, .993513},
-                {{1, 2}, 1, .888889, .924764}, {{3, 5}, .955556, .822222, .858654}}},
-      {{1, 6}, {{{1, 20}, .772222, .7, .724849}, {{1, 4}, .972222, .833333, .870127}, {{2, 5}, 1, .944444, .962475},
-                {{3, 5}, .955556, .822222, .858654}, {{4, 5}, .755556, .688889, .712167}}}};
+  const std::vector<std::pair<Rational, std::vector<Curve>>> figures{{{1, 3},
+                                                                      {{{1, 20}, .938889, .811111, .847036},
+                                                                       {{1, 10}, .988889, .844444, .881441},
+                                                                       {{3, 10}, 1, .977778, .993513},
+                                                                       {{1, 2}, 1, .888889, .924764},
+                                                                       {{3, 5}, .955556, .822222, .858654}}},
+                                                                     {{1, 6},
+                                                                      {{{1, 20}, .772222, .7, .724849},
+                                                                       {{1, 4}, .972222, .833333, .870127},
+                                                                       {{2, 5}, 1, .944444, .962475},
+                                                                       {{3, 5}, .955556, .822222, .858654},
+                                                                       {{4, 5}, .755556, .688889, .712167}}}};
   for (const auto& [first, curves] : figures)
     for (const Curve& c : curves) {
       const Row p{first, c.x, 1 - first - c.x}, q(3, Rational(1, 3));
@@ -74,7 +96,8 @@ TEST(PublishedNumbers, FigureTwo) {
       EXPECT_NEAR(static_cast<double>(optimum("iid", rows, p, 2)), c.optimum, printed) << c.x;
       EXPECT_NEAR(static_cast<double>(law("recursive_rejection", "iid", rows, 2).flag), c.rejection, printed) << c.x;
       const Rows<double> doubles(exact::as_doubles(p), exact::as_doubles(q));
-      const auto k_seq = explore_law(*registry().drafter("iid"), *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
+      const auto k_seq =
+          explore_law(*registry().drafter("iid"), *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
       EXPECT_NEAR(k_seq.flag, c.k_seq, printed) << c.x;
     }
 }
@@ -91,7 +114,8 @@ TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
   const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
   EXPECT_GE(rho, Rational(4, 3));
   EXPECT_LE(rho, Rational(4, 3) + Rational(1, 4096)) << "one step of the bisection";
-  const double in_double = verifiers::KSeq{}.prepare(Rows<double>({5 / 9., 4 / 9.}, std::vector<double>{1 / 3., 2 / 3.}), 2).factor;
+  const double in_double =
+      verifiers::KSeq{}.prepare(Rows<double>({5 / 9., 4 / 9.}, std::vector<double>{1 / 3., 2 / 3.}), 2).factor;
   EXPECT_NEAR(in_double, 4 / 3., 40 * 0x1p-53);
 }
 
@@ -108,7 +132,8 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
 
 // K-SEQ on two tokens with p_2 = q_2^K, minimised over q_2; five digits.
 TEST(PublishedNumbers, WorstPairsOfKSeq) {
-  const std::vector<std::pair<int, double>> published{{3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
+  const std::vector<std::pair<int, double>> published{
+      {3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
   for (const auto& [drafts, value] : published) {
     const auto accepts = [drafts = drafts](double root) {
       // q_2 = root^(1/K) spreads the interesting range evenly for every K.
@@ -118,7 +143,8 @@ TEST(PublishedNumbers, WorstPairsOfKSeq) {
     };
     double least = 1;
     for (int i = 1; i < 2000; ++i) least = std::min(least, accepts(i / 2000.0));
-    EXPECT_NEAR(least, value, 0.5e-5 + 1e-6) << drafts;  // the grid misses the minimum by less than its curvature, 1e-6
+    EXPECT_NEAR(least, value, 0.5e-5 + 1e-6)
+        << drafts;  // the grid misses the minimum by less than its curvature, 1e-6
   }
 }
 
@@ -138,21 +164,37 @@ struct Curves {
 // Enumerated elsewhere, six digits: the ratio table's curve at sizes no explorer reaches.
 TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
   constexpr double printed = 0.5e-6;
-  const std::vector<Curves> published{
-      {{.25, .75}, {.75, .25}, {.5, .6875, .933594, 1}, {.5, .648268, .829887, .962963}, {.5, .625, .789062, .933258},
-       {.375, .5625, .761719, .924911}},
-      {zipf(16, 0), zipf(16, 1), {.633762, .849285, 1, 1}, {.633762, .779562, .898896, .971754},
-       {.633762, .751131, .853170, .926064}, {.0625, .116336, .205265, .337006}},
-      {zipf(16, 1), zipf(16, 0), {.633762, .790684, .931730, 1}, {.633762, .740690, .841392, .917945},
-       {.633762, .713880, .792497, .865512}, {.0625, .121094, .227524, .403281}},
-      {zipf(100, 1.2), zipf(100, .8), {.749676, .951272, 1, 1}, {.749676, .862626, .946571, .991929},
-       {.749676, .831318, .900582, .949547}, {.055785, .106340, .193995, .327788}}};
+  const std::vector<Curves> published{{{.25, .75},
+                                       {.75, .25},
+                                       {.5, .6875, .933594, 1},
+                                       {.5, .648268, .829887, .962963},
+                                       {.5, .625, .789062, .933258},
+                                       {.375, .5625, .761719, .924911}},
+                                      {zipf(16, 0),
+                                       zipf(16, 1),
+                                       {.633762, .849285, 1, 1},
+                                       {.633762, .779562, .898896, .971754},
+                                       {.633762, .751131, .853170, .926064},
+                                       {.0625, .116336, .205265, .337006}},
+                                      {zipf(16, 1),
+                                       zipf(16, 0),
+                                       {.633762, .790684, .931730, 1},
+                                       {.633762, .740690, .841392, .917945},
+                                       {.633762, .713880, .792497, .865512},
+                                       {.0625, .121094, .227524, .403281}},
+                                      {zipf(100, 1.2),
+                                       zipf(100, .8),
+                                       {.749676, .951272, 1, 1},
+                                       {.749676, .862626, .946571, .991929},
+                                       {.749676, .831318, .900582, .949547},
+                                       {.055785, .106340, .193995, .327788}}};
   for (const Curves& c : published)
     for (std::size_t i = 0; i < 4; ++i) {
       const int drafts = 1 << i;
       const RatioTable table(c.p, c.q);
       EXPECT_NEAR(iid_optimum(table, drafts).acceptance, c.optimum[i], printed) << drafts;
-      EXPECT_NEAR(1 - table.residual_mass(verifiers::KSeq{}.prepare(table, drafts).factor), c.k_seq[i], printed) << drafts;
+      EXPECT_NEAR(1 - table.residual_mass(verifiers::KSeq{}.prepare(table, drafts).factor), c.k_seq[i], printed)
+          << drafts;
       double b = 0;
       for (int k = 0; k < drafts; ++k) b += table.residual_mass(b);
       EXPECT_NEAR(1 - table.residual_mass(b), c.rejection[i], printed) << drafts;

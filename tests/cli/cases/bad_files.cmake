@@ -1,0 +1,11 @@
+# Files that are none, or lie: refused on opening, before memory is asked for.
+foreach(name truncated empty text lying huge no_such_file)
+  foreach(command survey optimum)
+    run(2 ${command} ${FILES}/${name}.npz)
+    says(err "^draftproof: [^\n]*${name}\\.npz: .*found .*, wanted ")
+  endforeach()
+endforeach()
+run(2 survey ${FILES}/lying.npz)
+says(err "lying\\.npz: target")
+run(2 survey ${FILES}/huge.npz)
+says(err "huge\\.npz: target.*2147483648")

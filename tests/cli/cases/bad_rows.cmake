@@ -1,0 +1,15 @@
+# The message names file, array, row and token.
+run(2 survey ${FILES}/nan.npz)
+says(err "nan\\.npz: draft, row 3, token 2: found NaN")
+run(2 survey ${FILES}/negative.npz)
+says(err "negative\\.npz: target, row 2, token 3: found -0\\.4")
+run(2 survey ${FILES}/sum.npz)
+says(err "sum\\.npz: target, row 4: found .*sum")
+run(2 optimum ${FILES}/nan.npz)
+says(err "nan\\.npz: draft, row 3, token 2")
+# One position is asked for: only its rows count.
+run(2 simulate single_draft ${FILES}/nan.npz --position 3)
+says(err "nan\\.npz: draft, row 3, token 2")
+run(0 simulate single_draft ${FILES}/nan.npz --position 2 --tuples 100)
+run(2 simulate single_draft ${FILES}/good.npz --position 5)
+says(err "--position: found 5, wanted a number below 5")

@@ -1,0 +1,12 @@
+# Whatever list shows can be described.
+run(0 list --json)
+set(listed "${out}")
+foreach(kind verifiers mutants draft_laws families)
+  string(JSON last LENGTH "${listed}" ${kind})
+  math(EXPR last "${last} - 1")
+  foreach(i RANGE ${last})
+    string(JSON name GET "${listed}" ${kind} ${i} name)
+    run(0 describe ${name})
+    says(out "^${name}\n")
+  endforeach()
+endforeach()

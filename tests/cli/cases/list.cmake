@@ -1,0 +1,21 @@
+# Everything that was found, by kind. Looked for, not compared: a new file must not break a test of the list.
+run(0 list)
+foreach(kind verifiers mutants "draft laws" properties instances families)
+  says(out "(^|\n)${kind}\n")
+endforeach()
+says(out "\n  single_draft +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+\n")
+says(out "\n  resample_from_target ")
+
+run(0 list --json)
+string(JSON schema GET "${out}" schema)
+if(NOT schema STREQUAL "draftproof.list/1")
+  fail("schema")
+endif()
+# Every header of the rooms is listed under its file's name.
+foreach(room verifiers mutants)
+  file(GLOB headers ${SOURCE}/${room}/*.hpp)
+  foreach(header ${headers})
+    get_filename_component(name ${header} NAME_WE)
+    says(out "\"name\": \"${name}\"")
+  endforeach()
+endforeach()

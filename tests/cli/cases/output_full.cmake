@@ -1,0 +1,10 @@
+# A result that could not be written is an error, also on standard output.
+if(NOT EXISTS /dev/full)
+  return()
+endif()
+foreach(arguments list "list;--output;/dev/full")
+  execute_process(COMMAND ${PROGRAM} ${arguments} OUTPUT_FILE /dev/full RESULT_VARIABLE code ERROR_VARIABLE err)
+  if(NOT code EQUAL 2 OR NOT err MATCHES "cannot be written")
+    fail("${arguments} on a full device")
+  endif()
+endforeach()

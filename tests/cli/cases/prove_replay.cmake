@@ -1,0 +1,13 @@
+# The replay line of a refutation on generated instances finds the same violation on the same instance.
+run(1 prove wor_verified_as_iid --instances 100)
+if(NOT out MATCHES "exact_law violated on ([^\n]+)\n    ([^\n]+)\n    replay: draftproof ([^\n]+)\n")
+  fail("no replay line")
+endif()
+set(instance "${CMAKE_MATCH_1}")
+set(evidence "${CMAKE_MATCH_2}")
+separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_3}")
+run(1 ${replay})
+string(FIND "${out}" "exact_law violated on ${instance}\n    ${evidence}\n" place)
+if(place EQUAL -1)
+  fail("the replay does not show: ${instance}: ${evidence}")
+endif()

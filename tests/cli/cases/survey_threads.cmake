@@ -1,0 +1,15 @@
+# The same bytes from 1, 2 and 7 threads: with few positions threads share the tuples, with many the positions.
+foreach(source zipf:vocabulary=50,positions=2 zipf:vocabulary=50,positions=40)
+  foreach(threads 1 2 7)
+    run(0 survey ${source} --verifier recursive_rejection,recursive_rejection_wor,k_seq --tuples 20000 --instances 30
+        --threads ${threads} --json --output ${threads}.json)
+    file(READ ${WORK}/${threads}.json result)
+    if(threads EQUAL 1)
+      set(one "${result}")
+    elseif(NOT result STREQUAL one)
+      fail("${source}: ${threads} threads differ from one")
+    endif()
+  endforeach()
+endforeach()
+run(0 survey zipf:vocabulary=50,positions=2 --verifier k_seq --tuples 20000 --instances 0 --json --timings)
+says(out "nanoseconds_per_tuple")

@@ -1,0 +1,67 @@
+// Ctrl-C during long work: what is at hand is reported, and the exit code says that it is not all.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "child.hpp"
+
+namespace draftproof {
+namespace {
+
+// Years of work. Progress appears on a terminal within a tenth of a second of the first trials, and only then is
+// the signal sent: nothing here depends on how fast the machine is.
+const std::string endless = "1000000000000000";
+
+class Interrupt : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Child::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
+  }
+  /// Starts, waits for progress, signals; returns the exit code.
+  static int interrupted(Child& child, const std::string& label, int number = SIGINT) {
+    EXPECT_TRUE(child.wait_for_error(label + ": ")) << child.err();
+    child.signal(number);
+    return child.finish();
+  }
+};
+
+TEST_F(Interrupt, SimulateReportsTheTrialsItHas) {
+  Child child({"simulate", "single_draft", "zipf", "--tuples", endless, "--json"}, Stream::pipe, Stream::terminal);
+  EXPECT_EQ(interrupted(child, "simulating"), 3) << child.err();
+  const auto report = nlohmann::json::parse(child.out());
+  EXPECT_EQ(report["schema"], "draftproof.simulate/1");
+  EXPECT_GT(report["tuples"], 0);
+  EXPECT_LT(report["tuples"], std::stoull(endless));
+  EXPECT_NEAR(report["flagged"].get<double>() / report["tuples"].get<double>(), report["single_draft"], 0.1);
+}
+
+TEST_F(Interrupt, TerminationIsTheSame) {
+  Child child({"simulate", "single_draft", "zipf", "--tuples", endless, "--json"}, Stream::pipe, Stream::terminal);
+  EXPECT_EQ(interrupted(child, "simulating", SIGTERM), 3) << child.err();
+  EXPECT_GT(nlohmann::json::parse(child.out())["tuples"], 0);
+}
+
+TEST_F(Interrupt, SurveySaysThatItStoppedEarly) {
+  // One position and more tuples than anybody waits for: what was drawn of it is reported all the same.
+  Child child({"survey", "zipf:vocabulary=50", "--verifier", "single_draft", "--tuples", "100000000000", "--instances",
+               "0", "--json"},
+              Stream::pipe, Stream::terminal);
+  EXPECT_EQ(interrupted(child, "surveying"), 3) << child.err();
+  const auto report = nlohmann::json::parse(child.out());
+  ASSERT_EQ(report["sources"].size(), 1u);
+  EXPECT_EQ(report["sources"][0]["complete"], false);
+  EXPECT_GT(report["sources"][0]["rows"][0]["tuples"], 0);
+  EXPECT_GT(report["tuples"], 0);
+}
+
+TEST_F(Interrupt, ASecondSignalKills) {
+  // Before the first has been handled or after it, the program does not outlive the second for long.
+  Child child({"simulate", "single_draft", "zipf", "--tuples", endless}, Stream::pipe, Stream::terminal);
+  ASSERT_TRUE(child.wait_for_error("simulating: "));
+  child.signal(SIGINT);
+  child.signal(SIGINT);
+  const int code = child.finish();
+  EXPECT_TRUE(code == -SIGINT || code == 3) << code;
+}
+
+}  // namespace
+}  // namespace draftproof

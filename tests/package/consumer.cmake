@@ -1,0 +1,36 @@
+# The consumer's program knows the consumer's verifiers as well as draftproof's. PROGRAM, BENCH, WITH_BENCH.
+cmake_minimum_required(VERSION 3.25)
+
+function(run wanted)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code STREQUAL "${wanted}")
+    message(FATAL_ERROR "${ARGN}\nexit code ${code}, wanted ${wanted}\n${out}\n${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+function(says pattern)
+  if(NOT out MATCHES "${pattern}")
+    message(FATAL_ERROR "wanted: ${pattern}\ngot:\n${out}")
+  endif()
+endfunction()
+
+run(0 ${PROGRAM} list)
+foreach(name first_or_other first_or_target single_draft)
+  says("\n  ${name} ")
+endforeach()
+
+run(0 ${PROGRAM} prove first_or_other --instances 100)
+says("first_or_other +iid +proved \\(100\\)")
+
+# Two tokens and weights of one digit: small enough to check by hand.
+run(1 ${PROGRAM} prove first_or_target --instances 100)
+says("exact_law violated on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1\n    got \\(.*\\), wanted \\(.*\\), TV ")
+
+run(0 ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other --tuples 10000 --instances 20)
+says("\n  first_or_other +2 +proved \\(20\\) ")
+
+if(WITH_BENCH)
+  run(0 ${BENCH} --benchmark_list_tests=true)
+  says("first_or_other")
+endif()

@@ -1,0 +1,18 @@
+# An installed package must work after the source and build trees are gone: no file of it may name them.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB_RECURSE files ${INSTALLED}/*.cmake ${INSTALLED}/*.hpp)
+list(LENGTH files count)
+if(count LESS 50)
+  message(FATAL_ERROR "only ${count} files are installed")
+endif()
+foreach(file ${files})
+  file(READ ${file} text)
+  # The install tree of this test lies inside the build tree; only itself may name that.
+  string(REPLACE "${INSTALLED}" "" text "${text}")
+  foreach(folder ${SOURCE} ${BUILD})
+    string(FIND "${text}" "${folder}/" place)
+    if(NOT place EQUAL -1)
+      message(FATAL_ERROR "${file} names ${folder}")
+    endif()
+  endforeach()
+endforeach()

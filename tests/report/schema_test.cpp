@@ -1,0 +1,124 @@
+// The promises of the machine-readable reports: schema names with versions, the keys, null where nothing is known.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/survey_report.hpp>
+
+namespace draftproof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::set<std::string> keys(const Json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+/// A schema may grow; what it has must stay.
+void expect_keys(const Json& object, const std::set<std::string>& wanted) {
+  for (const auto& name : wanted) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
+}
+
+const AnyVerifier& single_draft() { return *registry().verifier("single_draft"); }
+const AnyDrafter& iid() { return *registry().drafter("iid"); }
+
+class Surveyed : public testing::Test {
+ protected:
+  Json data(std::optional<double> optimum, bool timings) {
+    SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1};
+    row.tally.trials = 10;
+    row.tally.flagged = row.tally.members = 7;
+    row.single = 0.5;
+    row.optimum = optimum;
+    row.cpu_seconds = 1;
+    surveyed_ = {&source_, {.positions = 1, .complete = true, .rows = {row}}};
+    return report_survey({&surveyed_, 1}, proofs_, options_, 0.95, timings).data;
+  }
+
+  Source source_ = (registry(), Source::open("bernoulli"));
+  SurveyedSource surveyed_{};
+  std::vector<Proof> proofs_;
+  SurveyOptions options_{};
+};
+
+TEST_F(Surveyed, HasItsKeys) {
+  const Json report = data(0.9, false);
+  EXPECT_EQ(report.begin().key(), "schema");
+  EXPECT_EQ(report["schema"], "draftproof.survey/1");
+  expect_keys(report, {"schema", "seed", "tuples_per_row", "confidence", "sources", "tuples"});
+  expect_keys(report["sources"][0], {"source", "about", "vocabulary", "positions", "complete", "rows"});
+  const Json& row = report["sources"][0]["rows"][0];
+  expect_keys(row, {"verifier", "law", "drafts", "verdict", "tuples", "flag", "membership", "single_draft",
+                    "impossible", "optimum", "gap_closed", "accepted_by_draft"});
+  EXPECT_EQ(keys(row["flag"]), (std::set<std::string>{"rate", "low", "high", "count"}));
+  EXPECT_EQ(row["verdict"], "not asked");
+  EXPECT_EQ(row["membership"]["rate"], 0.7);
+  EXPECT_NEAR(row["gap_closed"].get<double>(), 0.5, 1e-12);
+  EXPECT_LT(row["flag"]["low"], 0.7);
+  EXPECT_GT(row["flag"]["high"], 0.7);
+}
+
+TEST_F(Surveyed, UnknownOptimumIsNull) {
+  const Json row = data(std::nullopt, false)["sources"][0]["rows"][0];
+  EXPECT_TRUE(row.at("optimum").is_null());
+  EXPECT_TRUE(row.at("gap_closed").is_null());
+}
+
+TEST_F(Surveyed, NoGapIsNull) {
+  const Json row = data(0.5, false)["sources"][0]["rows"][0];
+  EXPECT_EQ(row.at("optimum"), 0.5);
+  EXPECT_TRUE(row.at("gap_closed").is_null());
+}
+
+TEST_F(Surveyed, TimesOnlyWhenAsked) {
+  EXPECT_FALSE(data(0.9, false)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
+  EXPECT_TRUE(data(0.9, true)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
+}
+
+Proof proof_with(Status status) {
+  Proof proof{.verifier = &single_draft(), .drafter = &iid(), .instances = 3, .leaves = 12};
+  Finding finding{.property = "exact_law", .status = status, .held = 2};
+  if (status == Status::violated) {
+    finding.instance = Instance::parse("p=(1 1)/2 q=(0 1)/1 K=1");
+    finding.evidence = "got this";
+    finding.replay = "draftproof prove x";
+  }
+  proof.findings.push_back(finding);
+  return proof;
+}
+
+TEST(ProofReport, HasItsKeys) {
+  const std::vector<Proof> proofs{proof_with(Status::held), proof_with(Status::violated)};
+  const Json report = report_proofs(proofs, {}, false).data;
+  EXPECT_EQ(report["schema"], "draftproof.prove/1");
+  expect_keys(report, {"schema", "seed", "proofs"});
+  expect_keys(report["proofs"][0], {"verifier", "law", "verdict", "instances", "branches", "findings"});
+  EXPECT_EQ(keys(report["proofs"][0]["findings"][0]),
+            (std::set<std::string>{"property", "status", "held", "undecided"}));
+  const Json& violated = report["proofs"][1]["findings"][0];
+  EXPECT_EQ(violated["counterexample"], "p=(1 1)/2 q=(0 1)/1 K=1");
+  EXPECT_EQ(violated["replay"], "draftproof prove x");
+  EXPECT_EQ(violated["evidence"], "got this");
+  EXPECT_FALSE(report["proofs"][0].contains("seconds"));
+  EXPECT_TRUE(report_proofs(proofs, {}, true).data["proofs"][0].contains("seconds"));
+}
+
+TEST(ProofReport, NoProofsAreAnEmptyArray) {
+  EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array());
+}
+
+TEST(ProofReport, VerdictsInWords) {
+  EXPECT_EQ(verdict_cell(proof_with(Status::held)).text, "proved (3)");
+  EXPECT_EQ(verdict_cell(proof_with(Status::violated)).text, "refuted");
+  EXPECT_EQ(verdict_cell(proof_with(Status::undecided)).text, "undecided");
+  EXPECT_EQ(violation_lines(proof_with(Status::held)).size(), 0u);
+  const auto lines = violation_lines(proof_with(Status::violated));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[2], "    replay: draftproof prove x");
+}
+
+}  // namespace
+}  // namespace draftproof
