@@ -56,7 +56,8 @@ std::string reject_plan(std::span<const Rational> target, const std::map<TokenSe
   }
   for (const auto& [set, mass] : shipped)
     if (mass > drafts.at(set))
-      return "the plan uses " + to_text(mass) + " of set " + braces(set) + ", drafted with " + to_text(drafts.at(set));
+      return "the plan uses " + to_text(mass) + " of set " + braces(set) + ", drafted with " +
+             to_text(drafts.at(set));
   for (std::size_t x = 0; x < target.size(); ++x)
     if (emitted[x] > target[x])
       return "the plan emits token " + std::to_string(x) + " with " + to_text(emitted[x]) + ", above its target " +

@@ -1,5 +1,5 @@
-// An optimum with its proof: a set of tokens whose cut no verifier exceeds, and a plan of what to emit that reaches it.
-// The check uses neither the solver nor its network, so a certificate is worth what its checker is worth.
+// An optimum with its proof: a set of tokens whose cut no verifier exceeds, and a plan of what to emit that reaches
+// it. The check uses neither the solver nor its network, so a certificate is worth what its checker is worth.
 //
 //   value       acceptance   claimed optimum
 //   S           cut          p(S) + 1 - Pr(all drafts in S) = value: nothing accepts more

@@ -1,5 +1,6 @@
-// The upper bound of an optimum at any V, in a form that a stranger can check: the tokens of a cut and a number. Masses
-// of token sets are integers (sim/quantised_row.hpp), so the cut's value is a fraction computed without rounding.
+// The upper bound of an optimum at any V, in a form that a stranger can check: the tokens of a cut and a number.
+// Masses of token sets are integers (sim/quantised_row.hpp), so the cut's value is a fraction computed without
+// rounding.
 //
 //   S       tokens      the cut, each token once
 //   bound   bound       p(S) + 1 - q_1(S) .. q_K(S) <= bound, for the laws as quantised
@@ -20,7 +21,8 @@ struct CutCertificate {
   double bound;
 };
 
-/// p(S) + 1 - Pr(all drafts in S), exactly, for K independent drafts: all of the one proposal, or draft k of proposal k.
+/// p(S) + 1 - Pr(all drafts in S), exactly, for K independent drafts: all of the one proposal, or draft k of proposal
+/// k.
 Rational exact_cut_value(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
                          std::span<const Token> tokens);
 

@@ -8,17 +8,17 @@
 namespace draftproof {
 namespace {
 
-/// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (any clock has rung),
-/// so the geometric series taken instead of those nodes is off by at most c t^2 = 2^-48 c.
+/// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (any clock has
+/// rung), so the geometric series taken instead of those nodes is off by at most c t^2 = 2^-48 c.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand weighs less than e^-40 = 4e-18.
 constexpr double longest_race = 40;
 /// A node whose Pr(N < K) is below this adds less than this to any later integral: Pr(N < K) falls as S grows.
 constexpr double spent = 1e-18;
 
-/// Nodes per factor of two in time. Off the real axis by an angle d the integrand is at most (sec d)^K times its value
-/// at t cos d, so the trapezoid rule in log t errs by at most 2 (sec d)^K e^(-2 pi d / h) of the integral for every
-/// d < pi / 2; the best is tan d = 2 pi / (h K). The fewest nodes that make it 1e-14.
+/// Nodes per factor of two in time. Off the real axis by an angle d the integrand is at most (sec d)^K times its
+/// value at t cos d, so the trapezoid rule in log t errs by at most 2 (sec d)^K e^(-2 pi d / h) of the integral for
+/// every d < pi / 2; the best is tan d = 2 pi / (h K). The fewest nodes that make it 1e-14.
 int nodes_per_octave(int drafts) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -45,7 +45,8 @@ class Race {
 
   /// A token of rate q joins S.
   void add(double q) {
-    // 1 - e^(-qt) by doubling t: y (2 - y) has a relative error of one and a half roundings more than y, never amplified.
+    // 1 - e^(-qt) by doubling t: y (2 - y) has a relative error of one and a half roundings more than y, never
+    // amplified.
     for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) rung_[n] = -std::expm1(-q * times_[n]);
     for (std::size_t n = per_octave_; n < live_; ++n) {
       const double y = rung_[n - per_octave_];
@@ -80,9 +81,9 @@ class Race {
   }
 
   std::size_t drafts_, per_octave_;
-  std::size_t live_ = 0;               ///< nodes not yet spent: a leading part of the grid
-  std::vector<double> times_, rung_;   ///< t and 1 - e^(-qt) of the token that joins
-  std::vector<double> counts_;         ///< Pr(N = k) at node n: [k][n]
+  std::size_t live_ = 0;              ///< nodes not yet spent: a leading part of the grid
+  std::vector<double> times_, rung_;  ///< t and 1 - e^(-qt) of the token that joins
+  std::vector<double> counts_;        ///< Pr(N = k) at node n: [k][n]
 };
 
 /// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` is the integral.

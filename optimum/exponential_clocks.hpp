@@ -1,6 +1,6 @@
-// The largest acceptance of any lossless verifier of K drafts drawn without replacement, at any V. The probability that
-// all drafts lie in S has no closed form for K > 2; race of exponential clocks turns it into one integral, and one grid
-// serves every set that can be the least cut.
+// The largest acceptance of any lossless verifier of K drafts drawn without replacement, at any V. The probability
+// that all drafts lie in S has no closed form for K > 2; race of exponential clocks turns it into one integral, and
+// one grid serves every set that can be the least cut.
 //
 //   c        prefix().proposal     q-mass outside S: the rate at which the first outsider rings
 //   N_S(t)   counts                tokens of S that have rung by time t, each at rate q
@@ -16,8 +16,8 @@
 
 namespace draftproof {
 
-/// K = `drafts` >= 1 draws of the table's first proposal without replacement. The tuple ends early where the support of
-/// q has fewer than K tokens.
+/// K = `drafts` >= 1 draws of the table's first proposal without replacement. The tuple ends early where the support
+/// of q has fewer than K tokens.
 Optimum without_replacement_optimum(const RatioTable& table, int drafts);
 
 /// Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.

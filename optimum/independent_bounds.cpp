@@ -13,7 +13,9 @@ using Order = std::vector<std::pair<double, Token>>;
 class Search {
  public:
   Search(const RatioTable& table, int drafts)
-      : table_{table}, drafts_{static_cast<std::size_t>(drafts)}, weights_(drafts_, 1.0),
+      : table_{table},
+        drafts_{static_cast<std::size_t>(drafts)},
+        weights_(drafts_, 1.0),
         // What V additions, a weighted mean and a power of numbers at most 1 can lose.
         margin_{(table.vocabulary() + 4.0 * drafts) * 0x1p-53} {
     for (std::size_t k = 0; k < drafts_; ++k) lower_ = std::max(lower_, single(k));
@@ -65,7 +67,8 @@ class Search {
       if (r_before < 1 && r > 1) {
         const double value = p_before + (p - p_before) * ((1 - r_before) / (r - r_before));
         if (value < least) least = value, of_least = masses;
-      } else if (const double value = p + (1 - std::min(1.0, std::pow(r, static_cast<double>(drafts_)))); value < least) {
+      } else if (const double value = p + (1 - std::min(1.0, std::pow(r, static_cast<double>(drafts_))));
+                 value < least) {
         least = value, of_least = masses;
       }
     }

@@ -7,9 +7,9 @@
 //   upper      p(S) + 1 - q_1(S) .. q_K(S) for any S: the best prefix of the order of p / r
 //   lower      min over all S of p(S) + 1 - min(1, r(S)^K), for any lambda: a prefix of the same order
 //
-// Cost: O(V (K + log V)) an iteration. Source: derived in docs/optimum.md. Right because a product is at most the power
-// of the mean of its factors, weighted so that they multiply to the same; both are equal at a set where the weighted
-// factors agree, which is what the iteration looks for.
+// Cost: O(V (K + log V)) an iteration. Source: derived in docs/optimum.md. Right because a product is at most the
+// power of the mean of its factors, weighted so that they multiply to the same; both are equal at a set where the
+// weighted factors agree, which is what the iteration looks for.
 #pragma once
 
 #include <draftproof/optimum/law_optimum.hpp>

@@ -1,5 +1,5 @@
-// Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one of them;
-// a law without a file is left to enumeration.
+// Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one of
+// them; a law without a file is left to enumeration.
 //
 // A file `greedy.hpp` defines, in namespace draftproof::optima,
 //

@@ -1,5 +1,5 @@
-// The optimum as a linear program, solved by Clp's primal simplex: a second opinion that shares no code and no idea with
-// cuts, flows, scans and clocks.
+// The optimum as a linear program, solved by Clp's primal simplex: a second opinion that shares no code and no idea
+// with cuts, flows, scans and clocks.
 //
 //   maximise   sum f(A, x)
 //   subject to sum over x of f(A, x) <= Q(A), sum over A of f(A, x) <= p(x), f >= 0, x in A

@@ -1,11 +1,12 @@
-// The optimum of a draft law that always drafts the set T and one token y outside it: SpecHub's hub, greedy drafts, the
-// tail draw. It has a closed form.
+// The optimum of a draft law that always drafts the set T and one token y outside it: SpecHub's hub, greedy drafts,
+// the tail draw. It has a closed form.
 //
 //   T         fixed     tokens drafted with certainty
 //   rho       free      law of y; nothing on T
 //   alpha*              p(T) + sum outside T of min(p, rho)
 //
-// Cost: O(V). Source: derived in docs/optimum.md: only cuts that hold T count, and outside T each token decides alone.
+// Cost: O(V). Source: derived in docs/optimum.md: only cuts that hold T count, and outside T each token decides
+// alone.
 #pragma once
 
 #include <span>

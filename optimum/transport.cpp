@@ -27,10 +27,9 @@ class Network {
 
   Certificate<Integer> solve() {
     Certificate<Integer> result;
-    result.acceptance = boost::push_relabel_max_flow(graph_, source_, sink(), boost::get(&Arc::capacity, graph_),
-                                                     boost::get(&Arc::residual, graph_),
-                                                     boost::get(&Arc::reverse, graph_),
-                                                     boost::get(boost::vertex_index, graph_));
+    result.acceptance = boost::push_relabel_max_flow(
+        graph_, source_, sink(), boost::get(&Arc::capacity, graph_), boost::get(&Arc::residual, graph_),
+        boost::get(&Arc::reverse, graph_), boost::get(boost::vertex_index, graph_));
     for (const auto& [set, token, arc] : plan_)
       if (const Integer mass = graph_[arc].capacity - graph_[arc].residual; mass > 0)
         result.plan.push_back({set, token, mass});
@@ -105,9 +104,12 @@ Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSe
 
 }  // namespace
 
-Certificate<Rational> optimal_transport(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
+Certificate<Rational> optimal_transport(std::span<const Rational> target,
+                                        const std::map<TokenSet, Rational>& drafts) {
   mp::cpp_int common = 1;
-  const auto include = [&](const Rational& weight) { common = mp::lcm(common, mp::cpp_int(mp::denominator(weight))); };
+  const auto include = [&](const Rational& weight) {
+    common = mp::lcm(common, mp::cpp_int(mp::denominator(weight)));
+  };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
   // Bits to spare for sums: every flow is at most the denominator itself.

@@ -5,9 +5,9 @@
 //   A      one node per set of distinct tokens that can be drafted: tuples of one set are interchangeable
 //   x      one node per token
 //
-// Cost: push-relabel (Boost.Graph) on integer capacities, milliseconds to some thousands of sets. Source: Sun et al. 2023,
-// arXiv:2310.15141 (the problem); sets instead of tuples and the cut in docs/optimum.md. Right because it comes with its
-// certificate.
+// Cost: push-relabel (Boost.Graph) on integer capacities, milliseconds to some thousands of sets. Source: Sun et al.
+// 2023, arXiv:2310.15141 (the problem); sets instead of tuples and the cut in docs/optimum.md. Right because it comes
+// with its certificate.
 #pragma once
 
 #include <draftproof/optimum/certificate.hpp>

@@ -15,8 +15,8 @@ constexpr double tight = 5e-7;
 bool enumerable(int vocabulary, int drafts) { return vocabulary <= 12 && std::pow(vocabulary, drafts) <= 20'736; }
 
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-  const auto sets = set_law<double>(
-      [&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });
+  const auto sets =
+      set_law<double>([&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
   return cut_optimum<double>(target, sets);

@@ -1,6 +1,6 @@
-// The optimum of a draft law at one position, wherever a method for it is known: the ratio scan for i.i.d. drafts, p(set)
-// for a law without randomness, the law's own file in optimum/laws, and all cuts by enumeration for the rest while V is
-// small.
+// The optimum of a draft law at one position, wherever a method for it is known: the ratio scan for i.i.d. drafts,
+// p(set) for a law without randomness, the law's own file in optimum/laws, and all cuts by enumeration for the rest
+// while V is small.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace draftproof {
 
-/// Bounds on the largest membership acceptance of any lossless verifier of `drafts` drafts of this law, equal where the
-/// method is exact; nothing where none is known at this size. The law is defined for these arguments.
+/// Bounds on the largest membership acceptance of any lossless verifier of `drafts` drafts of this law, equal where
+/// the method is exact; nothing where none is known at this size. The law is defined for these arguments.
 std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
 /// The upper bound where both agree to the six digits of a report; nothing otherwise.

@@ -1,6 +1,6 @@
-// Drafts without replacement that go on uniformly where q runs out. Up to n = |support of q| drafts it is the law that
-// ends early. Beyond, the set is the support and K - n of the Z other tokens, all choices equally likely: a cut must
-// hold the support, and of s other tokens it holds the least probable, so
+// Drafts without replacement that go on uniformly where q runs out. Up to n = |support of q| drafts it is the law
+// that ends early. Beyond, the set is the support and K - n of the Z other tokens, all choices equally likely: a cut
+// must hold the support, and of s other tokens it holds the least probable, so
 //
 //   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
 #pragma once

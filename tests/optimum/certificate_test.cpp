@@ -5,13 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/cut_certificate.hpp>
+#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/tests/optimum/random_laws.hpp>
 
 namespace draftproof {
 namespace {
 
-/// p = (1/2, 0, 1/2); {0, 1} drafted with 3/4, {1, 2} with 1/4: token 0 takes 1/2 of the first, token 2 all of the second.
+/// p = (1/2, 0, 1/2); {0, 1} drafted with 3/4, {1, 2} with 1/4: token 0 takes 1/2 of the first, token 2 all of the
+/// second.
 class CertificateOfTwoSets : public ::testing::Test {
  protected:
   const std::vector<Rational> target{{1, 2}, 0, {1, 2}};
@@ -87,7 +89,8 @@ TEST(Certificate, OfRandomLawsDoesNotSurviveTampering) {
     ASSERT_NE(reject(laws.target, sets, tampered), "");
     if (certificate.plan.empty()) continue;
     tampered = certificate;
-    tampered.plan[static_cast<std::size_t>(source.below(static_cast<int>(tampered.plan.size())))].mass += Rational(1, 97);
+    tampered.plan[static_cast<std::size_t>(source.below(static_cast<int>(tampered.plan.size())))].mass +=
+        Rational(1, 97);
     ASSERT_NE(reject(laws.target, sets, tampered), "");
     tampered = certificate;
     tampered.plan.pop_back();

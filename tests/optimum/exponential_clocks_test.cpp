@@ -33,7 +33,7 @@ constexpr double tolerance = 1e-13;
 TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
   SmallLawsSource source(1);
   double largest = 0;
-  for (int i = 0; i < 1500; ++i) {
+  for (int instance = 0; instance < 5000; ++instance) {
     const SmallLaws laws = source.next(10, 8, false);
     const RatioTable table = laws.table();
     const auto law = drawn_sets(table, laws.drafts);
@@ -46,7 +46,7 @@ TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
       long double wanted = 0;
       for (TokenSet set = 0; set < law.size(); ++set)
         if (set & outside) wanted += law[set];
-      ASSERT_NEAR(missed[j], static_cast<double>(wanted), tolerance) << i << " prefix " << j;
+      ASSERT_NEAR(missed[j], static_cast<double>(wanted), tolerance) << instance << " prefix " << j;
       largest = std::max(largest, std::abs(missed[j] - static_cast<double>(wanted)));
     }
   }
@@ -55,7 +55,7 @@ TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
 
 TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
   SmallLawsSource source(2);
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     const SmallLaws laws = source.next(10, 8, false);
     const RatioTable table = laws.table();
     std::vector<long double> target;

@@ -1,5 +1,5 @@
-// Small random laws as integer weights, for tests that need thousands of them: zeros in p and in q, ties, one token with
-// nearly all of q, one with nearly nothing.
+// Small random laws as integer weights, for tests that need thousands of them: zeros in p and in q, ties, one token
+// with nearly all of q, one with nearly nothing.
 #pragma once
 
 #include <map>

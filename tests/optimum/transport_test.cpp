@@ -1,5 +1,5 @@
-// Three independent answers to one question: flows, cuts over all sets and a linear program, for every draft law; flows
-// and cuts in fractions with ==.
+// Three independent answers to one question: flows, cuts over all sets and a linear program, for every draft law;
+// flows and cuts in fractions with ==.
 #include <cmath>
 
 #include <gtest/gtest.h>
