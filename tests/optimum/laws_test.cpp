@@ -40,10 +40,12 @@ TEST(LawOptimum, EveryMethodAgreesWithAllCuts) {
       // The clocks' 1e-14, and a few roundings for each of at most 360 tuples.
       ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << laws.drafts;
       ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      // 1e-8 is where the search for different proposals stops.
+      ASSERT_LE(bounds->upper - bounds->lower, drafter->info().several_proposals ? 1.1e-8 : 0)
+          << drafter->info().name;
       const auto reported = optimum_of(*drafter, table, laws.drafts);
       ASSERT_TRUE(reported);
-      // Bounds within half of the sixth digit are reported as they are.
-      ASSERT_NEAR(*reported, wanted, drafter->info().several_proposals ? 5e-7 : 1e-13) << drafter->info().name;
+      ASSERT_EQ(*reported, bounds->upper);
     }
   }
   EXPECT_GE(methods, 6);
@@ -68,6 +70,16 @@ TEST(LawOptimum, IsKnownForEveryDraftLawAtLargeVocabularies) {
       if (!drafter->defined(vocabulary, drafts, table.proposals())) continue;
       EXPECT_TRUE(optimum_of(*drafter, table, drafts)) << drafter->info().name << " K = " << drafts;
     }
+}
+
+TEST(IndependentBounds, MeetWhereSingleTokensAreHeavy) {
+  SmallLawsSource source(34);
+  for (int i = 0; i < 300; ++i) {
+    const SmallLaws laws = source.next(40, 6, true);
+    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    ASSERT_LE(bounds.lower, bounds.upper);
+    ASSERT_LE(bounds.upper - bounds.lower, 1.1e-8) << i;
+  }
 }
 
 TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
