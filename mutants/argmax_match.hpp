@@ -14,7 +14,7 @@ struct ArgmaxMatch {
                              .drafts = DraftLaws{"iid"}};
 
   template <Position P, RandomSource R>
-  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R&) const {
     Token best = 0;
     for (Token x = 1; x < at.vocabulary(); ++x)
       if (at.target(x) > at.target(best)) best = x;

@@ -137,8 +137,8 @@ class LadderSweep {
     left.segment = merged;
     left.right = b.right;
     breaks_[at(b.right)].left = b.left;
-    for (const int neighbour : {b.left, b.right})
-      if (neighbour > 0 && neighbour < last()) respeed(neighbour, time);
+    if (b.left > 0) respeed(b.left, time);
+    if (b.right < last()) respeed(b.right, time);
   }
 
   /// Neighbours changed: spend what was spent so far, go on at the new rate.

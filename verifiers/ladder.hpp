@@ -16,6 +16,7 @@
 
 #include <draftproof/sim/ladder_plan.hpp>
 #include <draftproof/sim/range_maximum.hpp>
+#include <draftproof/sim/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {

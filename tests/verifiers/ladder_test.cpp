@@ -145,7 +145,9 @@ TEST(Ladder, OneTokenARungReachesTheOptimumExactly) {
     for (Token x = 0; x < rows.vocabulary(); ++x)
       overlap += std::min(rows.target(x), selected[static_cast<std::size_t>(x)]);
     ASSERT_EQ(overlap, at.optimum()) << instance.text();
-    if (n % 10 == 0) ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
+    if (n % 10 == 0) {
+      ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
+    }
   }
 }
 
