@@ -8,6 +8,7 @@ find_package(CLI11 REQUIRED)
 # Through pkg-config: the CMake file of Debian's libzip-dev demands three command-line tools of other packages.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(clp REQUIRED IMPORTED_TARGET clp)
 find_package(rapidcheck REQUIRED)
 if(DRAFTPROOF_BUILD_BENCH)
   find_package(benchmark REQUIRED)

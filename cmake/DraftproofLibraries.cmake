@@ -8,6 +8,8 @@ draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::v
                  REGISTRAR draftproof/properties/register_verifier.hpp)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/register_verifier.hpp)
+draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
+                 REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
                  DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::laws DIRECTORY properties/laws
@@ -26,7 +28,7 @@ add_library(draftproof::framework ALIAS draftproof_framework)
 set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
 target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
                                                   OpenMP::OpenMP_CXX Threads::Threads
-                      PRIVATE PkgConfig::libzip rapidcheck)
+                      PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck)
 draftproof_own_target(draftproof_framework)
 # Multiprecision alone costs seconds a source.
 target_precompile_headers(draftproof_framework PRIVATE <boost/multiprecision/cpp_int.hpp> <fmt/format.h>

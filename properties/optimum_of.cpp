@@ -1,26 +1,54 @@
 #include <draftproof/properties/optimum_of.hpp>
 
+#include <cmath>
+
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/set_law.hpp>
+#include <draftproof/properties/registry.hpp>
 
 namespace draftproof {
+namespace {
 
-std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-  if (drafter.info().shared_proposal_iid) return iid_optimum(table, drafts).acceptance;
-  Token tuple[max_drafts];
-  if (drafter.info().fixed) {
-    Explorer<double> nothing_to_explore;
-    const int count = drafter.draw(table, drafts, nothing_to_explore, tuple);
-    double mass = 0;
-    for (int k = 0; k < count; ++k) mass += table.target(tuple[k]);
-    return mass;
-  }
-  if (table.vocabulary() > 10 || drafts > 4) return std::nullopt;
+/// Half a unit of the last of the six digits that reports print.
+constexpr double tight = 5e-7;
+/// Sizes at which all tuples and all cuts take milliseconds.
+bool enumerable(int vocabulary, int drafts) { return vocabulary <= 12 && std::pow(vocabulary, drafts) <= 20'736; }
+
+double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const auto sets =
       set_law<double>([&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
   return cut_optimum<double>(target, sets);
+}
+
+double of_fixed_set(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  Token tuple[max_drafts];
+  Explorer<double> nothing_to_explore;
+  const int count = drafter.draw(table, drafts, nothing_to_explore, tuple);
+  double mass = 0;
+  for (int k = 0; k < count; ++k) mass += table.target(tuple[k]);
+  return mass;
+}
+
+}  // namespace
+
+std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  const auto exact = [](double value) { return OptimumBounds{value, value}; };
+  if (drafter.info().shared_proposal_iid) return exact(iid_optimum(table, drafts).acceptance);
+  if (drafter.info().fixed) return exact(of_fixed_set(drafter, table, drafts));
+  registry();  // the methods are found with everything else
+  std::optional<OptimumBounds> bounds;
+  if (const auto find = OptimumMethods::instance().of(drafter.info().name)) bounds = find(table, drafts);
+  if (bounds && bounds->upper - bounds->lower <= tight) return bounds;
+  if (enumerable(table.vocabulary(), drafts)) return exact(by_enumeration(drafter, table, drafts));
+  return bounds;
+}
+
+std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  const auto bounds = optimum_bounds_of(drafter, table, drafts);
+  if (!bounds || bounds->upper - bounds->lower > tight) return std::nullopt;
+  return bounds->upper;
 }
 
 }  // namespace draftproof

@@ -1,0 +1,148 @@
+#include <draftproof/optimum/independent_bounds.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace draftproof {
+namespace {
+
+/// Bounds that agree this well are not worth a branch: far below the digits of any report.
+constexpr double close_enough = 1e-8;
+/// Tokens placed before the search gives up, at some ten scans a branch: a second or so.
+constexpr double most_work = 1e7;
+constexpr int least_branches = 100;
+
+enum class Side : char { free, inside, outside };
+
+/// The cuts that hold some tokens and leave out others. The least of them is at least `lower`.
+struct Branch {
+  std::vector<Side> side;
+  std::vector<double> weights;
+  double lower;
+};
+
+class Search {
+ public:
+  Search(const RatioTable& table, int drafts)
+      : table_{table},
+        drafts_{static_cast<std::size_t>(drafts)},
+        tokens_{static_cast<std::size_t>(table.vocabulary())},
+        // What V additions, a weighted mean and a power of numbers at most 1 can lose.
+        margin_{(table.vocabulary() + 4.0 * drafts) * 0x1p-53} {}
+
+  OptimumBounds run() {
+    const auto later = [](const Branch& a, const Branch& b) { return a.lower > b.lower; };
+    std::vector<Branch> open{{std::vector<Side>(tokens_, Side::free), std::vector<double>(drafts_, 1.0), 0}};
+    tighten(open.front());
+    int branches = 0;
+    const double most = std::max<double>(least_branches, most_work / static_cast<double>(tokens_) / 10);
+    while (open.front().lower < upper_ - close_enough && ++branches < most) {
+      std::pop_heap(open.begin(), open.end(), later);
+      Branch inside = std::move(open.back());
+      open.pop_back();
+      const std::size_t x = heaviest(inside);
+      Branch outside = inside;
+      inside.side[x] = Side::inside;
+      outside.side[x] = Side::outside;
+      for (Branch* branch : {&inside, &outside}) {
+        tighten(*branch);
+        open.push_back(std::move(*branch));
+        std::push_heap(open.begin(), open.end(), later);
+      }
+    }
+    return bounds(open.front().lower);
+  }
+
+ private:
+  OptimumBounds bounds(double lower) const {
+    return {std::max(0.0, std::min(lower, upper_) - margin_), std::min(1.0, upper_ + margin_)};
+  }
+  double target(std::size_t x) const { return table_.target(static_cast<Token>(x)); }
+  double proposal(std::size_t x, std::size_t k) const {
+    return table_.proposal(static_cast<Token>(x), static_cast<int>(k));
+  }
+  double mixture(const Branch& branch, std::size_t x) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < drafts_; ++k) sum += branch.weights[k] * proposal(x, k);
+    return sum / static_cast<double>(drafts_);
+  }
+
+  /// The free token with most mass: the one whose all or nothing the relaxation feels most.
+  std::size_t heaviest(const Branch& branch) const {
+    std::size_t best = 0;
+    double most = -1;
+    for (std::size_t x = 0; x < tokens_; ++x)
+      if (branch.side[x] == Side::free)
+        if (const double mass = std::min(target(x), mixture(branch, x)); mass > most) best = x, most = mass;
+    return best;
+  }
+
+  void tighten(Branch& branch) {
+    constexpr int most_iterations = 12;
+    for (int i = 0; i < most_iterations && upper_ - branch.lower > margin_; ++i)
+      if (!reweigh(branch, scan(branch), i)) return;
+  }
+
+  /// Tightens both bounds. Returns q_k(S) of the set S that gives the lower one.
+  std::vector<double> scan(Branch& branch) {
+    std::vector<double> masses(drafts_, 0), of_least;
+    double p = 0, r = 0, least = 2, exact = 2;
+    const auto add = [&](std::size_t x) {
+      p += target(x);
+      r += mixture(branch, x);
+      for (std::size_t k = 0; k < drafts_; ++k) masses[k] += proposal(x, k);
+    };
+    const auto consider = [&](double relaxed) {
+      double product = 1;
+      for (const double mass : masses) product *= mass;
+      exact = p + (1 - product);
+      upper_ = std::min(upper_, exact);
+      if (relaxed < least) least = relaxed, of_least = masses;
+    };
+    const auto value = [&] { return p + (1 - std::min(1.0, std::pow(r, static_cast<double>(drafts_)))); };
+    order_.clear();
+    for (std::size_t x = 0; x < tokens_; ++x) {
+      if (branch.side[x] == Side::inside) add(x);
+      if (branch.side[x] != Side::free) continue;
+      // What cannot be drafted is in no least cut.
+      if (const double mixed = mixture(branch, x); mixed > 0) order_.emplace_back(target(x) / mixed, x);
+    }
+    std::sort(order_.begin(), order_.end());
+    consider(value());
+    for (const auto& [ratio, x] : order_) {
+      const double p_before = p, r_before = r;
+      add(x);
+      // Where r passes 1 on the way to this token the curve has a corner of its own: the power is held at 1.
+      const bool passes = r_before < 1 && r > 1;
+      consider(passes ? p_before + (p - p_before) * ((1 - r_before) / (r - r_before)) : value());
+    }
+    if (order_.empty()) least = exact;  // one cut is left
+    branch.lower = std::max(branch.lower, least);
+    return of_least;
+  }
+
+  /// Weights under which the factors of that set agree, approached in halves once the first steps have been taken.
+  bool reweigh(Branch& branch, const std::vector<double>& masses, int iteration) const {
+    double mean = 0;
+    for (const double mass : masses) {
+      if (!(mass > 0)) return false;
+      mean += std::log(mass) / static_cast<double>(drafts_);
+    }
+    const double step = iteration < 3 ? 1 : 0.5;
+    for (std::size_t k = 0; k < drafts_; ++k)
+      branch.weights[k] = std::exp((1 - step) * std::log(branch.weights[k]) + step * (mean - std::log(masses[k])));
+    return true;
+  }
+
+  const RatioTable& table_;
+  std::size_t drafts_, tokens_;
+  double margin_, upper_ = 1;
+  std::vector<std::pair<double, std::size_t>> order_;  ///< free tokens by p / r
+};
+
+}  // namespace
+
+OptimumBounds independent_bounds(const RatioTable& table, int drafts) { return Search(table, drafts).run(); }
+
+}  // namespace draftproof

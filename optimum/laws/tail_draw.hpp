@@ -1,0 +1,25 @@
+// The tail draw as a set: whatever y is, the K - 1 most probable tokens are drafted. If y is one of them the fill
+// takes the K-th instead, so the free token is y with the mass of the fixed ones moved to the K-th.
+#pragma once
+
+#include <draftproof/optimum/law_optimum.hpp>
+#include <draftproof/optimum/one_free_draft.hpp>
+#include <draftproof/sim/drafters/tail_draw.hpp>
+
+namespace draftproof::optima {
+
+struct TailDraw {
+  using Drafter = drafters::TailDraw;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    std::vector<Token> fixed;
+    for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.top(rank));
+    auto free = proposal_outside(table, fixed.data(), 1);
+    for (std::size_t rank = 1; rank < fixed.size(); ++rank)
+      free[static_cast<std::size_t>(table.top(drafts - 1))] += free[static_cast<std::size_t>(fixed[rank])];
+    const double value = one_free_draft_optimum(table, fixed, free);
+    return OptimumBounds{value, value};
+  }
+};
+
+}  // namespace draftproof::optima

@@ -1,0 +1,19 @@
+// Drafts without replacement that end early where q runs out: exponential clocks.
+#pragma once
+
+#include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/law_optimum.hpp>
+#include <draftproof/sim/drafters/without_replacement.hpp>
+
+namespace draftproof::optima {
+
+struct WithoutReplacement {
+  using Drafter = drafters::WithoutReplacement;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    const double value = without_replacement_optimum(table, drafts).acceptance;
+    return OptimumBounds{value, value};
+  }
+};
+
+}  // namespace draftproof::optima
