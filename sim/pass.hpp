@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <draftproof/sim/uniform_source.hpp>
@@ -16,7 +17,7 @@ class FunctionWeights {
   DRAFTPROOF_DEVICE FunctionWeights(int size, F f) : size_{size}, f_{std::move(f)} {}
 
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
-    decltype(f_(Token{})) total{0};
+    std::remove_cvref_t<decltype(f_(Token{}))> total{0};
     for (Token x = 0; x < size_; ++x) total += f_(x);
     const double threshold = unit_interval(word) * static_cast<double>(total);
     decltype(total) running{0};
