@@ -26,8 +26,9 @@ template <class Scalar> struct DraftSets {
 
   std::size_t size() const { return sets.size(); }
 
-  /// Sets must come in ascending order.
+  /// Sets must come in ascending order. One whose chance vanished in floating point is left out.
   void add(std::vector<Token> set, Scalar chance) {
+    if (!(chance > Scalar{0})) return;
     sets.push_back(std::move(set));
     probability.push_back(std::move(chance));
   }
