@@ -1,10 +1,10 @@
 // Which of K drafts of different proposals is selected: by an optimal flow where all are among a few tokens,
 // one fixed draft otherwise. The law of the selected draft is then known at any V.
 //
-//   W        tokens            the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
-//   b        base              q_c(x) Pr(some other draft is outside W) inside, q_c(x) outside; c: the fixed
-//   draft beta     sets              shares of the sets of ranks that can be drafted inside p_I      law[x]
-//   b + the shares of x
+//   W      tokens    the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
+//   b      base      q_c(x) Pr(some other draft is outside W) inside, q_c(x) outside; c is the fixed draft
+//   beta   sets      shares of the sets of ranks that can be drafted inside
+//   p_I    law[x]    b + the shares of x
 //
 // Cost: O(K V), and a flow over the sets of at most K of n tokens.
 #pragma once
@@ -17,14 +17,16 @@
 
 namespace draftproof {
 
-template <class Scalar> struct AlphabetPlan {
+template <class Scalar>
+struct AlphabetPlan {
   std::vector<Token> tokens;
   std::vector<int> rank;
   TransportPlan<Scalar> sets;
   std::vector<Scalar> law;
 
   /// Of the drafts at `at`; draft `otherwise` if one of them is outside.
-  template <class P, class R> Token select(const P& at, int otherwise, R& random) const {
+  template <class P, class R>
+  Token select(const P& at, int otherwise, R& random) const {
     Token ranks[max_drafts];
     for (int k = 0; k < at.drafts(); ++k)
       if ((ranks[k] = rank[static_cast<std::size_t>(at.draft(k))]) < 0) return at.draft(otherwise);
@@ -36,7 +38,8 @@ template <class Scalar> struct AlphabetPlan {
 
 /// Tokens in an order that depends on their probabilities alone, by p descending, then by the proposals: ids
 /// decide between equal tokens only, so names do not matter. Tokens that no proposal can draft are left out.
-template <class L> std::vector<Token> draftable_tokens(const L& laws, int drafts) {
+template <class L>
+std::vector<Token> draftable_tokens(const L& laws, int drafts) {
   std::vector<Token> order;
   for (Token x = 0; x < laws.vocabulary(); ++x) {
     bool draftable = false;

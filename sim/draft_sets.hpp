@@ -1,9 +1,8 @@
 // Every set of distinct tokens that can be drafted, with its probability: all that a plan for a draft law
 // needs. The law is not written down a second time; the drafter itself is walked through all its branches.
 //
-//   A        sets[i]           distinct tokens of a tuple, ascending; sets in lexicographic order
-//   Q(A)     probability[i]    chance that the drafts are exactly these, in any order and multiplicity;
-//   positive
+//   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
+//   Q(A)    probability[i]   positive chance that the drafts are exactly these, in any order and number
 //
 // Cost: one branch a tuple, V^K for independent draws. For small V.
 #pragma once
@@ -20,7 +19,8 @@
 
 namespace draftproof {
 
-template <class Scalar> struct DraftSets {
+template <class Scalar>
+struct DraftSets {
   std::vector<std::vector<Token>> sets;
   std::vector<Scalar> probability;
 
@@ -49,7 +49,8 @@ template <class Scalar> struct DraftSets {
 };
 
 /// The sets that `Drafter` draws from these laws. Throws std::length_error where there are too many tuples.
-template <class Drafter, class L> DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
+template <class Drafter, class L>
+DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
   using Scalar = typename L::Scalar;
   Explorer<Scalar> explorer;
   std::map<std::vector<Token>, Scalar> found;
@@ -63,8 +64,7 @@ template <class Drafter, class L> DraftSets<typename L::Scalar> draft_sets(const
         return Verdict{};
       },
       [&](const Leaf<Scalar>& leaf) { found.try_emplace(set, 0).first->second += leaf.probability; });
-  if (!complete)
-    throw std::length_error("too many draft tuples to enumerate: this plan is for small vocabularies");
+  if (!complete) throw std::length_error("too many draft tuples to enumerate: this plan is for small vocabularies");
   DraftSets<Scalar> law;
   for (auto& [tokens, chance] : found) law.add(tokens, std::move(chance));
   return law;
@@ -72,7 +72,8 @@ template <class Drafter, class L> DraftSets<typename L::Scalar> draft_sets(const
 
 /// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows sets
 /// tokens.
-template <class Scalar> DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows) {
+template <class Scalar>
+DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows) {
   std::map<std::vector<Token>, Scalar> found{{{}, Scalar{1}}};
   for (const auto& row : rows) {
     std::map<std::vector<Token>, Scalar> longer;
@@ -81,8 +82,7 @@ template <class Scalar> DraftSets<Scalar> independent_sets(const std::vector<std
         if (!(row[x] > Scalar{0})) continue;
         std::vector<Token> joined = set;
         const auto place = std::lower_bound(joined.begin(), joined.end(), static_cast<Token>(x));
-        if (place == joined.end() || *place != static_cast<Token>(x))
-          joined.insert(place, static_cast<Token>(x));
+        if (place == joined.end() || *place != static_cast<Token>(x)) joined.insert(place, static_cast<Token>(x));
         longer.try_emplace(std::move(joined), 0).first->second += chance * row[x];
       }
     found = std::move(longer);

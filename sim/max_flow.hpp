@@ -18,7 +18,8 @@
 
 namespace draftproof {
 
-template <class Capacity> class MaxFlow {
+template <class Capacity>
+class MaxFlow {
  public:
   explicit MaxFlow(int nodes) : leaving_(index(nodes)) {}
 
@@ -94,13 +95,15 @@ using FlowCapacity = std::conditional_t<std::is_floating_point_v<Scalar>, std::i
 
 /// Multiples of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2 are exact, and
 /// none exceeds the probability it came from. What a plan loses is below 2^-52 for each capacity.
-template <class Scalar> FlowCapacity<Scalar> to_capacity(const Scalar& probability) {
+template <class Scalar>
+FlowCapacity<Scalar> to_capacity(const Scalar& probability) {
   if constexpr (std::is_floating_point_v<Scalar>)
     return static_cast<std::int64_t>(static_cast<double>(probability) * 0x1p52);
   else
     return probability;
 }
-template <class Scalar> Scalar from_capacity(const FlowCapacity<Scalar>& capacity) {
+template <class Scalar>
+Scalar from_capacity(const FlowCapacity<Scalar>& capacity) {
   if constexpr (std::is_floating_point_v<Scalar>)
     return static_cast<Scalar>(static_cast<double>(capacity) * 0x1p-52);
   else

@@ -1,21 +1,22 @@
 // Which of two i.i.d. drafts is selected: by an optimal flow where both are among the first s tokens of an
 // order, the earlier one otherwise. The law of the selected draft is then known at any V.
 //
-//   order    rank[x]          draftable tokens by p - q^2 descending; -1 where q = 0
-//   s        inside           tokens whose pairs the flow decides
-//   w        pairs            shares of the pairs {i,j} of ranks below s, of mass 2 q_i q_j
-//   b        base             p_I without those pairs: q^2 + 2 q q(later tokens, from rank s on)
-//   p_I      law[x]           b + the shares of x
+//   order    rank[x]    draftable tokens by p - q^2 descending; -1 where q = 0
+//   s        inside     tokens whose pairs the flow decides
+//   w        pairs      shares of the pairs {i,j} of ranks below s, of mass 2 q_i q_j
+//   b        base       p_I without those pairs: q^2 + 2 q q(later tokens, from rank s on)
+//   p_I      law[x]     b + the shares of x
 //
 // Every token has b >= q^2, so the loss against the optimum is at most the sum of (p - q^2)+ from rank s on:
-// keep an optimal selection's pairs inside, and inside tokens only gain while others keep q^2. Cost: O(V log
-// V) and a flow over s^2 edges.
+// keep an optimal selection's pairs inside, and inside tokens only gain while others keep q^2
+// (docs/plans.md).
+// Cost: O(V log V) and a flow over s^2 edges.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <draftproof/sim/fixed_point.hpp>
@@ -23,14 +24,16 @@
 
 namespace draftproof {
 
-template <class Scalar> struct PairPlan {
+template <class Scalar>
+struct PairPlan {
   std::vector<int> rank;
   int inside = 0;
   TransportPlan<Scalar> pairs;
   std::vector<Scalar> law;
 
   /// Of drafts a and b, which q can draw.
-  template <class R> Token select(Token a, Token b, R& random) const {
+  template <class R>
+  Token select(Token a, Token b, R& random) const {
     if (rank_of(b) < rank_of(a)) std::swap(a, b);
     const Token ranks[2] = {rank_of(a), rank_of(b)};
     if (a == b || ranks[1] >= inside) return a;
@@ -43,7 +46,8 @@ template <class Scalar> struct PairPlan {
 };
 
 /// Sums in integers where the scalar is floating: the same bits in any order.
-template <class Scalar> class VocabularySum {
+template <class Scalar>
+class VocabularySum {
  public:
   void operator+=(const Scalar& term) {
     if constexpr (std::is_floating_point_v<Scalar>)
@@ -62,7 +66,8 @@ template <class Scalar> class VocabularySum {
   std::conditional_t<std::is_floating_point_v<Scalar>, Fixed, Scalar> sum_{0};
 };
 
-template <class L> PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
+template <class L>
+PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
   using Scalar = typename L::Scalar;
   struct Entry {
     Scalar excess, p, q;
@@ -70,8 +75,7 @@ template <class L> PairPlan<typename L::Scalar> plan_pairs(const L& laws, int to
   };
   std::vector<Entry> order;
   for (Token x = 0; x < laws.vocabulary(); ++x)
-    if (const Scalar p = laws.target(x), q = laws.proposal(x); q > Scalar{0})
-      order.push_back({p - q * q, p, q, x});
+    if (const Scalar p = laws.target(x), q = laws.proposal(x); q > Scalar{0}) order.push_back({p - q * q, p, q, x});
   // Ids decide between equal tokens only, so names do not matter.
   std::sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
     if (a.excess != b.excess) return a.excess > b.excess;

@@ -2,12 +2,11 @@
 // choice on either side of it.
 //
 //   order    tokens          by q / p descending
-//   psi      p(S) - q(S)^K   over prefixes S of the order; H is the prefix of its minimum, 1 + psi(H) the
-//   optimum delta    refused[x]      mass of x left to the residual: steps of the running minimum of psi from
-//   the right outer    sets not in H   always accepted, on one of their tokens outside H, with marginals p -
-//   delta inner    sets in H       accepted on one of their tokens with marginal p, or refused with mass
-//   -psi(H) error    bound           half the L1 norm of what both fits miss: a bound of the output's total
-//   variation
+//   psi      p(S) - q(S)^K   over prefixes S of the order; H is its minimiser, 1 + psi(H) the optimum
+//   delta    refused[x]      mass of x left to the residual: steps of psi's running minimum from the right
+//   outer    sets not in H   always accepted, on a token outside H, with marginals p - delta
+//   inner    sets in H       accepted on a token with marginals p, or refused with mass -psi(H)
+//   bound    error           half the L1 norm of what both fits miss, at least the output's total variation
 //
 // Cost: the sets of at most K tokens, and two fits (sim/softmax_fit.hpp). In double.
 #pragma once
@@ -31,8 +30,7 @@ class ResolutionPlan {
   std::vector<double> refused;             ///< by rank
   double acceptance = 0, error = 0;
 
-  ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count,
-                 double tolerance)
+  ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance)
       : rank(target.size(), -1) {
     sort(target, proposal);
     find_cut(count);

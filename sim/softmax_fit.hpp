@@ -1,15 +1,16 @@
 // Choices among tokens by a softmax with one level a token, such that every token is chosen as often as
 // wanted.
 //
-//   c, w     Choice          tokens to choose among, and how often the choice comes up
-//   a        level[x]        choice c takes x with probability exp(a_x) / sum over c of exp(a); -inf: never
-//   m(a)     marginals       how often x is chosen, sum over choices
-//   Phi      potential       sum of w log sum exp a - <wanted, a>: convex, with gradient m(a) - wanted
+//   c, w    SoftmaxChoice   tokens to choose among, and how often the choice comes up
+//   a       level[x]        c takes x with probability exp(a_x) / sum over c of exp(a); -inf: never
+//   m(a)    marginals       how often x is chosen, sum over choices
+//   Phi     potential       sum of w log sum exp a - <wanted, a>: convex, with gradient m(a) - wanted
 //
 // Newton's method with backtracking: a wanted marginal on a face of what is possible sends levels to
 // infinity, and Newton's steps then shrink the gradient by a constant factor where first-order ones would
-// crawl. Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; the error that is left is measured,
-// not assumed.
+// crawl.
+// Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; the error that is left is measured, not
+// assumed.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +48,8 @@ class SoftmaxFit {
   void level_out(std::size_t first, std::size_t last) {
     double mean = 0;
     for (std::size_t x = first; x < last; ++x) mean += level_[x] / static_cast<double>(last - first);
-    std::fill(level_.begin() + static_cast<std::ptrdiff_t>(first),
-              level_.begin() + static_cast<std::ptrdiff_t>(last), mean);
+    std::fill(level_.begin() + static_cast<std::ptrdiff_t>(first), level_.begin() + static_cast<std::ptrdiff_t>(last),
+              mean);
   }
 
   /// exp(a_x - largest a) for the tokens of a choice; all 1 where none is wanted.
@@ -116,8 +117,7 @@ class SoftmaxFit {
         for (std::size_t j = 0; j < share.size(); ++j) {
           const int r = place_[index(tokens[i])], c = place_[index(tokens[j])];
           if (r < 0 || c < 0) continue;
-          hessian[index(r) * n + index(c)] +=
-              weight * (share[i] / total) * ((i == j ? 1.0 : 0.0) - share[j] / total);
+          hessian[index(r) * n + index(c)] += weight * (share[i] / total) * ((i == j ? 1.0 : 0.0) - share[j] / total);
         }
     }
     // Levels matter up to a common constant: the ridge settles it, far below any curvature that counts.

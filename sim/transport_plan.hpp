@@ -1,15 +1,15 @@
 // Moves as much as possible of the drafts' probability onto the target: which share of each drafted set goes
 // to which of its members.
 //
-//   f(A,x)   share[A][j]       mass that set A gives to its j-th token; sum over A at most the token's
-//   capacity
+//   f(A,x)   share[A][j]       mass of set A on its j-th token; over all A at most the token's capacity
 //            share[A].back()   what A keeps: Q(A) - sum of f(A,x)
 //   s(x)     served[x]         sum of f(A,x) over A
 //
 // Cost: a maximum flow over sum of |A| edges. Exact in fractions. In floating point the flow is one of
 // integers, so shares add up without rounding and never exceed Q or the capacity; the total falls short of
-// the optimum by less than (sets + V) 2^-52. Source: the transport problem of Sun et al. 2023,
-// arXiv:2310.15141, with tuples merged into sets.
+// the optimum by less than (sets + V) 2^-52.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,15 @@
 
 namespace draftproof {
 
-template <class Scalar> struct TransportPlan {
+template <class Scalar>
+struct TransportPlan {
   DraftSets<Scalar> drafts;
   std::vector<std::vector<Scalar>> share;
   std::vector<Scalar> served;
 
   /// Index in set `set` of the token that gets the draft; the set's size if it is kept.
-  template <class R> std::size_t pick(std::size_t set, R& random) const {
+  template <class R>
+  std::size_t pick(std::size_t set, R& random) const {
     const auto& shares = share[set];
     const auto weight = [&shares](Token j) -> Scalar { return shares[static_cast<std::size_t>(j)]; };
     return static_cast<std::size_t>(random.pick(FunctionWeights{static_cast<int>(shares.size()), weight}));

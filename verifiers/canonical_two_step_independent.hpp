@@ -2,8 +2,9 @@
 // source.
 //
 // The plan, its cost and why it is exact: canonical_two_step.hpp. Acceptance is the optimum of this draft
-// law. Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets
-// derived here.
+// law.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived
+// here.
 #pragma once
 
 #include <draftproof/sim/drafters/independent.hpp>

@@ -2,15 +2,16 @@
 // the optimum says which drafts are accepted for certain; softmax choices, fitted by convex minimisation,
 // spread them over tokens.
 //
-//   tau      tolerance          the fits stop when together they miss p by tau in L1, so by tau / 2 in total
-//   variation H        plan.core          tokens of the minimising cut; odds of every set
-//   (sim/resolution_plan.hpp) delta    plan.residual      what no draft serves
+//   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
+//   H       core            tokens of the minimising cut, odds of every set (sim/resolution_plan.hpp)
+//   delta   plan.residual   what no draft serves
 //
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1
-// numbers a trial. Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with
-// sets for tuples. Its truncation of the vocabulary is left out. Within tau because the output differs from p
-// by no more than the marginals that the fits miss, which the plan measures. A refused set lies in H and the
-// residual outside it, so no unaccepted token was drafted.
+// numbers a trial.
+// Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
+// Its truncation of the vocabulary is left out.
+// Within tau because the output differs from p by no more than the marginals that the fits miss, which the
+// plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted.
 #pragma once
 
 #include <memory>
@@ -21,17 +22,16 @@
 namespace draftproof::verifiers {
 
 struct GlobalResolution {
-  static constexpr Info info{
-      .name = "global_resolution",
-      .summary = "the optimum for i.i.d. drafts by fitted softmax choices, up to a tolerance",
-      .source = "Thomas and Pal, arXiv:2511.15898; reconstruction",
-      .drafts = DraftLaws{"iid"},
-      .promise = Promise::lossless_up_to,
-      .tau = 1e-4,
-      .claims = {.flag_is_membership = true},
-      .cannot = {.simulate = "the plan enumerates the sets of K tokens",
-                 .fresh = "the plan enumerates the sets of K tokens",
-                 .device = "the plan enumerates the sets of K tokens"}};
+  static constexpr Info info{.name = "global_resolution",
+                             .summary = "the optimum for i.i.d. drafts by fitted softmax choices, up to a tolerance",
+                             .source = "Thomas and Pal, arXiv:2511.15898; reconstruction",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossless_up_to,
+                             .tau = 1e-4,
+                             .claims = {.flag_is_membership = true},
+                             .cannot = {.simulate = "the plan enumerates the sets of K tokens",
+                                        .fresh = "the plan enumerates the sets of K tokens",
+                                        .device = "the plan enumerates the sets of K tokens"}};
 
   double tolerance = info.tau;
 
@@ -42,12 +42,14 @@ struct GlobalResolution {
       return typename L::Scalar(rank < 0 ? 0.0 : core->refused[static_cast<std::size_t>(rank)]);
     });
   }
-  template <class L> struct Plan {
+  template <class L>
+  struct Plan {
     std::shared_ptr<const ResolutionPlan> core;
     decltype(residual_of(std::declval<const L&>(), core)) residual;
   };
 
-  template <Laws L> Plan<L> prepare(const L& laws, int drafts) const {
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
     std::vector<double> p, q;
     for (Token x = 0; x < laws.vocabulary(); ++x) {
       p.push_back(static_cast<double>(laws.target(x)));
@@ -65,10 +67,9 @@ struct GlobalResolution {
     const auto set = core.drafts.of(ranks, at.drafts());
     if (set == core.drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
     const auto& odds = core.share[set];
-    const Token chosen =
-        random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
-                                      return typename P::Scalar(odds[static_cast<std::size_t>(j)]);
-                                    }});
+    const Token chosen = random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
+                                                       return typename P::Scalar(odds[static_cast<std::size_t>(j)]);
+                                                     }});
     const auto& members = core.drafts.sets[set];
     if (static_cast<std::size_t>(chosen) == members.size()) return random.emit(plan.residual);
     const Token x = core.tokens[static_cast<std::size_t>(members[static_cast<std::size_t>(chosen)])];

@@ -1,15 +1,16 @@
 // Drafts of different proposals in a tournament: the winner of the drafts so far meets the next one, an
 // optimal two-draft selection decides, and the last winner is verified as a single draft.
 //
-//   L_k      rounds[k].served        law of the winner after draft k, by rank; L_1 = q_1
-//   beta     rounds[k].share         shares of the pair of winner and draft, by ranks of tokens
-//   p_I      plan.selected.of(x)     L_K
+//   L_k    rounds[k].served      law of the winner after draft k, by rank; L_1 = q_1
+//   beta   rounds[k].share       shares of the pair of winner and draft, by ranks of tokens
+//   p_I    plan.selected.of(x)   L_K
 //
 // Cost: K - 1 flows over V^2 pairs once per (p, q, K); K - 1 draws and one flip a trial. Acceptance sum
 // min(L_K, p), the optimum at K = 2 and at times below it beyond; it depends on which optimal flow each round
-// finds. Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction:
-// losslessness is proved here by exploration. Exact because each L_k is summed from the very shares that
-// select, and L_K is the law of a single draft.
+// finds.
+// Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: losslessness
+// is proved here by exploration.
+// Exact because each L_k is summed from the very shares that select, and L_K is the law of a single draft.
 #pragma once
 
 #include <draftproof/sim/alphabet_plan.hpp>
@@ -18,27 +19,29 @@
 namespace draftproof::verifiers {
 
 struct Tournament {
-  static constexpr Info info{
-      .name = "tournament",
-      .summary = "the winner so far meets the next draft in an optimal two-draft selection",
-      .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-      .cannot = {.simulate = "the plan holds V^2 pairs of tokens a draft",
-                 .fresh = "the plan holds V^2 pairs of tokens a draft",
-                 .device = "the plan holds V^2 pairs of tokens a draft"}};
+  static constexpr Info info{.name = "tournament",
+                             .summary = "the winner so far meets the next draft in an optimal two-draft selection",
+                             .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
+                             .drafts = DraftLaws{"independent"},
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .cannot = {.simulate = "the plan holds V^2 pairs of tokens a draft",
+                                        .fresh = "the plan holds V^2 pairs of tokens a draft",
+                                        .device = "the plan holds V^2 pairs of tokens a draft"}};
 
-  template <class Scalar> struct Rounds {
+  template <class Scalar>
+  struct Rounds {
     std::vector<Token> tokens;  ///< by rank
     std::vector<int> rank;      ///< of token; -1 if it cannot be drafted
     std::vector<TransportPlan<Scalar>> rounds;
   };
-  template <class L> struct Plan {
+  template <class L>
+  struct Plan {
     std::shared_ptr<const Rounds<typename L::Scalar>> bracket;
     SelectedDraft<L> selected;
   };
 
-  template <Laws L> Plan<L> prepare(const L& laws, int drafts) const {
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
     using Scalar = typename L::Scalar;
     Rounds<Scalar> bracket{draftable_tokens(laws, drafts), std::vector<int>(size(laws), -1), {}};
     std::vector<Scalar> target, winner;
@@ -56,10 +59,8 @@ struct Tournament {
       winner = round.served;
     }
     std::vector<Scalar> law(size(laws), Scalar{0});
-    for (std::size_t r = 0; r < winner.size(); ++r)
-      law[static_cast<std::size_t>(bracket.tokens[r])] = winner[r];
-    return {std::make_shared<const Rounds<Scalar>>(std::move(bracket)),
-            SelectedDraft<L>(laws, std::move(law))};
+    for (std::size_t r = 0; r < winner.size(); ++r) law[static_cast<std::size_t>(bracket.tokens[r])] = winner[r];
+    return {std::make_shared<const Rounds<Scalar>>(std::move(bracket)), SelectedDraft<L>(laws, std::move(law))};
   }
 
   template <Position P, RandomSource R>
@@ -77,7 +78,8 @@ struct Tournament {
   }
 
  private:
-  template <class L> static std::size_t size(const L& laws) {
+  template <class L>
+  static std::size_t size(const L& laws) {
     return static_cast<std::size_t>(laws.vocabulary());
   }
 };

@@ -28,8 +28,7 @@ TEST(MaxFlow, OfANetworkWorkedByHand) {
   MaxFlow<int> network(6);
   network.add_edge(0, 1, 1);
   network.add_edge(0, 2, 1);
-  const int first = network.add_edge(1, 3, 1), second = network.add_edge(1, 4, 1),
-            only = network.add_edge(2, 3, 1);
+  const int first = network.add_edge(1, 3, 1), second = network.add_edge(1, 4, 1), only = network.add_edge(2, 3, 1);
   network.add_edge(3, 5, 1);
   network.add_edge(4, 5, 1);
   network.run(0, 5);
@@ -55,11 +54,10 @@ TEST(OptimalTransport, ReachesTheOptimumOfEveryDraftLaw) {
 }
 
 // Laws whose optimum has a closed form need no flow; with one, the same optimum comes out.
-template <class Drafter> struct Transport : verifiers::OptimalTransportOf<Drafter> {
-  static constexpr Info info{.name = "transport",
-                             .summary = "for a test",
-                             .source = "none",
-                             .most_drafts = Drafter::info.most_drafts};
+template <class Drafter>
+struct Transport : verifiers::OptimalTransportOf<Drafter> {
+  static constexpr Info info{
+      .name = "transport", .summary = "for a test", .source = "none", .most_drafts = Drafter::info.most_drafts};
 };
 TEST(OptimalTransport, ReachesTheOptimumOfLawsWithAClosedForm) {
   expect_lossless(Transport<drafters::Greedy>{}, "greedy", true);
@@ -74,11 +72,13 @@ TEST(CanonicalTwoStep, ReachesTheOptimum) {
 
 /// Two-step verification with arbitrary weights: member j of a set gets a share proportional to a number that
 /// only the seed, the set and j decide.
-template <class Drafter> struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
+template <class Drafter>
+struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
   static constexpr Info info{.name = "random_two_step", .summary = "for a test", .source = "none"};
   std::uint64_t seed = 0;
 
-  template <Laws L> verifiers::TwoStepPlan<L> prepare(const L& laws, int drafts) const {
+  template <Laws L>
+  verifiers::TwoStepPlan<L> prepare(const L& laws, int drafts) const {
     using Scalar = typename L::Scalar;
     TransportPlan<Scalar> plan{draft_sets<Drafter>(laws, drafts), {}, {}};
     plan.served.assign(static_cast<std::size_t>(laws.vocabulary()), Scalar{0});
@@ -112,15 +112,14 @@ TEST(CanonicalTwoStep, IsLosslessForAnyWeights) {
 /// file asks for.
 constexpr double tolerance = 1e-12;
 
-template <class V> double deviation(const golden::Case& c, std::string_view draft_law) {
+template <class V>
+double deviation(const golden::Case& c, std::string_view draft_law) {
   const Rows<double> rows(c.p, c.q);
   static const VerifierOf<V> scheme(Kind::verifier);
-  const auto law =
-      explore_law(*registry().drafter(draft_law), *scheme.explore_on(rows, c.drafts), rows, c.drafts);
+  const auto law = explore_law(*registry().drafter(draft_law), *scheme.explore_on(rows, c.drafts), rows, c.drafts);
   EXPECT_TRUE(law.complete) << c.id;
   double largest = std::max(std::abs(law.flag - c.flag), std::abs(law.membership - c.membership));
-  for (std::size_t x = 0; x < c.p.size(); ++x)
-    largest = std::max(largest, std::abs(law.output[x] - c.output[x]));
+  for (std::size_t x = 0; x < c.p.size(); ++x) largest = std::max(largest, std::abs(law.output[x] - c.output[x]));
   return largest;
 }
 
@@ -132,8 +131,7 @@ double deviation(const golden::Case& c) {
   if (c.draft_law == "iid") return deviation<OptimalTransport>(c, "iid");
   if (c.draft_law == "indep") return deviation<OptimalTransportIndependent>(c, "independent");
   if (c.draft_law == "wor_stop") return deviation<OptimalTransportWor>(c, "without_replacement");
-  if (c.draft_law == "wor_uniform")
-    return deviation<OptimalTransportWorUniform>(c, "without_replacement_uniform");
+  if (c.draft_law == "wor_uniform") return deviation<OptimalTransportWorUniform>(c, "without_replacement_uniform");
   if (c.draft_law == "rheo_m1") return deviation<OptimalTransportTailDraw>(c, "tail_draw");
   ADD_FAILURE() << c.id;
   return 0;

@@ -64,8 +64,7 @@ TEST(GlobalResolution, EveryReferenceCase) {
   for (const golden::Case& c : golden::cases()) {
     if (c.scheme != "ot_lp" || c.draft_law != "iid") continue;
     const Rows<double> rows(c.p, c.q);
-    const auto law =
-        explore_law(*registry().drafter("iid"), *scheme.explore_on(rows, c.drafts), rows, c.drafts);
+    const auto law = explore_law(*registry().drafter("iid"), *scheme.explore_on(rows, c.drafts), rows, c.drafts);
     EXPECT_NEAR(law.flag, c.flag, 1e-7) << c.id;
     EXPECT_NEAR(law.membership, c.membership, 1e-7) << c.id;
     for (std::size_t x = 0; x < c.p.size(); ++x) EXPECT_NEAR(law.output[x], c.p[x], 1e-7) << c.id;

@@ -91,8 +91,7 @@ TEST(TruncatedAlphabet, RunsAtALargeVocabulary) {
       flagged += verdict.accepted >= 0;
     }
   }
-  EXPECT_NEAR(static_cast<double>(flagged) / trials, accepted,
-              5 * std::sqrt(accepted * (1 - accepted) / trials));
+  EXPECT_NEAR(static_cast<double>(flagged) / trials, accepted, 5 * std::sqrt(accepted * (1 - accepted) / trials));
 }
 
 TEST(Tournament, IsLosslessAndAtMostOptimal) { expect_lossless(Tournament{}, "independent", false, 240); }
@@ -111,8 +110,7 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
     EXPECT_GE(at.law().flag, at.law_of(fewer).flag) << instance.text();
     below += at.law().flag < at.optimum();
   });
-  EXPECT_GT(below, 0)
-      << "no instance showed that more than two drafts are not optimal: the law is not exercised";
+  EXPECT_GT(below, 0) << "no instance showed that more than two drafts are not optimal: the law is not exercised";
 }
 
 // The reference optimum of different proposals. 1e-12 covers the flow's 2^-52 a set and token (at most 13 of

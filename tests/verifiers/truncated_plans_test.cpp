@@ -98,8 +98,7 @@ TEST(TruncatedLp, RunsAtALargeVocabulary) {
     const auto i = static_cast<std::size_t>(x);
     total += plan.law[i];
     accepted += std::min(plan.law[i], table.target(x));
-    if (plan.rank[i] >= plan.inside)
-      lost += std::max(table.target(x) - table.proposal(x) * table.proposal(x), 0.0);
+    if (plan.rank[i] >= plan.inside) lost += std::max(table.target(x) - table.proposal(x) * table.proposal(x), 0.0);
   }
   EXPECT_NEAR(total, 1, 20'011 * 0x1p-53);
   const double optimum = iid_optimum(table, 2).acceptance;
@@ -122,8 +121,7 @@ TEST(TruncatedLp, RunsAtALargeVocabulary) {
       flagged += verdict.accepted >= 0;
     }
   }
-  EXPECT_NEAR(static_cast<double>(flagged) / trials, accepted,
-              5 * std::sqrt(accepted * (1 - accepted) / trials));
+  EXPECT_NEAR(static_cast<double>(flagged) / trials, accepted, 5 * std::sqrt(accepted * (1 - accepted) / trials));
 }
 
 }  // namespace
