@@ -1,0 +1,55 @@
+// The second half of two-step verification: one draft has been selected by some rule, and the law of the
+// selected draft is known; it is verified as a single draft of that law.
+//
+//   p_I(x)   law[x]         probability that the selected draft is x, over drafts and selection
+//   r        residual       weights (p - p_I)+
+//            nothing_left   r is 0 everywhere
+//
+// Cost: one pass for the residual, one flip a trial. Source: Khisti et al., arXiv:2410.18234.
+// Exact for every rule of selection whose law p_I is, because it is single-draft sampling.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof {
+
+template <class L>
+class SelectedDraft {
+ public:
+  using Scalar = typename L::Scalar;
+
+  SelectedDraft(const L& laws, std::vector<Scalar> law)
+      : law_{std::make_shared<const std::vector<Scalar>>(std::move(law))}, residual_{residual_of(laws, law_)} {
+    for (Token x = 0; x < laws.vocabulary(); ++x) nothing_left_ &= !(laws.target(x) > of(x));
+  }
+
+  const Scalar& of(Token x) const { return (*law_)[static_cast<std::size_t>(x)]; }
+
+  /// `x` is the selected token, and among the drafts.
+  template <class P, class R>
+  Verdict verify(const P& at, Token x, R& random) const {
+    // Where nothing is left every flip is certain, and only rounding could refuse it.
+    if (random.flip(at.target(x), of(x)) || nothing_left_) return accepted(x, find_draft(at, x));
+    return random.emit(residual_);
+  }
+
+ private:
+  using Shared = std::shared_ptr<const std::vector<Scalar>>;
+
+  static auto residual_of(const L& laws, const Shared& law) {
+    return laws.frozen([&laws, law](Token x) -> Scalar {
+      const Scalar left = laws.target(x) - (*law)[static_cast<std::size_t>(x)];
+      return left > laws.zero() ? left : laws.zero();
+    });
+  }
+
+  Shared law_;
+  bool nothing_left_ = true;
+  decltype(residual_of(std::declval<const L&>(), law_)) residual_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,68 @@
+// The canonical architecture of multi-draft sampling: select one of the drafts by weights, then verify it as
+// a single draft. With the weights of an optimal flow it reaches the optimum of its draft law.
+//
+//   A           core->drafts.sets[i]     set of the drafts
+//   beta_y(A)   core->share[i] / Q(A)    chance to select its member y; spare mass goes to any member
+//   p_I         plan.selected.of(y)      law of the selected draft, sum over A of Q(A) beta_y(A)
+//
+// Cost: enumeration of the draft law and a flow once per (p, q, K); one draw over |A| numbers and one flip a
+// trial.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived
+// here.
+// Exact for all weights, because p_I is summed from the very shares that select. Acceptance sum min(p_I, p):
+// the flow's value, as p_I is at least the flow into every token and the flow keeps to p. A plan belongs to
+// one draft law, so there is one type a law.
+#pragma once
+
+#include <draftproof/sim/selected_draft.hpp>
+#include <draftproof/verifiers/optimal_transport.hpp>
+
+namespace draftproof::verifiers {
+
+/// Any selection by shares of sets, verified.
+template <class L>
+struct TwoStepPlan {
+  using Scalar = typename L::Scalar;
+
+  TwoStepPlan(const L& laws, TransportPlan<Scalar> shares)
+      : core{std::make_shared<const TransportPlan<Scalar>>(std::move(shares))}, selected{laws, core->served} {}
+
+  template <class P, class R>
+  Verdict verify(const P& at, R& random) const {
+    const auto set = core->drafts.of(at.draft_data(), at.drafts());
+    if (set == core->drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
+    return selected.verify(at, core->drafts.sets[set][core->pick(set, random)], random);
+  }
+
+  std::shared_ptr<const TransportPlan<Scalar>> core;
+  SelectedDraft<L> selected;
+};
+
+template <class Drafter>
+struct CanonicalTwoStepOf {
+  template <Laws L>
+  TwoStepPlan<L> prepare(const L& laws, int drafts) const {
+    using Scalar = typename L::Scalar;
+    auto shares = plan_transport<Scalar>(draft_sets<Drafter>(laws, drafts), target_row(laws));
+    shares.spend_spare();
+    return {laws, std::move(shares)};
+  }
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const TwoStepPlan<typename P::Underlying>& plan, R& random) const {
+    return plan.verify(at, random);
+  }
+};
+
+struct CanonicalTwoStep : CanonicalTwoStepOf<drafters::Iid> {
+  static constexpr Info info{.name = "canonical_two_step",
+                             .summary = "select an i.i.d. draft by the weights of an optimal flow, then single draft",
+                             .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
+                             .drafts = DraftLaws{"iid"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .flag_is_membership = true,
+                                        .more_drafts_never_hurt = true},
+                             .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

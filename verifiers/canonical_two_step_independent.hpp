@@ -1,0 +1,28 @@
+// The canonical two-step architecture for one draw of each of K different proposals. The setting of its
+// source.
+//
+// The plan, its cost and why it is exact: canonical_two_step.hpp. Acceptance is the optimum of this draft
+// law.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived
+// here.
+#pragma once
+
+#include <draftproof/sim/drafters/independent.hpp>
+#include <draftproof/verifiers/canonical_two_step.hpp>
+
+namespace draftproof::verifiers {
+
+struct CanonicalTwoStepIndependent : CanonicalTwoStepOf<drafters::Independent> {
+  static constexpr Info info{
+      .name = "canonical_two_step_independent",
+      .summary = "select among drafts of different proposals by an optimal flow, then single draft",
+      .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
+      .drafts = DraftLaws{"independent"},
+      .claims = {.accepts_equal_laws = true,
+                 .one_draft_is_single_draft = true,
+                 .flag_is_membership = true,
+                 .more_drafts_never_hurt = true},
+      .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

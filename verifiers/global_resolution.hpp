@@ -1,0 +1,80 @@
+// Global resolution: the optimum for i.i.d. drafts up to a tolerance, without a linear program. The cut of
+// the optimum says which drafts are accepted for certain; softmax choices, fitted by convex minimisation,
+// spread them over tokens.
+//
+//   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
+//   H       core            tokens of the minimising cut, odds of every set (sim/resolution_plan.hpp)
+//   delta   plan.residual   what no draft serves
+//
+// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1
+// numbers a trial.
+// Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
+// Its truncation of the vocabulary is left out.
+// Within tau because the output differs from p by no more than the marginals that the fits miss, which the
+// plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted.
+#pragma once
+
+#include <memory>
+
+#include <draftproof/sim/resolution_plan.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct GlobalResolution {
+  static constexpr Info info{.name = "global_resolution",
+                             .summary = "the optimum for i.i.d. drafts by fitted softmax choices, up to a tolerance",
+                             .source = "Thomas and Pal, arXiv:2511.15898; reconstruction",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossless_up_to,
+                             .tau = 1e-4,
+                             .claims = {.flag_is_membership = true},
+                             .cannot = {.simulate = "the plan enumerates the sets of K tokens",
+                                        .fresh = "the plan enumerates the sets of K tokens",
+                                        .device = "the plan enumerates the sets of K tokens"}};
+
+  double tolerance = info.tau;
+
+  template <class L>
+  static auto residual_of(const L& laws, const std::shared_ptr<const ResolutionPlan>& core) {
+    return laws.frozen([core](Token x) {
+      const int rank = core->rank[static_cast<std::size_t>(x)];
+      return typename L::Scalar(rank < 0 ? 0.0 : core->refused[static_cast<std::size_t>(rank)]);
+    });
+  }
+  template <class L>
+  struct Plan {
+    std::shared_ptr<const ResolutionPlan> core;
+    decltype(residual_of(std::declval<const L&>(), core)) residual;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
+    std::vector<double> p, q;
+    for (Token x = 0; x < laws.vocabulary(); ++x) {
+      p.push_back(static_cast<double>(laws.target(x)));
+      q.push_back(static_cast<double>(laws.proposal(x)));
+    }
+    auto core = std::make_shared<const ResolutionPlan>(p, q, drafts, tolerance);
+    return {core, residual_of(laws, core)};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    const ResolutionPlan& core = *plan.core;
+    Token ranks[max_drafts];
+    for (int k = 0; k < at.drafts(); ++k) ranks[k] = core.rank[static_cast<std::size_t>(at.draft(k))];
+    const auto set = core.drafts.of(ranks, at.drafts());
+    if (set == core.drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
+    const auto& odds = core.share[set];
+    const Token chosen = random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
+                                                       return typename P::Scalar(odds[static_cast<std::size_t>(j)]);
+                                                     }});
+    const auto& members = core.drafts.sets[set];
+    if (static_cast<std::size_t>(chosen) == members.size()) return random.emit(plan.residual);
+    const Token x = core.tokens[static_cast<std::size_t>(members[static_cast<std::size_t>(chosen)])];
+    return accepted(x, find_draft(at, x));
+  }
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,89 @@
+// Optimal transport: the drafted set hands its token the share that a maximum flow from sets to tokens gives
+// it; what the flow leaves of p is drawn. The best any lossless verifier can do, for any draft law that can
+// be enumerated.
+//
+//   A        core->drafts.sets[i]   set of the drafts
+//   Q(A)     probability[i]         its chance under the draft law
+//   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is refused
+//   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
+//
+// Cost: enumeration of the draft law and a flow once per (p, q, K); one draw over |A| + 1 numbers a trial.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
+// Exact for every feasible f: sets serve s(x) <= p(x), the rest of p is drawn, and Q is the drafter's own law
+// because the plan walks the drafter. A plan belongs to one draft law, so there is one type a law; files
+// named after a law exist for the laws without a closed form of their optimum (docs/plans.md).
+#pragma once
+
+#include <memory>
+
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/transport_plan.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+inline constexpr Cannot enumerated_plan{.simulate = "the plan enumerates V^K draft tuples",
+                                        .fresh = "the plan enumerates V^K draft tuples",
+                                        .device = "the plan enumerates V^K draft tuples"};
+
+/// The rows of laws as vectors, for plans.
+template <Laws L>
+std::vector<typename L::Scalar> target_row(const L& laws) {
+  std::vector<typename L::Scalar> row;
+  for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
+  return row;
+}
+
+template <class Drafter>
+struct OptimalTransportOf {
+  template <class L>
+  using Core = std::shared_ptr<const TransportPlan<typename L::Scalar>>;
+
+  template <class L>
+  static auto residual_of(const L& laws, const Core<L>& core) {
+    return laws.frozen([&laws, core](Token x) ->
+                       typename L::Scalar { return laws.target(x) - core->served[static_cast<std::size_t>(x)]; });
+  }
+  template <class L>
+  struct Plan {
+    Core<L> core;
+    decltype(residual_of(std::declval<const L&>(), core)) residual;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
+    using Scalar = typename L::Scalar;
+    const auto target = target_row(laws);
+    TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(laws, drafts), target);
+    // Where all of p is served, what sets keep is the flow's rounding, and there is no residual to draw from.
+    if (plan.served == target) plan.spend_spare();
+    const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
+    return {core, residual_of(laws, core)};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    const auto set = plan.core->drafts.of(at.draft_data(), at.drafts());
+    if (set == plan.core->drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
+    const auto& members = plan.core->drafts.sets[set];
+    const std::size_t chosen = plan.core->pick(set, random);
+    if (chosen == members.size()) return random.emit(plan.residual);
+    const Token x = members[chosen];
+    return accepted(x, find_draft(at, x));
+  }
+};
+
+struct OptimalTransport : OptimalTransportOf<drafters::Iid> {
+  static constexpr Info info{.name = "optimal_transport",
+                             .summary = "a maximum flow from drafted sets to tokens: the optimum for i.i.d. drafts",
+                             .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
+                             .drafts = DraftLaws{"iid"},
+                             .claims = {.accepts_equal_laws = true,
+                                        .one_draft_is_single_draft = true,
+                                        .flag_is_membership = true,
+                                        .more_drafts_never_hurt = true},
+                             .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

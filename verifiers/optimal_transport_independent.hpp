@@ -1,0 +1,28 @@
+// Optimal transport for one draw of each of K different proposals. Here no single order of tokens yields the
+// best cut, so the flow is the way to it.
+//
+// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
+// for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
+#pragma once
+
+#include <draftproof/sim/drafters/independent.hpp>
+#include <draftproof/verifiers/optimal_transport.hpp>
+
+namespace draftproof::verifiers {
+
+struct OptimalTransportIndependent : OptimalTransportOf<drafters::Independent> {
+  static constexpr Info info{
+      .name = "optimal_transport_independent",
+      .summary = "a maximum flow from drafted sets to tokens: the optimum for different proposals",
+      .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
+      .drafts = DraftLaws{"independent"},
+      .claims = {.accepts_equal_laws = true,
+                 .one_draft_is_single_draft = true,
+                 .flag_is_membership = true,
+                 .more_drafts_never_hurt = true},
+      .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

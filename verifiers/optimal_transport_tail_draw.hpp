@@ -1,0 +1,26 @@
+// Optimal transport for the set of a top token, one tail draw and a fill. A gauge for tail_draw, whose
+// acceptance never exceeds it.
+//
+// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
+// for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
+#pragma once
+
+#include <draftproof/sim/drafters/tail_draw.hpp>
+#include <draftproof/verifiers/optimal_transport.hpp>
+
+namespace draftproof::verifiers {
+
+struct OptimalTransportTailDraw : OptimalTransportOf<drafters::TailDraw> {
+  static constexpr Info info{
+      .name = "optimal_transport_tail_draw",
+      .summary = "a maximum flow from drafted sets to tokens: the optimum for top, tail draw and fill",
+      .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
+      .drafts = DraftLaws{"tail_draw"},
+      .fewest_drafts = 2,
+      .claims = {.flag_is_membership = true},
+      .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

@@ -1,0 +1,30 @@
+// Optimal transport for draws of q without replacement that go on uniformly when q runs out. With K = V every
+// token is drafted and accepted.
+//
+// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
+// for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
+#pragma once
+
+#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
+#include <draftproof/verifiers/optimal_transport.hpp>
+
+namespace draftproof::verifiers {
+
+struct OptimalTransportWorUniform : OptimalTransportOf<drafters::WithoutReplacementUniform> {
+  static constexpr Info info{
+      .name = "optimal_transport_wor_uniform",
+      .summary =
+          "a maximum flow from drafted sets to tokens: the optimum for draws without replacement, then "
+          "uniform",
+      .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
+      .drafts = DraftLaws{"without_replacement_uniform"},
+      .claims = {.accepts_equal_laws = true,
+                 .one_draft_is_single_draft = true,
+                 .flag_is_membership = true,
+                 .more_drafts_never_hurt = true},
+      .cannot = enumerated_plan};
+};
+
+}  // namespace draftproof::verifiers

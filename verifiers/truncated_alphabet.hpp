@@ -1,0 +1,56 @@
+// Drafts of different proposals in two steps, with the selection optimised on few tokens: tuples inside the n
+// likeliest tokens of p are shared out by an optimal flow, any other tuple selects one fixed draft.
+//
+//   n      inside                tokens of the reduced alphabet; all of them: the optimum
+//   c      otherwise             index of the fixed draft, the first by default
+//   beta   plan.alphabet         shares of the sets inside (sim/alphabet_plan.hpp)
+//   p_I    plan.selected.of(x)   law of the selected draft, tuples outside included
+//
+// Cost: O(K V) and a flow over the sets of at most K of n tokens once per (p, q, K); a look-up, one draw and
+// one flip a trial. Acceptance sum min(p_I, p), at least the optimum less Pr(some draft is outside): only
+// those tuples are selected from differently than an optimal selection would.
+// Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction:
+// choice of tokens and rule outside are derived here, and losslessness is proved here by exploration.
+// Exact for any tokens inside and any fixed draft because p_I is the law of the selected draft.
+#pragma once
+
+#include <draftproof/sim/alphabet_plan.hpp>
+#include <draftproof/sim/selected_draft.hpp>
+
+namespace draftproof::verifiers {
+
+struct TruncatedAlphabet {
+  static constexpr Info info{
+      .name = "truncated_alphabet",
+      .summary = "select among drafts of different proposals, optimised on the likeliest tokens",
+      .source = "Khisti et al., arXiv:2410.18234, reduced alphabet; reconstruction",
+      .drafts = DraftLaws{"independent"},
+      .most_drafts = 4,  // the flow has about n^K / K! sets
+      .claims = {.one_draft_is_single_draft = true},
+      .cannot = {.device = "the plan is made on the host"}};
+
+  int inside = 12;
+  int otherwise = 0;  ///< clamped to the drafts at hand
+
+  template <class L>
+  struct Plan {
+    std::shared_ptr<const AlphabetPlan<typename L::Scalar>> alphabet;
+    int otherwise;
+    SelectedDraft<L> selected;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int drafts) const {
+    const int fixed = otherwise < drafts ? otherwise : drafts - 1;
+    auto alphabet =
+        std::make_shared<const AlphabetPlan<typename L::Scalar>>(plan_alphabet(laws, drafts, inside, fixed));
+    return {alphabet, fixed, SelectedDraft<L>(laws, alphabet->law)};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    return plan.selected.verify(at, plan.alphabet->select(at, plan.otherwise, random), random);
+  }
+};
+
+}  // namespace draftproof::verifiers

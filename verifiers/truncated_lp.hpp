@@ -1,0 +1,49 @@
+// Two i.i.d. drafts in two steps, with the selection optimised among few tokens: pairs inside the first s
+// tokens by p - q^2 are shared out by an optimal flow, of every other pair the earlier token is selected.
+//
+//   s     inside                tokens whose pairs are optimised; s = V is the optimum
+//   w     plan.pairs            shares and order (sim/pair_plan.hpp)
+//   p_I   plan.selected.of(x)   law of the selected draft
+//
+// Cost: O(V log V) and a flow over s^2 edges once per (p, q); a look-up, one draw and one flip a trial.
+// Acceptance sum min(p_I, p), at least the optimum less the sum of (p - q^2)+ over the other tokens.
+// Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the order, the rule
+// outside and the bound are derived here, and losslessness is proved here by exploration.
+// Exact for every s because p_I is the law of the selected draft whatever the flow found.
+#pragma once
+
+#include <draftproof/sim/pair_plan.hpp>
+#include <draftproof/sim/selected_draft.hpp>
+
+namespace draftproof::verifiers {
+
+struct TruncatedLp {
+  static constexpr Info info{.name = "truncated_lp",
+                             .summary = "select one of two i.i.d. drafts, optimised among the first s tokens",
+                             .source = "Khisti et al., arXiv:2410.18234, truncated program; reconstruction",
+                             .drafts = DraftLaws{"iid"},
+                             .fewest_drafts = 2,
+                             .most_drafts = 2,
+                             .cannot = {.device = "the plan is made on the host"}};
+
+  int inside = 10;
+
+  template <class L>
+  struct Plan {
+    std::shared_ptr<const PairPlan<typename L::Scalar>> pairs;
+    SelectedDraft<L> selected;
+  };
+
+  template <Laws L>
+  Plan<L> prepare(const L& laws, int) const {
+    auto pairs = std::make_shared<const PairPlan<typename L::Scalar>>(plan_pairs(laws, inside));
+    return {pairs, SelectedDraft<L>(laws, pairs->law)};
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+    return plan.selected.verify(at, plan.pairs->select(at.draft(0), at.draft(1), random), random);
+  }
+};
+
+}  // namespace draftproof::verifiers
