@@ -137,11 +137,19 @@ std::string_view to_text(Status status) {
   return "";
 }
 
-bool Proof::exact() const {
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.property == "exact_law" && finding.status == Status::held;
+namespace {
+
+bool held(const std::vector<Finding>& findings, std::string_view property) {
+  return std::any_of(findings.begin(), findings.end(), [property](const Finding& finding) {
+    return finding.property == property && finding.status == Status::held;
   });
 }
+
+}  // namespace
+
+bool Proof::exact() const { return held(findings, "exact_law"); }
+
+bool Proof::kept() const { return exact() || held(findings, "within_tau"); }
 
 const Finding* Proof::violation() const {
   // Losslessness first: it is what the reader came for.

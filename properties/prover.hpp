@@ -33,6 +33,7 @@ struct Proof {
   std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
 
   bool exact() const;                ///< exact_law held on every instance
+  bool kept() const;                 ///< what the scheme promises of its law held on every instance
   const Finding* violation() const;  ///< the first, or null
 };
 

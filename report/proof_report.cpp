@@ -24,6 +24,7 @@ std::string undecided_text(const Proof& proof) {
 Cell verdict_cell(const Proof& proof) {
   if (proof.violation()) return {"refuted", Tone::bad};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
+  if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
   return {"undecided"};
 }
 
@@ -32,6 +33,7 @@ nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
                               {"law", proof.drafter->info().name},
                               {"verdict", proof.violation() ? "refuted"
                                           : proof.exact()   ? "proved"
+                                          : proof.kept()    ? "within tau"
                                                             : "undecided"},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};

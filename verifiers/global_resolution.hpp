@@ -16,6 +16,7 @@
 
 #include <memory>
 
+#include <draftproof/sim/pass.hpp>
 #include <draftproof/sim/resolution_plan.hpp>
 #include <draftproof/sim/verifier.hpp>
 

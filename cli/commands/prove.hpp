@@ -64,7 +64,7 @@ struct Prove {
     bool undecided = stop_requested();
     for (const Proof& proof : proofs) {
       if (proof.violation()) return exit_violated;
-      undecided = undecided || !proof.exact();
+      undecided = undecided || !proof.kept();
     }
     return undecided ? exit_undecided : exit_held;
   }

@@ -69,7 +69,7 @@ struct Survey {
     for (const Proof& proof : proofs) {
       if (proof.verifier->kind() == Kind::mutant) continue;  // mutants are there to be refuted
       if (proof.violation()) return exit_violated;
-      undecided = undecided || !proof.exact();
+      undecided = undecided || !proof.kept();
     }
     return undecided ? exit_undecided : exit_held;
   }

@@ -29,6 +29,16 @@ struct AcceptAlways {
   }
 };
 
+/// Promises to stay within a thousandth of the target and takes every draft.
+struct WithinNothing : AcceptAlways {
+  static constexpr Info info = [] {
+    Info far = named("within_nothing");
+    far.promise = Promise::lossless_up_to;
+    far.tau = 1e-3;
+    return far;
+  }();
+};
+
 /// Exact, but says that a draft was accepted when none was.
 struct FlagAlways {
   static constexpr Info info = named("flag_always");
@@ -144,6 +154,8 @@ TEST(Properties, OneDraftSeesAnotherAcceptance) { expect_violated(proof_of<Claim
 TEST(Properties, PaddingSeesTheSizeOfTheVocabulary) { expect_violated(proof_of<UniformOverVocabulary>(), "padding"); }
 TEST(Properties, RelabellingSeesIds) { expect_violated(proof_of<LikesTokenZero>(), "relabelling"); }
 
+TEST(Properties, WithinTauSeesALawFurtherAway) { expect_violated(proof_of<WithinNothing>(), "within_tau"); }
+
 TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
   const AnyVerifier& verifier = *new VerifierOf<ReachesNothing>(Kind::mutant);  // kept to the end of the program
   const Proof proof = prove_on(verifier, *registry().drafter("iid"), Instance::parse("p=(1 1) q=(1 1) K=1"), {});
@@ -153,7 +165,8 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{"acceptance_bounds", "disjoint_supports", "equal_laws", "exact_law",
-                                            "more_drafts",       "one_draft",         "padding",    "relabelling"};
+                                            "more_drafts",       "one_draft",         "padding",    "relabelling",
+                                            "within_tau"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
