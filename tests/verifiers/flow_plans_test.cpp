@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/sim/drafters/fixed_top_k.hpp>
 #include <draftproof/sim/drafters/greedy.hpp>
 #include <draftproof/sim/drafters/hub.hpp>
@@ -51,6 +51,30 @@ TEST(OptimalTransport, ReachesTheOptimumOfEveryDraftLaw) {
   expect_lossless(verifiers::OptimalTransportWorUniform{}, "without_replacement_uniform", true);
   expect_lossless(verifiers::OptimalTransportIndependent{}, "independent", true);
   expect_lossless(verifiers::OptimalTransportTailDraw{}, "tail_draw", true);
+}
+
+// Beyond proofs: V = 80, K = 2 in double. The flow falls short of the scan's optimum by less than 2^-52 for each of
+// 3,240 sets and 80 tokens, and never exceeds it by more than the rounding of the enumerated Q, 2^-52 a set at most.
+TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
+  constexpr int vocabulary = 80;
+  std::vector<double> p, q;
+  double total_p = 0, total_q = 0;
+  for (int x = 0; x < vocabulary; ++x) {
+    total_p += p.emplace_back(1.0 / (x + 1));
+    total_q += q.emplace_back(1.0 / ((x * 7) % vocabulary + 2));
+  }
+  for (int x = 0; x < vocabulary; ++x) {
+    p[static_cast<std::size_t>(x)] /= total_p;
+    q[static_cast<std::size_t>(x)] /= total_q;
+  }
+  const RatioTable table(p, q);
+  const auto plan = verifiers::OptimalTransport{}.prepare(table, 2);
+  EXPECT_EQ(plan.core->drafts.size(), 3240u);
+  double served = 0;
+  for (const double s : plan.core->served) served += s;
+  const double optimum = iid_optimum(table, 2).acceptance;
+  EXPECT_LT(optimum, 0.99);
+  EXPECT_NEAR(served, optimum, 3320 * 0x1p-52);
 }
 
 // Laws whose optimum has a closed form need no flow; with one, the same optimum comes out.
