@@ -164,9 +164,9 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 }
 
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"acceptance_bounds", "disjoint_supports", "equal_laws", "exact_law",
-                                            "more_drafts",       "one_draft",         "padding",    "relabelling",
-                                            "within_tau"};
+  const std::vector<std::string_view> shown{"acceptance_bounds", "disjoint_supports", "equal_laws",
+                                            "exact_law",         "more_drafts",       "one_draft",
+                                            "padding",           "relabelling",       "within_tau"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
