@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -141,9 +143,12 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const RowPair pair = source.pair(i);
       const RatioTable table(pair.target, pair.proposals);
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
       for (SurveyRow& row : at[i]) {
         row.single = 1 - table.residual_mass(1);
-        row.optimum = optimum_of(*row.drafter, table, row.drafts);
+        const auto [known, fresh] = optima.try_emplace({row.drafter, row.drafts});
+        if (fresh) known->second = optimum_of(*row.drafter, table, row.drafts);
+        row.optimum = known->second;
         const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
         const TrialBudget budget{.trials = share(options.tuples, i, positions),
                                  .threads = by_position ? 1 : threads,
