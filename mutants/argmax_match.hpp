@@ -13,11 +13,16 @@ struct ArgmaxMatch {
                              .source = "greedy verification used for sampling",
                              .drafts = DraftLaws{"iid"}};
 
-  template <Position P, RandomSource R>
-  DRAFTPROOF_DEVICE Verdict verify(const P& at, R&) const {
+  template <Laws L>
+  DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {
     Token best = 0;
-    for (Token x = 1; x < at.vocabulary(); ++x)
-      if (at.target(x) > at.target(best)) best = x;
+    for (Token x = 1; x < laws.vocabulary(); ++x)
+      if (laws.target(x) > laws.target(best)) best = x;
+    return best;
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, Token best, R&) const {
     return accepted(best, find_draft(at, best));
   }
 };

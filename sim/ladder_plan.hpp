@@ -45,9 +45,10 @@ Scalar on_grid(const Scalar& time) {
 template <class Scalar>
 class LadderSweep {
  public:
-  /// Corners (s_i, f_i, G_i) for i = 0 .. n.
-  LadderSweep(const std::vector<Scalar>& s, const std::vector<Scalar>& f, const std::vector<Scalar>& g)
-      : s_{s}, f_{f}, breaks_(s.size()), segments_(2 * s.size()) {
+  /// Corners (s_i, G_i) for i = 0 .. n; `held` is M, `touches` says where G_i = f(s_i), `ratio` p / q of each rung.
+  LadderSweep(const std::vector<Scalar>& s, const std::vector<Scalar>& g, const std::vector<Scalar>& held,
+              const std::vector<char>& touches, const std::vector<Scalar>& ratio, int drafts)
+      : s_{s}, drafts_{drafts}, breaks_(s.size()), segments_(2 * s.size()) {
     const int n = last();
     for (int i = 0; i <= n; ++i) {
       breaks_[at(i)].left = i - 1;
@@ -55,11 +56,22 @@ class LadderSweep {
       breaks_[at(i)].segment = i;  // the rung that starts at i
     }
     next_segment_ = n;
-    for (int i = 1; i < n; ++i) {
+    // Rungs too narrow for the sums to tell their ends apart join a neighbour before anything is spent.
+    for (int i = 1; i < n; ++i)
+      if (!(s_[at(breaks_[at(i)].left)] < s_[at(i)] && s_[at(i)] < s_[at(n)])) merge(i, Scalar{0});
+    // Of G between neighbours: f's where G touches it, p / q where nothing is held back, else by difference. The
+    // first two keep their digits on narrow rungs, where a difference of sums has none.
+    const auto slope = [&](int a, int b) -> Scalar {
+      if (touches[at(a)] && touches[at(b)]) return chord(a, b);
+      const bool flat = b == a + 1 && held[at(a)] == held[at(b)];
+      return flat ? ratio[at(a)] : Scalar((g[at(b)] - g[at(a)]) / width(a, b));
+    };
+    for (int i = breaks_[0].right; i < n; i = breaks_[at(i)].right) {
       Break& b = breaks_[at(i)];
-      b.kink = chord(g, i - 1, i) - chord(g, i, i + 1);
+      b.rate = kink(b.left, i, b.right);
+      const bool spent_with_f = touches[at(b.left)] && touches[at(i)] && touches[at(b.right)];
+      b.kink = spent_with_f ? b.rate : Scalar(slope(b.left, i) - slope(i, b.right));
       if (b.kink < Scalar{0}) b.kink = Scalar{0};  // rounding only: G is concave
-      b.rate = chord(f_, i - 1, i) - chord(f_, i, i + 1);
       schedule(i);
     }
   }
@@ -67,6 +79,8 @@ class LadderSweep {
   void run(LadderPlan<Scalar>& plan) {
     const int n = last();
     plan.level.assign(at(std::max(n, 1)), Scalar{1});
+    for (int i = 1; i < n; ++i)
+      if (breaks_[at(i)].gone) plan.level[at(i)] = Scalar{0};
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
@@ -107,29 +121,62 @@ class LadderSweep {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int last() const { return static_cast<int>(s_.size()) - 1; }
-  Scalar chord(const std::vector<Scalar>& h, int a, int b) const {
-    return (h[at(b)] - h[at(a)]) / (s_[at(b)] - s_[at(a)]);
+  Scalar width(int a, int b) const { return s_[at(b)] - s_[at(a)]; }
+  Scalar missed(int i) const { return Scalar{1} - s_[at(i)]; }
+
+  /// Slope of f between two breaks. With A = 1 - s_a and B = 1 - s_b the difference A^K - B^K over A - B is the sum
+  /// of A^i B^j over i + j = K - 1: no cancellation, however narrow the rung.
+  Scalar chord(int a, int b) const { return symmetric(missed(a), missed(b)); }
+  Scalar symmetric(const Scalar& a, const Scalar& b) const {
+    Scalar sum{1}, power{1};
+    for (int degree = 1; degree < drafts_; ++degree) {
+      power *= b;
+      sum = a * sum + power;
+    }
+    return sum;
+  }
+  /// Slope of f left of break i minus right of it, between neighbours a and c: s_c - s_a times the sum of A^i B^j C^k
+  /// over i + j + k = K - 2, by the same identity once more.
+  Scalar kink(int a, int i, int c) const {
+    if (drafts_ < 2) return Scalar{0};
+    const Scalar left = missed(a), middle = missed(i), right = missed(c);
+    Scalar three{1}, two{1}, power{1};
+    for (int degree = 1; degree < drafts_ - 1; ++degree) {
+      power *= right;
+      two = middle * two + power;
+      three = left * three + two;
+    }
+    return width(a, c) * three;
   }
 
   void schedule(int i) {
     Break& b = breaks_[at(i)];
+    ++b.version;                        // whatever was scheduled before no longer holds
     if (!(b.rate > Scalar{0})) return;  // f is straight here: the break never leaves
     const Scalar time = on_grid(Scalar(b.since + b.kink / b.rate));
-    events_.push({std::max(time, b.since), i, ++b.version});
+    events_.push({std::max(time, b.since), i, b.version});
   }
 
   /// Ends the segment right of break i at `time`.
   void close(int i, const Scalar& time) {
     const int a = i, b = breaks_[at(i)].right;
     Segment& segment = segments_[at(breaks_[at(i)].segment)];
-    segment.share += chord(f_, a, b) * (time - segment.born);
+    segment.share += chord(a, b) * (time - segment.born);
   }
 
   void leave(int i, const Scalar& time) {
-    Break& b = breaks_[at(i)];
-    b.gone = true;
+    const Break& b = breaks_[at(i)];
     close(b.left, time);
     close(i, time);
+    merge(i, time);
+    if (b.left > 0) respeed(b.left, time);
+    if (b.right < last()) respeed(b.right, time);
+  }
+
+  /// The segments on both sides of break i become one, born at `time`.
+  void merge(int i, const Scalar& time) {
+    Break& b = breaks_[at(i)];
+    b.gone = true;
     Break& left = breaks_[at(b.left)];
     const int merged = next_segment_++;
     segments_[at(left.segment)].parent = segments_[at(b.segment)].parent = merged;
@@ -137,8 +184,6 @@ class LadderSweep {
     left.segment = merged;
     left.right = b.right;
     breaks_[at(b.right)].left = b.left;
-    if (b.left > 0) respeed(b.left, time);
-    if (b.right < last()) respeed(b.right, time);
   }
 
   /// Neighbours changed: spend what was spent so far, go on at the new rate.
@@ -147,11 +192,12 @@ class LadderSweep {
     b.kink -= b.rate * (time - b.since);
     if (b.kink < Scalar{0}) b.kink = Scalar{0};
     b.since = time;
-    b.rate = chord(f_, b.left, i) - chord(f_, i, b.right);
+    b.rate = kink(b.left, i, b.right);
     schedule(i);
   }
 
-  const std::vector<Scalar>&s_, &f_;
+  const std::vector<Scalar>& s_;
+  int drafts_;
   std::vector<Break> breaks_;
   std::vector<Segment> segments_;
   int next_segment_ = 0;
@@ -160,27 +206,30 @@ class LadderSweep {
 
 }  // namespace detail
 
-/// The plan for K = `drafts` independent drafts on these rungs.
+/// The plan for K = `drafts` independent drafts on these rungs, whose p- over q-masses are `ratio`.
 template <class Scalar, class Rungs>
-LadderPlan<Scalar> plan_ladder(const Rungs& rungs, int drafts) {
+LadderPlan<Scalar> plan_ladder(const Rungs& rungs, const std::vector<Scalar>& ratio, int drafts) {
   const int n = rungs.size();
-  std::vector<Scalar> s, f, g, unserved;
+  std::vector<Scalar> s, g, excess, unserved;
   for (int i = 0; i <= n; ++i) {
     s.push_back(rungs.proposal_below(i));
-    const Scalar missed = Scalar{1} - s.back();
     Scalar all_missed{1};
-    for (int k = 0; k < drafts; ++k) all_missed *= missed;
-    f.push_back(Scalar{1} - all_missed);
-    const Scalar excess = rungs.target_below(i) - f.back();
-    unserved.push_back(std::max<Scalar>(excess, Scalar{0}));
+    for (int k = 0; k < drafts; ++k) all_missed *= Scalar{1} - s.back();
+    excess.push_back(rungs.target_below(i) - (Scalar{1} - all_missed));
+    unserved.push_back(std::max<Scalar>(excess.back(), Scalar{0}));
   }
   const auto peak = std::max_element(unserved.begin(), unserved.end());
   LadderPlan<Scalar> plan;
   plan.acceptance = Scalar{1} - *peak;
   for (auto i = unserved.begin(); i < peak; ++i) i[1] = std::max<Scalar>(i[0], i[1]);
   for (auto i = unserved.end() - 1; i > peak; --i) i[-1] = std::max<Scalar>(i[-1], i[0]);
-  for (int i = 0; i <= n; ++i) g.push_back(rungs.target_below(i) - unserved[static_cast<std::size_t>(i)]);
-  detail::LadderSweep<Scalar>(s, f, g).run(plan);
+  std::vector<char> touches;
+  for (int i = 0; i <= n; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    g.push_back(rungs.target_below(i) - unserved[place]);
+    touches.push_back(unserved[place] == excess[place]);
+  }
+  detail::LadderSweep<Scalar>(s, g, unserved, touches, ratio, drafts).run(plan);
   return plan;
 }
 

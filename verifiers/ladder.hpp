@@ -35,7 +35,8 @@ struct Ladder {
   struct Core {
     using Scalar = typename L::Scalar;
 
-    Core(const L& laws, int drafts) : rungs{laws.rungs()}, plan{plan_ladder<Scalar>(rungs, drafts)} {
+    Core(const L& laws, int drafts)
+        : rungs{laws.rungs()}, plan{plan_ladder<Scalar>(rungs, ratios(laws, rungs), drafts)} {
       distinct = plan.level;
       if (!distinct.empty()) distinct[0] = Scalar{0};
       distinct.insert(distinct.end(), {Scalar{0}, Scalar{1}});
@@ -46,6 +47,20 @@ struct Ladder {
         ranks[i] = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), plan.level[i]) -
                                               distinct.begin());
       rank = RangeMaximum(std::move(ranks));
+    }
+
+    /// p- over q-mass of each rung, from the tokens' own masses: differences of prefix sums lose the narrow ones.
+    template <class Rungs>
+    static std::vector<Scalar> ratios(const L& laws, const Rungs& rungs) {
+      std::vector<Scalar> p(static_cast<std::size_t>(rungs.size()), Scalar{0}), q = p;
+      for (Token x = 0; x < laws.vocabulary(); ++x)
+        if (laws.proposal(x) > laws.zero()) {
+          const auto rung = static_cast<std::size_t>(laws.rung(rungs, x));
+          p[rung] += laws.target(x);
+          q[rung] += laws.proposal(x);
+        }
+      for (std::size_t i = 0; i < p.size(); ++i) p[i] /= q[i];
+      return p;
     }
 
     /// Probability that draft law p_I gives token x.

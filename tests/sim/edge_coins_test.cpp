@@ -55,6 +55,10 @@ TEST(EdgeCoins, UniformZeroDoesNotAcceptATokenOfProbabilityZero) {
                     });
 }
 
+/// Schemes that test drafts one by one. Enumerated plans share a set's mass on a grid of 2^-52 and may leave that
+/// much over: they are held to exactness in fractions instead.
+constexpr bool tests_drafts(const Info& info) { return info.cannot.simulate.empty(); }
+
 TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   // p >= q in doubles that have no short binary form, with equality among them.
   const double third = 1.0 / 3;
@@ -63,7 +67,7 @@ TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
                                 {{0.7, 0.3}, {0.6, 0.4}},
                                 {{1, 0}, {0.3, 0.7}},
                                 {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
-  for_each_verifier([](const Info& info) { return info.claims.one_draft_is_single_draft; },
+  for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.one_draft_is_single_draft; },
                     [&](const AnyVerifier& verifier) {
                       for (const Laws& laws : pairs)
                         EXPECT_EQ(play(verifier, laws, {0}, all(largest_word)).accepted, 0);
@@ -71,7 +75,7 @@ TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
 }
 
 TEST(EdgeCoins, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
-  for_each_verifier([](const Info& info) { return info.claims.accepts_equal_laws; },
+  for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.accepts_equal_laws; },
                     [&](const AnyVerifier& verifier) {
                       for (std::uint64_t seed = 0; seed < 20; ++seed) {
                         const auto row = examples::random_row(seed, 7, 3);
