@@ -73,7 +73,9 @@ struct SpecHub {
     });
     const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
-    const Scalar at_hub = laws.target(hub) - first - second;
+    // Nothing, or what L1 and L2 cannot fill; a rounded difference could come out below zero.
+    const Scalar unfilled = laws.target(hub) - first - second;
+    const Scalar at_hub = unfilled > laws.zero() ? unfilled : laws.zero();
     const Scalar rest = laws.sum([&](Token i) -> Scalar {
       return i == hub ? at_hub : Scalar(laws.target(i) - shares.first(i) - shares.second(i));
     });
