@@ -9,29 +9,35 @@
 
 namespace draftproof::mutants {
 
-struct ResortedDrafts {
-  static constexpr Info info{.name = "resorted_drafts",
-                             .summary = "recursive rejection of i.i.d. drafts sorted by q",
-                             .source = "slip of tree builders; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"}};
-
-  /// Whether token a belongs behind token b.
-  template <class P>
-  DRAFTPROOF_DEVICE static bool after(const P& at, Token a, Token b) {
-    return at.proposal(a) < at.proposal(b) || (at.proposal(a) == at.proposal(b) && a > b);
-  }
+/// A verifier that sees its drafts sorted by q.
+template <class Verifier>
+struct Resorted {
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     Token sorted[max_drafts];
-    for (int k = 0; k < at.drafts(); ++k) {  // ties go to the lower id
+    for (int k = 0; k < at.drafts(); ++k) {
       int i = k;
       for (; i > 0 && after(at, sorted[i - 1], at.draft(k)); --i) sorted[i] = sorted[i - 1];
       sorted[i] = at.draft(k);
     }
     const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
-    const Verdict verdict = verifiers::RecursiveRejection{}.verify(resorted, random);
+    const Verdict verdict = Verifier{}.verify(resorted, random);
     return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
   }
+
+ private:
+  /// Whether token a belongs behind token b; ties go to the lower id.
+  template <class P>
+  DRAFTPROOF_DEVICE static bool after(const P& at, Token a, Token b) {
+    return at.proposal(a) < at.proposal(b) || (at.proposal(a) == at.proposal(b) && a > b);
+  }
+};
+
+struct ResortedDrafts : Resorted<verifiers::RecursiveRejection> {
+  static constexpr Info info{.name = "resorted_drafts",
+                             .summary = "recursive rejection of i.i.d. drafts sorted by q",
+                             .source = "slip of tree builders; rule of arXiv:2305.09781",
+                             .drafts = DraftLaws{"iid"}};
 };
 
 }  // namespace draftproof::mutants
