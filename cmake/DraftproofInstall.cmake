@@ -1,7 +1,7 @@
 # Headers, libraries, the program and the package that find_package(draftproof) reads.
 include(CMakePackageConfigHelpers)
 
-set(rooms sim verifiers mutants optimum statistics captures properties report cli gpu)
+set(rooms sim verifiers mutants optimum statistics captures properties report studies cli gpu)
 foreach(room ${rooms})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/draftproof/${room}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")

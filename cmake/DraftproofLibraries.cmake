@@ -18,10 +18,13 @@ draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::fam
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
+                 REGISTRAR draftproof/studies/study.hpp)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
 file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
-     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp)
+     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
+     ${PROJECT_SOURCE_DIR}/studies/*.cpp)
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)
 add_library(draftproof::framework ALIAS draftproof_framework)

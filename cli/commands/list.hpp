@@ -6,12 +6,13 @@
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/registry.hpp>
+#include <draftproof/studies/study.hpp>
 
 namespace draftproof::commands {
 
 struct List {
   static constexpr std::string_view name = "list";
-  static constexpr std::string_view about = "verifiers, mutants, draft laws, properties and families";
+  static constexpr std::string_view about = "verifiers, mutants, draft laws, properties, families and studies";
 
   void declare(CLI::App&) {}
 
@@ -34,6 +35,7 @@ struct List {
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);
+    for (const Study& study : found_studies()) add("studies", study.name, study.about);
     session.write(document);
     return exit_held;
   }

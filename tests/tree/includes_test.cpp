@@ -21,12 +21,14 @@ const std::map<std::string, Rooms>& arrows() {
     middle.insert({"statistics", "optimum", "captures"});
     Rooms report = middle;
     report.insert("properties");
-    Rooms top = report;
-    top.insert("report");
+    Rooms studies = report;
+    studies.insert("report");
+    Rooms top = studies;
+    top.insert("studies");
     return std::map<std::string, Rooms>{
         {"sim", {}},           {"verifiers", {"sim"}},  {"mutants", {"sim", "verifiers"}},
         {"gpu", schemes},      {"statistics", schemes}, {"optimum", schemes},
-        {"captures", schemes}, {"properties", middle},  {"report", report},
+        {"captures", schemes}, {"properties", middle},  {"report", report},     {"studies", studies},
         {"cli", top},          {"bench", top},          {"plugin", top}};
   }();
   return map;

@@ -1,0 +1,67 @@
+// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar: one evaluation of sums over the
+// vocabulary in place of an exploration, which makes them free oracles at any V.
+//
+//   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
+//   p, q   rows of V                target and proposal
+//
+// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp holds the explored programs to them in fractions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace draftproof::acceptance {
+
+/// F(b) = sum (p - b q)+.
+template <class Scalar>
+Scalar residual_mass(const std::vector<Scalar>& p, const std::vector<Scalar>& q, const Scalar& b) {
+  Scalar sum = 0;
+  for (std::size_t x = 0; x < p.size(); ++x) sum += std::max<Scalar>(p[x] - b * q[x], 0);
+  return sum;
+}
+
+template <class Scalar>
+Scalar power(const Scalar& base, int exponent) {
+  Scalar product = 1;
+  while (exponent-- > 0) product *= base;
+  return product;
+}
+
+/// 1 - F(b_(K+1)) with b_1 = 0, b_(k+1) = b_k + F(b_k).
+template <class Scalar>
+Scalar recursive_rejection(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
+  Scalar b = 0;
+  for (int k = 0; k < drafts; ++k) b += residual_mass(p, q, b);
+  return 1 - residual_mass(p, q, b);
+}
+
+/// 1 - sum (p - q)+ (1 - q)^(K - 1).
+template <class Scalar>
+Scalar naive_tree(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
+  Scalar missed = 0;
+  for (std::size_t x = 0; x < p.size(); ++x)
+    missed += std::max<Scalar>(p[x] - q[x], 0) * power<Scalar>(1 - q[x], drafts - 1);
+  return 1 - missed;
+}
+
+/// sum p (1 - (1 - q)^K).
+template <class Scalar>
+Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
+  Scalar matched = 0;
+  for (std::size_t x = 0; x < p.size(); ++x) matched += p[x] * (1 - power<Scalar>(1 - q[x], drafts));
+  return matched;
+}
+
+/// 1 - F(rho*) with the root of F(rho) = (1 - (1 - F(rho)) / rho)^K that this bisection finds in [1, K].
+inline double k_seq(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
+  double low = 1, high = drafts;
+  for (int step = 0; step < 200 && low < high; ++step) {
+    const double rho = low + (high - low) / 2;
+    const double mass = residual_mass(p, q, rho);
+    (power(1 - (1 - mass) / rho, drafts) < mass ? low : high) = rho;
+  }
+  return 1 - residual_mass(p, q, high);
+}
+
+}  // namespace draftproof::acceptance
