@@ -1,0 +1,81 @@
+// Block verification of one path whose tokens were drawn from known rows: the largest number of tokens whose test
+// succeeds is accepted, and the tests look at products of ratios, not at single tokens.
+//
+//   L            steps.length()          drafted tokens; node i is the prefix of i of them
+//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; the row it was drawn from
+//   c_i          clipped[i]              c_0 = 1, c_(i+1) = min(1, c_i p_i / q_i)
+//   A_i          steps.excess(i, c_i)    sum over the vocabulary of (c_i p - q)+ after node i
+//   correction   steps.correction(i, c)  weights (c_i p - q)+;  bonus: steps.bonus(), p after node L
+//
+// Test i < L succeeds with A_i / (A_i + 1 - c_i), test L with c_L. Cost: one excess a position, one draw.
+// Source: Sun et al. 2025, arXiv:2403.10444. Why it is right: the mass that stops at a node or below it is
+// a(x) = q(x) c(x), so that a(xy) = min(q(xy), a(x) p(y|x)), and the correction serves a(x) p(y|x) - a(xy).
+#pragma once
+
+#include <draftproof/sim/contexts.hpp>
+
+namespace draftproof {
+
+/// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
+inline constexpr int max_path_length = 64;
+
+/// The path as it was drafted: rows of the laws at its nodes.
+template <class L>
+class PlainSteps {
+ public:
+  using Scalar = typename L::Scalar;
+
+  /// `nodes` from the start of the path to its end.
+  explicit PlainSteps(const TreeAt<L>& at) : at_{at} {
+    const int last = at.last();
+    length_ = at.tree().depth(last);
+    for (int u = last, i = length_; i >= 0; u = at.tree().parent(u), --i) nodes_[i] = u;
+  }
+
+  int length() const { return length_; }
+  int node(int i) const { return nodes_[i]; }
+  const L& laws(int i) const { return at_.laws(nodes_[i]); }
+  Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
+  Scalar zero() const { return laws(0).zero(); }
+  Scalar one() const { return laws(0).one(); }
+
+  Scalar target(int i) const { return laws(i).target(token(i)); }
+  Scalar proposal(int i) const { return laws(i).proposal(token(i)); }
+  Scalar excess(int i, const Scalar& c) const { return c * laws(i).residual_mass(one() / c); }
+  auto correction(int i, const Scalar& c) const { return laws(i).residual(one() / c); }
+  auto bonus() const { return laws(length_).residual(zero()); }
+
+ private:
+  const TreeAt<L>& at_;
+  int length_;
+  int nodes_[max_path_length + 1];
+};
+
+template <class Steps>
+void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
+  clipped[0] = steps.one();
+  for (int i = 0; i < steps.length(); ++i) {
+    const auto product = clipped[i] * steps.target(i);
+    const auto q = steps.proposal(i);
+    clipped[i + 1] = product < q ? typename Steps::Scalar(product / q) : steps.one();
+  }
+}
+
+template <class Steps, class R>
+Passage verify_block(const Steps& steps, R& random) {
+  using Scalar = typename Steps::Scalar;
+  Scalar clipped[max_path_length + 1];
+  clip_products(steps, clipped);
+  const int length = steps.length();
+  if (random.flip(clipped[length], steps.one())) return {steps.node(length), random.emit(steps.bonus())};
+  int i = length - 1;
+  for (; i > 0; --i) {
+    if (!(clipped[i] > steps.zero())) continue;
+    const Scalar excess = steps.excess(i, clipped[i]);
+    // With c = 1 the test is certain; where A is 0 as well, only rounding of the test behind it leads here.
+    if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
+  }
+  return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
+}
+
+}  // namespace draftproof

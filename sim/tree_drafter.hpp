@@ -1,0 +1,32 @@
+// What makes a type a tree drafter: a struct with a static TreeDrafterInfo named `info` and
+//     void draw(const Contexts<L>&, const TreeShape&, R& random, DraftTree& out) const
+// which grows `out` from its root, whose context it finds there.
+#pragma once
+
+#include <string_view>
+
+#include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+struct TreeDrafterInfo {
+  std::string_view name;           ///< name of the law of the tree
+  std::string_view summary;        ///< one line
+  bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
+  bool fixed = false;              ///< no randomness: the tree is a function of the context
+  bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
+};
+
+/// `length` tokens below node u, one after the other. Returns the last node.
+template <class L, class R>
+int draw_path(const Contexts<L>& contexts, int u, int length, R& random, DraftTree& out) {
+  for (int i = 0; i < length; ++i) {
+    const int context = out.context(u);
+    const Token x = random.pick(contexts.laws(context).row(0));
+    u = out.draw(u, x, contexts.next(context, x));
+  }
+  return u;
+}
+
+}  // namespace draftproof

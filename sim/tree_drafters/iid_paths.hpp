@@ -1,0 +1,17 @@
+// K independent paths of L tokens, each token drawn from the proposal after the tokens before it. K = 1 is a chain.
+#pragma once
+
+#include <draftproof/sim/tree_drafter.hpp>
+
+namespace draftproof::tree_drafters {
+
+struct IidPaths {
+  static constexpr TreeDrafterInfo info{.name = "iid_paths", .summary = "K independent paths of L tokens"};
+
+  template <class L, class R>
+  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int k = 0; k < shape.drafts; ++k) draw_path(contexts, DraftTree::root, shape.length, random, out);
+  }
+};
+
+}  // namespace draftproof::tree_drafters

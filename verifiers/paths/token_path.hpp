@@ -1,0 +1,34 @@
+// Token verification along one path: tokens are accepted in turn, each as a single draft; the first refused one is
+// corrected.
+//
+//   p, q     at.laws(u)      target and proposal after node u
+//
+// Cost: one flip a token, one residual. Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al.
+// 2023, arXiv:2302.01318, algorithm 2.
+// Exact because single-draft sampling is, position by position.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::verifiers::paths {
+
+struct TokenPath {
+  static constexpr Info info{.name = "token_path",
+                             .summary = "accept the tokens of one path in turn, each as a single draft",
+                             .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    for (int i = 0; i < steps.length(); ++i)
+      if (!random.flip(steps.target(i), steps.proposal(i)))
+        return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+    return {steps.node(steps.length()), random.emit(steps.bonus())};
+  }
+};
+
+}  // namespace draftproof::verifiers::paths
