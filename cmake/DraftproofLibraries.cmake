@@ -8,6 +8,12 @@ draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::v
                  REGISTRAR draftproof/properties/register_verifier.hpp)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/register_verifier.hpp)
+draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
+                 DIRECTORY sim/tree_drafters REGISTRAR draftproof/properties/paths/register_path_verifier.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
+                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp)
+draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
+                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
@@ -23,7 +29,8 @@ draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::stud
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
 file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
-     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
+     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/paths/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
      ${PROJECT_SOURCE_DIR}/studies/*.cpp)
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)

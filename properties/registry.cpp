@@ -1,37 +1,14 @@
 #include <draftproof/properties/registry.hpp>
 
-#include <algorithm>
 #include <mutex>
-#include <stdexcept>
-#include <string>
-#include <tuple>
+
+#include <draftproof/properties/insert_sorted.hpp>
 
 namespace draftproof::found {
 void everything();  // generated
 }
 
 namespace draftproof {
-
-namespace {
-
-/// Keeps `list` sorted by `key`; two things of one name cannot be told apart in any report.
-template <class List, class Item, class Key>
-void insert_sorted(List& list, Item&& item, Key key) {
-  const auto place =
-      std::lower_bound(list.begin(), list.end(), item, [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  if (place != list.end() && key(*place) == key(item))
-    throw std::logic_error("registered twice: " + std::string(std::get<1>(key(item))));
-  list.insert(place, std::forward<Item>(item));
-}
-
-template <class List>
-auto find_named(const List& list, std::string_view name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const auto& item) { return item->info().name == name; });
-  return found == list.end() ? nullptr : found->get();
-}
-
-}  // namespace
 
 Registry& Registry::instance() {
   static Registry registry;

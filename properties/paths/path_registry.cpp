@@ -1,0 +1,37 @@
+#include <draftproof/properties/paths/path_registry.hpp>
+
+#include <draftproof/properties/insert_sorted.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+
+PathRegistry& PathRegistry::instance() {
+  static PathRegistry registry;
+  return registry;
+}
+
+void PathRegistry::add(std::unique_ptr<AnyPathVerifier> verifier) {
+  if (this->verifier(verifier->info().name))
+    throw std::logic_error("registered twice: " + std::string(verifier->info().name));
+  insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
+}
+void PathRegistry::add(std::unique_ptr<AnyTreeDrafter> drafter) {
+  insert_sorted(drafters_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
+}
+
+const AnyPathVerifier* PathRegistry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
+const AnyTreeDrafter* PathRegistry::drafter(std::string_view name) const { return find_named(drafters_, name); }
+
+std::vector<const AnyTreeDrafter*> PathRegistry::drafters_of(const Info& info) const {
+  std::vector<const AnyTreeDrafter*> matching;
+  for (const auto& drafter : drafters_)
+    if (info.drafts.includes(drafter->info().name)) matching.push_back(drafter.get());
+  return matching;
+}
+
+const PathRegistry& path_registry() {
+  registry();  // everything is found at once
+  return PathRegistry::instance();
+}
+
+}  // namespace draftproof
