@@ -51,10 +51,21 @@ Capture Capture::open(const std::filesystem::path& path) {
   } else {
     throw InputError({.file = file, .found = "suffix " + in_quotes(suffix), .wanted = ".npz, .safetensors or .npy"});
   }
-  nlohmann::json metadata = nlohmann::json::object();
-  if (const auto sidecar = sidecar_of(path)) metadata = read_json_object(*sidecar);
+  nlohmann::json metadata = metadata_of(path);
   metadata.update(contents.metadata);
   return Capture(file, std::move(contents.arrays), std::move(metadata));
+}
+
+Capture Capture::open_rows(const std::filesystem::path& path) {
+  const auto row_array = [](std::string_view name) {
+    return is_capture_array(name) && name != "tokens" && name != "next_token";
+  };
+  return Capture(path.string(), read_npz(path, row_array), metadata_of(path));
+}
+
+nlohmann::json Capture::metadata_of(const std::filesystem::path& path) {
+  const auto sidecar = sidecar_of(path);
+  return sidecar ? read_json_object(*sidecar) : nlohmann::json::object();
 }
 
 Capture::Capture(std::string file, NamedArrays arrays, nlohmann::json metadata)

@@ -25,6 +25,9 @@ class Capture {
   /// `draft`, or `draft_1`, `draft_2`, ... Throws InputError.
   static Capture open(const std::filesystem::path& path);
 
+  /// The rows of a .npz alone, without what it says of contexts: those of a capture of trees belong to its roots.
+  static Capture open_rows(const std::filesystem::path& path);
+
   const std::string& file() const { return file_; }
   std::size_t positions() const { return positions_; }
 
@@ -61,6 +64,7 @@ class Capture {
 
  private:
   Capture(std::string file, NamedArrays arrays, nlohmann::json metadata);
+  static nlohmann::json metadata_of(const std::filesystem::path& path);
 
   const Array& require(std::string_view name) const;
   void check_shape(std::string_view name, std::size_t columns) const;

@@ -96,6 +96,9 @@ class PathVerifierOf final : public AnyPathVerifier {
   std::unique_ptr<PathProcess<Rows<double>>> process_on(const Contexts<Rows<double>>& contexts) const override {
     return process(contexts);
   }
+  std::unique_ptr<PathProcess<RatioTable>> process_on(const Contexts<RatioTable>& contexts) const override {
+    return process(contexts);
+  }
 
  private:
   template <bool possible, class R, class L>

@@ -62,6 +62,7 @@ class AnyPathVerifier {
   /// Null unless stateful.
   virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const Contexts<Rows<Rational>>&) const = 0;
   virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const Contexts<Rows<double>>&) const = 0;
+  virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const Contexts<RatioTable>&) const = 0;
 
  private:
   const Info& info_;

@@ -62,9 +62,9 @@ TEST(TrialEngine, StopFinishesTheShardAtHandAndReturns) {
   const TrialBudget budget{.trials = 1'000'000'000'000, .threads = 1, .stop = &stop};
   const Tally tally = run_trials(budget, empty(), [&](std::uint64_t first, std::uint64_t count, Tally& worker) {
     run(first, count, worker);
-    if (first >= 2 * shard_trials) stop = true;
+    if (first >= 2 * TrialBudget{}.shard) stop = true;
   });
-  EXPECT_EQ(tally.trials, 3 * shard_trials);
+  EXPECT_EQ(tally.trials, 3 * TrialBudget{}.shard);
 }
 
 TEST(TrialEngine, ProgressRisesToTheBudget) {

@@ -1,0 +1,51 @@
+// Captured trees: contexts of a real model, at each of them P independent paths of L tokens drawn from a proposal,
+// equal prefixes merged, and the laws of target and proposals at every node (data/README.md).
+//
+//   array                  shape          meaning
+//   target, draft*, ...    [M, ..]        laws at M nodes, in either form of a capture
+//   paths                  [C, P, L]      drawn tokens
+//   path_nodes             [C, P, L + 1]  row of every node along a path, the root first
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+#include <draftproof/captures/capture.hpp>
+
+namespace draftproof {
+
+class TreeCapture {
+ public:
+  /// Reads the whole file. Throws InputError on arrays that are missing, of the wrong shape, or that contradict each
+  /// other: a node that two different prefixes share, a token that its row does not have.
+  static TreeCapture open(const std::filesystem::path& path);
+
+  /// Whether the file holds trees: decided by the names of its arrays alone. Throws InputError if it cannot be read.
+  static bool recognises(const std::filesystem::path& path);
+
+  std::size_t contexts() const { return contexts_; }
+  std::size_t paths() const { return paths_; }
+  std::size_t length() const { return length_; }
+
+  /// Row of the node after `depth` tokens of a path.
+  std::size_t node(std::size_t context, std::size_t path, std::size_t depth) const {
+    return nodes_[(context * paths_ + path) * (length_ + 1) + depth];
+  }
+  /// Token `depth` of a path, as a symbol of the row it was drawn from: the id, or its column in the truncated form.
+  std::size_t symbol(std::size_t context, std::size_t path, std::size_t depth) const {
+    return symbols_[(context * paths_ + path) * length_ + depth];
+  }
+
+  /// The laws at the nodes; positions are rows.
+  const Capture& rows() const { return rows_; }
+
+ private:
+  explicit TreeCapture(Capture rows) : rows_{std::move(rows)} {}
+
+  Capture rows_;
+  std::size_t contexts_ = 0, paths_ = 0, length_ = 0;
+  std::vector<std::size_t> nodes_, symbols_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,108 @@
+#include <draftproof/properties/paths/passage_survey.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof {
+
+namespace {
+
+bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
+  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
+  return info.drafts.any() ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
+}
+
+void check(const PassageSource& source, const PassageSurveyOptions& options) {
+  for (const auto& name : options.verifiers)
+    if (!path_registry().verifier(name))
+      throw InputError(
+          {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
+  for (const auto& name : options.laws) {
+    if (!path_registry().drafter(name))
+      throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
+    if (source.stored_trees() && name != "iid_paths")
+      throw InputError(
+          {.file = "--law", .found = in_quotes(name), .wanted = "iid_paths, the law of the stored trees"});
+  }
+  if (options.length > source.longest())
+    throw InputError({.file = "--length",
+                      .found = std::to_string(options.length),
+                      .wanted = fmt::format("at most {} for {}", source.longest(), source.name())});
+  for (const int drafts : options.drafts)
+    if (drafts > source.most_paths())
+      throw InputError({.file = "--drafts",
+                        .found = std::to_string(drafts),
+                        .wanted = fmt::format("at most {} for {}", source.most_paths(), source.name())});
+}
+
+}  // namespace
+
+TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
+  TreeShape shape{.drafts = drafts, .length = length, .branching = {}, .stem = 0};
+  if (drafter.info().fixed) shape.drafts = drafts * length;
+  if (drafter.info().distinct_siblings && !drafter.info().fixed) {
+    shape.branching.assign(static_cast<std::size_t>(length), 1);
+    shape.branching.front() = drafts;
+  }
+  if (drafter.info().name == "delayed_paths") shape.stem = length / 2;
+  return shape;
+}
+
+std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options) {
+  check(source, options);
+  std::vector<PassageRow> rows;
+  for (const auto& drafter : path_registry().drafters())
+    for (const auto& verifier : path_registry().verifiers()) {
+      const Info& info = verifier->info();
+      const bool asked = wanted(options.verifiers, info.name) &&
+                         (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
+      if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
+      if (source.stored_trees() && drafter->info().name != "iid_paths") continue;
+      std::set<int> numbers;
+      for (const int drafts : options.drafts)
+        numbers.insert(info.most_drafts > 0 ? std::min(drafts, info.most_drafts) : drafts);
+      for (const int drafts : numbers)
+        if (verifier->takes(drafts))
+          rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
+    }
+  return rows;
+}
+
+std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options) {
+  std::vector<PassageRow> rows = plan_passages(source, options);
+  const int iterations = options.iterations > 0 ? options.iterations : source.stored_trees() ? 1 : 8;
+  const auto per_trial = static_cast<std::uint64_t>(source.stored_trees() ? 1 : iterations);
+  std::uint64_t done = 0;
+  for (PassageRow& row : rows) {
+    if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
+    const PassageRun run{.verifier = *row.verifier,
+                         .drafter = *row.drafter,
+                         .shape = shape_of(*row.drafter, row.drafts, options.length),
+                         .seed = options.seed,
+                         .iterations = static_cast<int>(per_trial)};
+    const TrialBudget budget{.trials = (options.passages + per_trial - 1) / per_trial,
+                             .threads = options.threads,
+                             .stop = options.stop,
+                             .progress =
+                                 [&](std::uint64_t trials) {
+                                   if (options.progress) options.progress(done + trials * per_trial);
+                                 },
+                             .shard = 64};
+    const std::clock_t start = std::clock();  // processor time of all threads
+    row.tally = simulate_passages(run, source, budget);
+    row.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    done += options.passages;
+  }
+  return rows;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,53 @@
+// Every verifier of paths on one source, side by side, at equal numbers of drafted tokens.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/properties/paths/passage_simulation.hpp>
+#include <draftproof/properties/paths/path_registry.hpp>
+
+namespace draftproof {
+
+struct PassageSurveyOptions {
+  std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
+  int length = 4;                    ///< drafted tokens of a path
+  int iterations = 0;                ///< of a trial; 0: 1 on stored trees, 8 elsewhere
+  std::uint64_t passages = 1 << 16;  ///< for each row of the result
+  std::uint64_t seed = 1;
+  int threads = 0;                       ///< 0: all processors
+  std::vector<std::string> verifiers{};  ///< empty: all
+  std::vector<std::string> laws{};       ///< tree laws; empty: the first each verifier is written for
+  bool mutants = false;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::uint64_t passages)> progress{};
+};
+
+struct PassageRow {
+  const AnyPathVerifier* verifier = nullptr;
+  const AnyTreeDrafter* drafter = nullptr;
+  int drafts = 1;
+  PassageTally tally{};
+  double cpu_seconds = 0;  ///< drafting, verifying and counting; not reproducible
+
+  double microseconds_per_passage() const {
+    return tally.passages == 0 ? 0 : cpu_seconds * 1e6 / static_cast<double>(tally.passages);
+  }
+};
+
+/// The tree of K = `drafts` times L tokens that a drafter is asked for: K paths, one node with K children that each
+/// begin a path, or K L nodes.
+TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length);
+
+/// The rows that will be filled, empty. Throws InputError for unknown names.
+std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options);
+
+/// Fills the rows in order; after a stop the rest stays empty. Throws InputError for unknown names and for lengths
+/// and numbers of drafts that a source of stored trees does not have.
+std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options);
+
+}  // namespace draftproof
