@@ -43,7 +43,7 @@ class PassageSource {
   /// A view for one thread. Rows are shared where they are shared between trials.
   virtual std::unique_ptr<PassageContexts> open() const = 0;
 
-  /// `spec` is a file of captured trees, or any source of rows. Throws InputError.
+  /// `spec` is a model (live_model.hpp), a file of captured trees, or any source of rows. Throws InputError.
   static std::unique_ptr<PassageSource> open(const std::string& spec, const SourceOptions& options);
 };
 

@@ -1,0 +1,63 @@
+// A small language model of the llama architecture, read from one file, and the cheaper copies of it that draft: the
+// same weights at few bits, or its first layers alone. Real speculative decoding in a megabyte.
+//
+//   d, ff    width of the residual stream, of the feed-forward layer        shape().width, shape().hidden
+//   heads    query heads; key and value heads are shared by groups of them  shape().heads, shape().key_heads
+//   V        tokens; token 1 starts a text                                  shape().vocabulary
+//
+// Forward pass: RMS norm (1e-5), rotary positions on adjacent pairs (base 10000), attention with grouped key and
+// value heads, w2(silu(w1 x) * w3 x). Layout of the file: data/README.md. tests/captures compares the pass with
+// captured rows.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftproof {
+
+struct StoryShape {
+  int width = 0, hidden = 0, context = 0, vocabulary = 0, layers = 0, heads = 0, key_heads = 0;
+
+  int head_width() const { return width / heads; }
+  int key_width() const { return key_heads * head_width(); }
+};
+
+/// What one token leaves behind for those after it: keys and values of every layer.
+struct StoryMemory {
+  std::vector<double> keys, values;  ///< layers x key_width
+};
+
+class StoryModel {
+ public:
+  /// Throws InputError on a file of another format or size.
+  static StoryModel open(const std::filesystem::path& path);
+
+  /// A copy whose matrices are rounded to `bits` bits, symmetrically, one scale for every 32 values.
+  StoryModel rounded(int bits) const;
+  /// A copy that stops after `layers` layers.
+  StoryModel cut(int layers) const;
+
+  const StoryShape& shape() const { return shape_; }
+  /// The text of a token.
+  std::string_view piece(int token) const { return pieces_[static_cast<std::size_t>(token)]; }
+
+  /// Reads `token` after the tokens whose memories are `before`, first token first. Returns natural-log
+  /// probabilities [V] of the next token and leaves this token's memory in `own`.
+  std::vector<double> read(int token, std::span<const StoryMemory* const> before, StoryMemory& own) const;
+
+ private:
+  struct Layer {
+    std::vector<float> attention_norm, query, key, value, output, forward_norm, gate, down, up;
+  };
+
+  StoryShape shape_;
+  std::vector<std::string> pieces_;
+  std::vector<float> embedding_, final_norm_, head_;  ///< head_ empty: the embedding
+  std::vector<Layer> layers_;
+};
+
+}  // namespace draftproof
