@@ -42,6 +42,7 @@ class LiveContexts final : public PassageContexts {
   LiveContexts(std::shared_ptr<const Models> models, std::uint64_t seed) : models_{std::move(models)}, seed_{seed} {}
 
   int start(std::uint64_t trial) override {
+    forgotten_ += static_cast<int>(nodes_.size());
     nodes_.clear();
     const auto wanted =
         shortest_text + static_cast<int>(philox_pair(seed_, trial, 0, text_purpose).first % text_lengths);
@@ -53,14 +54,16 @@ class LiveContexts final : public PassageContexts {
           sampled(law, unit_interval(philox_pair(seed_, trial, static_cast<std::uint32_t>(i), text_purpose).second));
       if (i + 1 == wanted) nodes_.back().target_law = law;
     }
-    return node;
+    return forgotten_ + node;
   }
+  int forgotten() const override { return forgotten_; }
 
   const RatioTable& laws(int context) const override {
-    Node& node = nodes_[static_cast<std::size_t>(context)];
+    const int index = context - forgotten_;
+    Node& node = nodes_[static_cast<std::size_t>(index)];
     if (!node.laws) {
-      if (node.target_law.empty()) node.target_law = read(context, models_->target, &Node::target);
-      const auto draft_law = read(context, models_->draft, &Node::draft);
+      if (node.target_law.empty()) node.target_law = read(index, models_->target, &Node::target);
+      const auto draft_law = read(index, models_->draft, &Node::draft);
       node.laws = std::make_unique<RatioTable>(filtered_softmax(node.target_law, models_->target_filter),
                                                filtered_softmax(draft_law, models_->proposal_filter));
     }
@@ -68,11 +71,11 @@ class LiveContexts final : public PassageContexts {
   }
 
   int next(int context, Token x) const override {
-    Node& node = nodes_[static_cast<std::size_t>(context)];
+    Node& node = nodes_[static_cast<std::size_t>(context - forgotten_)];
     if (node.depth + 1 >= models_->target.shape().context) return no_context;
     const auto [child, fresh] = node.children.try_emplace(x, 0);
-    if (fresh) child->second = append(context, x);
-    return child->second;
+    if (fresh) child->second = append(context - forgotten_, x);
+    return forgotten_ + child->second;
   }
 
  private:
@@ -109,6 +112,7 @@ class LiveContexts final : public PassageContexts {
 
   std::shared_ptr<const Models> models_;
   std::uint64_t seed_;
+  int forgotten_ = 0;               ///< nodes of earlier trials; contexts count on from there
   mutable std::deque<Node> nodes_;  // references stay valid as it grows
 };
 

@@ -25,6 +25,9 @@ class Contexts {
   virtual ~Contexts() = default;
   virtual const L& laws(int context) const = 0;
   virtual int next(int context, Token x) const = 0;
+  /// Contexts below this number are gone: a live model forgets. What was prepared for them can be thrown away; a
+  /// number never comes back.
+  virtual int forgotten() const { return 0; }
 };
 
 /// What one iteration emits: the drafted tokens down to `node`, then the token of `extra`. An explorer spreads the

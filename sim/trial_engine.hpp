@@ -26,9 +26,9 @@ struct TrialBudget {
   std::uint64_t shard = 4096;                     ///< trials a worker takes at a time
 };
 
-/// `run(first, count, tally)` or `run(worker, first, count, tally)` adds trials first .. first + count - 1 to a worker's
-/// own tally, called concurrently, never twice at a time for one worker. Returns the sum over workers. A tally is
-/// copied and added with `+=`; its integers make the sum independent of who ran what.
+/// `run(first, count, tally)` or `run(worker, first, count, tally)` adds trials first .. first + count - 1 to a
+/// worker's own tally, called concurrently, never twice at a time for one worker. Returns the sum over workers. A
+/// tally is copied and added with `+=`; its integers make the sum independent of who ran what.
 template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   using Clock = std::chrono::steady_clock;

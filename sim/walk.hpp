@@ -52,6 +52,10 @@ class WalkPlans {
   explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
 
   const PlanOf<V, L>& of(const Contexts<L>& contexts, int context, int drafts) {
+    if (contexts.forgotten() != forgotten_) {
+      plans_.clear();
+      forgotten_ = contexts.forgotten();
+    }
     const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
     auto& plan = plans_[key];
     if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, contexts.laws(context), drafts));
@@ -60,6 +64,7 @@ class WalkPlans {
 
  private:
   V verifier_;
+  int forgotten_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
 };
 
