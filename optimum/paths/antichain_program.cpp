@@ -90,6 +90,7 @@ double antichain_count(const TreeLaw& law, double most) {
 std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, double most) {
   if (antichain_count(law, most) > most) return std::nullopt;
   const int columns = static_cast<int>(law.prefixes.size()) - 1;  // prefix i is column i - 1
+  if (columns == 0) return 0;
   ClpSimplex simplex;
   simplex.setLogLevel(0);
   simplex.resize(0, columns);
@@ -100,11 +101,12 @@ std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, 
     const int parent = law.prefixes[index(i)].parent;
     const double p = static_cast<double>(law.step(index(i)));
     simplex.setObjectiveCoefficient(i - 1, 1);
-    simplex.setColumnBounds(i - 1, 0, parent == 0 ? p : 1);
-    if (parent == 0) continue;
+    simplex.setColumnBounds(i - 1, 0, 1);
     const int places[]{i - 1, parent - 1};
     const double values[]{1, -p};
-    simplex.addRow(2, places, values, -COIN_DBL_MAX, 0);
+    // a of the empty prefix is 1 and no column. The limits of the first tokens are rows all the same: Clp 1.17 does
+    // not survive a program without any.
+    simplex.addRow(parent == 0 ? 1 : 2, places, values, -COIN_DBL_MAX, parent == 0 ? p : 0);
   }
   for (int round = 0; round < 10'000; ++round) {
     simplex.dual();

@@ -2,9 +2,9 @@
 // set of prefixes.
 //
 //   S              antichain       prefixes none of which is the start of another
-//   h(S)           meets           chance that the drafted tree holds one of them; 1 - (1 - q(S))^K for K i.i.d. paths
-//   maximise       sum of a(x) over x != ()
-//   subject to     a(xy) <= p(y|x) a(x), and sum of a(x) over x in S <= h(S) for every antichain S
+//   h(S)           meets           chance that the tree holds one of them; K i.i.d. paths: 1 - (1 - q(S))^K
+//   a(x)                           the program's columns; maximises their sum over x != ()
+//   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
 // Cost: the number of antichains, 1 + c^V a level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17,
 // 83522 for V = 4), each looked at a few times; the program holds those that bind. Source: derived in

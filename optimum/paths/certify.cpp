@@ -1,8 +1,9 @@
+#include <draftproof/optimum/paths/certify.hpp>
+
 #include <optional>
 #include <utility>
 
 #include <draftproof/optimum/paths/near_fraction.hpp>
-#include <draftproof/optimum/paths/tree_program.hpp>
 
 namespace draftproof {
 namespace {
@@ -22,8 +23,7 @@ struct Dyadic {
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 
-/// Moves mass towards the root until the plan is feasible. In terms of the mass at or below a node, u: every prefix
-/// has a factor that does not grow on the way down, and what a node keeps is its u less those of its children.
+/// The plan; nothing if the rounding refuses a number.
 template <class Round>
 std::optional<Plan> feasible(const TreeLaw& law, Sight sight, const TreeProposal& proposal, Round round) {
   const std::size_t prefixes = law.prefixes.size();

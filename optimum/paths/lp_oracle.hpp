@@ -1,5 +1,5 @@
-// The verifier that attains the optimum of a drafted tree: a yardstick that knows the law of all trees, not a product.
-// It is constructed with a solved plan, belongs to the law the plan was made for, and so is not found by name.
+// The verifier that attains the optimum of a drafted tree: a yardstick, not a product, for it knows the law of all
+// trees. It is made from a solved plan and belongs to the law of that plan, so it is not found by name.
 //
 //   w(T, n)   certificate.stops     chance of drafting T and stopping at n
 //   a(x)                            sum of w at x and below
@@ -7,9 +7,9 @@
 //   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
 //
 // Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run. Source: derived here.
-// Exact for every feasible plan, not only the best: the passage goes beyond x with probability a(x) less what stops
-// there after y = .., and its next token is y by way of deeper nodes with a(xy), by way of the extra token with the
-// rest of p(y|x) a(x). A certificate's plan is feasible in fractions, so the oracle is lossless exactly.
+// Exact for every feasible plan, not only the best: a passage that goes beyond x has y next with probability a(xy) by
+// way of deeper nodes and with the rest of p(y|x) a(x) by way of the extra token, p(y|x) a(x) in all. A certificate's
+// plan is feasible in fractions, so the oracle is lossless exactly.
 #pragma once
 
 #include <memory>

@@ -15,14 +15,14 @@ Rational rounded_down(const Rational& value) {
 }
 
 std::optional<Rational> short_fraction(double value) {
-  constexpr std::int64_t longest = std::int64_t{1} << 20;
+  constexpr std::int64_t longest = std::int64_t{1} << 16;
   if (!(std::abs(value) < 1024)) return std::nullopt;
   std::int64_t before = 1, numerator = static_cast<std::int64_t>(std::floor(value));
   std::int64_t denominator_before = 0, denominator = 1;
   double rest = value - std::floor(value);
-  while (std::abs(static_cast<double>(numerator) / static_cast<double>(denominator) - value) > 1e-10) {
-    // rest is above 1e-10 here or the convergent would be close enough; its inverse fits an integer.
+  while (std::abs(static_cast<double>(numerator) / static_cast<double>(denominator) - value) > 1e-12) {
     rest = 1 / rest;
+    if (!(rest <= longest)) return std::nullopt;
     const auto quotient = static_cast<std::int64_t>(std::floor(rest));
     rest -= std::floor(rest);
     const std::int64_t next = quotient * denominator + denominator_before;

@@ -11,8 +11,8 @@ namespace draftproof {
 /// The largest multiple of 2^-60 that is at most `value`.
 Rational rounded_down(const Rational& value);
 
-/// A fraction with a denominator of at most 2^20 within 1e-10 of `value`; nothing if there is none. Two such
-/// fractions may be as close as 1e-12, so it is a guess, for whoever checks what follows from it.
+/// The fraction with a denominator of at most 2^16 within 1e-12 of `value`; nothing if there is none. Two such
+/// fractions are at least 2^-32 apart, so there is no choice; one value in some hundred has one by accident.
 std::optional<Rational> short_fraction(double value);
 
 }  // namespace draftproof

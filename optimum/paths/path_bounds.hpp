@@ -18,8 +18,8 @@ struct PathBounds {
   double whole_block_lower, whole_block_upper;  ///< full information
 };
 
-/// Nodes of all trees up to which a bound takes seconds.
-inline constexpr std::size_t most_tree_nodes = 20'000;
+/// Nodes of all trees up to which the bounds take seconds.
+inline constexpr std::size_t most_tree_nodes = 40'000;
 
 /// Nothing if the law's trees have more nodes than `most_nodes` together.
 std::optional<PathBounds> path_bounds(const TreeLaw& law, std::size_t most_nodes = most_tree_nodes);

@@ -81,8 +81,7 @@ std::string reject_plan(const TreeLaw& law, Sight sight, const TreeCertificate& 
       return "the plan uses " + to_text(sum) + " of tree " + std::to_string(t) + ", drafted with " +
              to_text(tree.probability);
   }
-  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
-    accepted[index(law.prefixes[i].parent)] += accepted[i];
+  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i) accepted[index(law.prefixes[i].parent)] += accepted[i];
   std::vector<Rational> joint(law.prefixes.size(), 1);
   for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
     const std::size_t parent = index(law.prefixes[i].parent);

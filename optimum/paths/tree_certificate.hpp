@@ -21,7 +21,7 @@
 
 namespace draftproof {
 
-/// What the verifier knows: the tree and the target's laws on it, or also the block of tokens that the target will say.
+/// What the verifier knows: the tree and the laws, or also which tokens the target will say.
 enum class Sight {
   one_shot,     ///< a(xy) <= p(y|x) a(x)
   whole_block,  ///< a(x) <= p(x): nothing but the full-information bound

@@ -1,4 +1,6 @@
 // The oracle of a solved plan is lossless in fractions and accepts what its certificate says.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/ratio_table.hpp>
@@ -82,9 +84,8 @@ TEST(LpOracle, IsLosslessForAnyFeasiblePlan) {
 
 TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
   // p = (1/2, 1/2), one path of one token, drafted (0) with 3/4: a plan that never refuses.
-  const SmallTreeModel model{
-      ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
-      {.drafts = 1, .length = 1}};
+  const SmallTreeModel model{ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
+                             {.drafts = 1, .length = 1}};
   const TreeLaw law = model.law("iid_paths");
   TreeCertificate greedy{1, 1, {}, {}};
   for (const TreeLaw::Tree& tree : law.trees) greedy.stops.push_back({0, tree.probability});
@@ -115,10 +116,10 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
   std::uint64_t accepted = 0;
   DraftTree tree;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
-    Philox random(7, trial);
+    Philox drafting(7, trial, Philox::Role::draft), verifying(7, trial, Philox::Role::verify);
     tree.clear(0);
-    drafter.draw(tables, shape, random, tree);
-    accepted += static_cast<std::uint64_t>(tree.depth(simulated->decide(tree, {}, random).node));
+    drafter.draw(tables, shape, drafting, tree);
+    accepted += static_cast<std::uint64_t>(tree.depth(simulated->decide(tree, {}, verifying).node));
   }
   // tau <= 2 has a variance of 1 at most: 6 standard errors. The seed is fixed, so the result is too.
   EXPECT_NEAR(static_cast<double>(accepted) / trials, 131.0 / 81, 6 / std::sqrt(trials));

@@ -155,8 +155,9 @@ TEST(NearFraction, IsShortOrNothing) {
   EXPECT_EQ(short_fraction(0.0), Rational(0));
   EXPECT_EQ(short_fraction(1e-17), Rational(0));
   EXPECT_EQ(short_fraction(1.0 - 1e-13), Rational(1));
-  EXPECT_EQ(short_fraction(0x1p-20), Rational(1, 1 << 20));
+  EXPECT_EQ(short_fraction(0x1p-16), Rational(1, 1 << 16));
   EXPECT_FALSE(short_fraction(0.7182818284590452));
+  EXPECT_FALSE(short_fraction(0x1p-17));
   EXPECT_FALSE(short_fraction(1e5));
 }
 
@@ -164,7 +165,7 @@ TEST(NearFraction, IsRoundedDownToAMultipleOfAPowerOfTwo) {
   const Rational step = Rational(1) / (1ll << 60);
   EXPECT_EQ(rounded_down(Rational(3, 4)), Rational(3, 4));
   EXPECT_EQ(rounded_down(Rational(0)), Rational(0));
-  for (const Rational value : {Rational(1, 3), Rational(-1, 3), Rational(22, 7)}) {
+  for (const Rational& value : {Rational(1, 3), Rational(-1, 3), Rational(22, 7)}) {
     EXPECT_LT(rounded_down(value), value);
     EXPECT_GT(rounded_down(value), value - step);
     EXPECT_EQ(denominator(Rational(rounded_down(value) / step)), 1);

@@ -167,7 +167,8 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
 TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   const auto& models = golden::path_models();
   const TreeShape shape{.drafts = 2, .length = 2};
-  const auto bounds = path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").contexts(), shape);
+  const auto bounds =
+      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").contexts(), shape);
   ASSERT_TRUE(bounds);
   // The rows are thirds to within 2^-53; four rows and the value's slope in each, below 4, lose less than 1e-14.
   EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
@@ -176,6 +177,19 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   EXPECT_GE(bounds->whole_block_upper, 134.0 / 81 - 1e-14);
   EXPECT_LT(bounds->upper - bounds->lower, 1e-9);
   EXPECT_LT(bounds->whole_block_upper - bounds->whole_block_lower, 1e-9);
+}
+
+TEST(TreeOptimum, IsRoundedOutwards) {
+  // Certificates of the toy are exact, 131/81 and 134/81, and neither is a double.
+  const ExactContexts toy({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
+  const auto bounds = path_optimum_bounds(*path_registry().drafter("iid_paths"), toy, {.drafts = 2, .length = 2});
+  for (const auto& [lower, value, upper] :
+       {std::tuple(bounds->lower, Rational(131, 81), bounds->upper),
+        std::tuple(bounds->whole_block_lower, Rational(134, 81), bounds->whole_block_upper)}) {
+    EXPECT_LT(Rational(lower), value);
+    EXPECT_GT(Rational(upper), value);
+    EXPECT_LE(upper, std::nextafter(std::nextafter(std::nextafter(lower, 2), 2), 2));
+  }
 }
 
 TEST(TreeOptimum, IsNothingBeyondTheLimits) {
