@@ -28,7 +28,8 @@ draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::stud
                  REGISTRAR draftproof/studies/study.hpp)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
-file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
+file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
+     ${PROJECT_SOURCE_DIR}/optimum/paths/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
      ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
      ${PROJECT_SOURCE_DIR}/properties/paths/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
      ${PROJECT_SOURCE_DIR}/studies/*.cpp)

@@ -1,0 +1,93 @@
+// The verifier that attains the optimum of a drafted tree: a yardstick, not a product, for it knows the law of all
+// trees. It is made from a solved plan and belongs to the law of that plan, so it is not found by name.
+//
+//   w(T, n)   certificate.stops     chance of drafting T and stopping at n
+//   a(x)                            sum of w at x and below
+//   stop      oracle table          at n in T with w(T, n) / Pr(T)
+//   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
+//
+// Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run. Source: derived here.
+// Exact for every feasible plan, not only the best: a passage that goes beyond x has y next with probability a(xy) by
+// way of deeper nodes and with the rest of p(y|x) a(x) by way of the extra token, p(y|x) a(x) in all. A certificate's
+// plan is feasible in fractions, so the oracle is lossless exactly.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+
+#include <draftproof/optimum/paths/tree_certificate.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof {
+
+/// A plan as the oracle runs it. Conditional laws in fractions: nothing cancels when they are rounded.
+struct OraclePlan {
+  OraclePlan(const TreeLaw& law, const TreeCertificate& certificate);
+
+  PrefixIndex prefixes;
+  std::map<std::vector<int>, std::size_t> trees;
+  std::vector<std::vector<Rational>> stops;   ///< law of the stop on each tree, in the order of its nodes
+  std::vector<std::vector<Rational>> extras;  ///< law of the extra token at each prefix; empty where nothing stops
+};
+
+/// The same in the scalar of an interpreter.
+template <class Scalar>
+struct OracleTable {
+  std::shared_ptr<const OraclePlan> plan;
+  std::vector<std::vector<Scalar>> stops, extras;
+};
+
+struct LpOracle {
+  static constexpr Info info{.name = "lp_oracle",
+                             .summary = "stop where an optimal plan for the law of all trees says",
+                             .source = "derived here",
+                             .cannot = {.fresh = "the plan enumerates the trees of one context",
+                                        .device = "the plan enumerates the trees of one context"}};
+
+  std::shared_ptr<const OraclePlan> plan;
+
+  template <class L>
+  auto prepare(const Contexts<L>&, const TreeShape&) const {
+    using Scalar = typename L::Scalar;
+    const auto rounded = [](const std::vector<std::vector<Rational>>& exact) {
+      std::vector<std::vector<Scalar>> rows;
+      for (const std::vector<Rational>& from : exact) {
+        rows.emplace_back();
+        for (const Rational& value : from) rows.back().push_back(static_cast<Scalar>(value));
+      }
+      return rows;
+    };
+    return OracleTable<Scalar>{plan, rounded(plan->stops), rounded(plan->extras)};
+  }
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, const OracleTable<typename L::Scalar>& table, R& random) const {
+    using Scalar = typename L::Scalar;
+    const std::vector<int> nodes = table.plan->prefixes.nodes_of(at.tree());
+    const auto tree = table.plan->trees.find(nodes);
+    if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: a tree that its plan does not know");
+    const std::vector<Scalar>& stops = table.stops[tree->second];
+    // What is left after j nodes, summed from the end so that the last node with a share is certain.
+    std::vector<Scalar> left(stops.size());
+    Scalar sum{0};
+    for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];
+    std::size_t j = 0;
+    while (!(stops[j] > Scalar{0}) || !random.flip(stops[j], left[j])) ++j;
+    const std::vector<Scalar>& extra = table.extras[static_cast<std::size_t>(nodes[j])];
+    const int u = node_of(at.tree(), *table.plan, nodes[j]);
+    return {u, random.emit(at.laws(u).weights([&extra](Token y) { return extra[static_cast<std::size_t>(y)]; }))};
+  }
+
+ private:
+  static int node_of(const DraftTree& tree, const OraclePlan& plan, int prefix) {
+    std::vector<int> numbers(static_cast<std::size_t>(tree.size()));
+    for (int u = 0; u < tree.size(); ++u) {
+      const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
+      numbers[static_cast<std::size_t>(u)] = plan.prefixes.find(parent, tree.token(u));
+      if (numbers[static_cast<std::size_t>(u)] == prefix) return u;
+    }
+    throw std::logic_error("lp_oracle: a prefix that is not in the tree");
+  }
+};
+
+}  // namespace draftproof

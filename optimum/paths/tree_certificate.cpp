@@ -1,0 +1,141 @@
+#include <draftproof/optimum/paths/tree_certificate.hpp>
+
+#include <set>
+
+namespace draftproof {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+std::string name(const TreeLaw& law, int i) {
+  std::string text;
+  for (; law.prefixes[index(i)].parent >= 0; i = law.prefixes[index(i)].parent)
+    text = std::to_string(law.prefixes[index(i)].token) + (text.empty() ? "" : " ") + text;
+  return "(" + text + ")";
+}
+
+std::string reject_prefixes(const TreeLaw& law) {
+  if (law.prefixes.empty() || law.prefixes[0].parent != -1 || law.prefixes[0].depth != 0)
+    return "prefix 0 is not the empty one";
+  const std::size_t vocabulary = law.prefixes[0].target.size();
+  std::set<std::pair<int, Token>> seen;
+  for (std::size_t i = 0; i < law.prefixes.size(); ++i) {
+    const auto& [parent, token, depth, target] = law.prefixes[i];
+    const std::string which = "prefix " + std::to_string(i);
+    if (i > 0) {
+      if (parent < 0 || index(parent) >= i) return which + " does not come after its parent";
+      if (depth != law.prefixes[index(parent)].depth + 1) return which + " has the wrong depth";
+      if (token < 0 || index(token) >= vocabulary) return which + " ends with no token of the vocabulary";
+      if (!seen.emplace(parent, token).second) return which + " stands twice";
+    }
+    if (target.size() != vocabulary) return which + " has a target of another vocabulary";
+    Rational sum = 0;
+    for (const Rational& p : target) {
+      if (p < 0) return which + " has a target with the negative probability " + to_text(p);
+      sum += p;
+    }
+    if (sum != 1) return which + " has a target that sums to " + to_text(sum);
+  }
+  return "";
+}
+
+std::string reject_trees(const TreeLaw& law) {
+  Rational sum = 0;
+  std::set<std::vector<int>> seen;
+  for (std::size_t t = 0; t < law.trees.size(); ++t) {
+    const auto& [nodes, probability] = law.trees[t];
+    const std::string which = "tree " + std::to_string(t);
+    if (probability < 0) return which + " has probability " + to_text(probability);
+    sum += probability;
+    if (nodes.empty() || nodes[0] != 0) return which + " does not hold the empty prefix";
+    const std::set<int> members(nodes.begin(), nodes.end());
+    for (std::size_t j = 1; j < nodes.size(); ++j) {
+      if (nodes[j] <= nodes[j - 1]) return which + " has its nodes out of order";
+      if (index(nodes[j]) >= law.prefixes.size()) return which + " has a node that is no prefix";
+      if (!members.contains(law.prefixes[index(nodes[j])].parent)) return which + " has a node without its parent";
+    }
+    if (!seen.insert(nodes).second) return which + " stands twice";
+  }
+  return sum == 1 ? "" : "the trees' probabilities sum to " + to_text(sum);
+}
+
+std::string reject_plan(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
+  if (certificate.stops.size() != law.trees.size()) return "the plan is for another number of trees";
+  std::vector<Rational> accepted(law.prefixes.size());
+  Rational value = 0;
+  for (std::size_t t = 0; t < law.trees.size(); ++t) {
+    const TreeLaw::Tree& tree = law.trees[t];
+    if (certificate.stops[t].size() != tree.nodes.size())
+      return "the plan has another number of nodes for tree " + std::to_string(t);
+    Rational sum = 0;
+    for (std::size_t j = 0; j < tree.nodes.size(); ++j) {
+      const Rational& mass = certificate.stops[t][j];
+      const int node = tree.nodes[j];
+      if (mass < 0)
+        return "the plan stops at " + name(law, node) + " of tree " + std::to_string(t) + " with " + to_text(mass);
+      sum += mass;
+      value += law.prefixes[index(node)].depth * mass;
+      accepted[index(node)] += mass;
+    }
+    if (sum != tree.probability)
+      return "the plan uses " + to_text(sum) + " of tree " + std::to_string(t) + ", drafted with " +
+             to_text(tree.probability);
+  }
+  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i) accepted[index(law.prefixes[i].parent)] += accepted[i];
+  std::vector<Rational> joint(law.prefixes.size(), 1);
+  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
+    const std::size_t parent = index(law.prefixes[i].parent);
+    joint[i] = joint[parent] * law.step(i);
+    const Rational limit = sight == Sight::one_shot ? Rational(accepted[parent] * law.step(i)) : joint[i];
+    if (accepted[i] > limit)
+      return "the plan accepts " + name(law, static_cast<int>(i)) + " with " + to_text(accepted[i]) + ", above " +
+             to_text(limit);
+  }
+  return value == certificate.lower
+             ? ""
+             : "the plan accepts " + to_text(value) + " tokens, not " + to_text(certificate.lower);
+}
+
+std::string reject_prices(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
+  const auto& prices = certificate.prices;
+  if (prices.size() != law.prefixes.size()) return "there are prices for another number of prefixes";
+  if (prices[0] != 0) return "the price of the empty prefix is " + to_text(prices[0]);
+  // What a node is worth to a verifier that pays for every prefix it accepts and is paid for every chance to.
+  std::vector<Rational> worth(law.prefixes.size()), joint(law.prefixes.size(), 1);
+  Rational value = 0;
+  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
+    if (prices[i] < 0) return "the price of " + name(law, static_cast<int>(i)) + " is " + to_text(prices[i]);
+    const std::size_t parent = index(law.prefixes[i].parent);
+    joint[i] = joint[parent] * law.step(i);
+    if (sight == Sight::one_shot)
+      worth[parent] += law.step(i) * prices[i];
+    else
+      value += joint[i] * prices[i];
+    worth[i] += 1 - prices[i];
+  }
+  for (std::size_t i = 1; i < law.prefixes.size(); ++i) worth[i] += worth[index(law.prefixes[i].parent)];
+  for (const TreeLaw::Tree& tree : law.trees) {
+    Rational largest = worth[0];
+    for (const int node : tree.nodes)
+      if (worth[index(node)] > largest) largest = worth[index(node)];
+    value += tree.probability * largest;
+  }
+  return value == certificate.upper ? ""
+                                    : "the prices prove " + to_text(value) + ", not " + to_text(certificate.upper);
+}
+
+}  // namespace
+
+std::string reject(const TreeLaw& law) {
+  const std::string reason = reject_prefixes(law);
+  return reason.empty() ? reject_trees(law) : reason;
+}
+
+std::string reject(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
+  std::string reason = reject(law);
+  if (reason.empty()) reason = reject_plan(law, sight, certificate);
+  if (reason.empty()) reason = reject_prices(law, sight, certificate);
+  return reason;
+}
+
+}  // namespace draftproof
