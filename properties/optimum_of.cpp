@@ -35,6 +35,9 @@ double of_fixed_set(const AnyDrafter& drafter, const RatioTable& table, int draf
 
 std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const auto exact = [](double value) { return OptimumBounds{value, value}; };
+  // A cut bounds every joint law of drafts and token, whatever couples them: noise that is shared changes nothing.
+  if (drafter.info().shared_noise())
+    return optimum_bounds_of(*registry().drafter(drafter.info().noise_form_of), table, drafts);
   if (drafter.info().shared_proposal_iid) return exact(iid_optimum(table, drafts).acceptance);
   if (drafter.info().fixed) return exact(of_fixed_set(drafter, table, drafts));
   registry();  // the methods are found with everything else

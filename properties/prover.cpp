@@ -88,7 +88,8 @@ Proof prove_instances(const AnyVerifier& verifier, const AnyDrafter& drafter, st
   const auto start = std::chrono::steady_clock::now();
   std::vector<const Property*> properties;
   for (const Property& property : registry().properties())
-    if (property.applies(verifier, drafter)) properties.push_back(&property);
+    if (property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty()))
+      properties.push_back(&property);
 
   // Families take turns too: each must meet the rationed properties.
   const std::size_t families = registry().generators().size();
@@ -149,7 +150,14 @@ bool held(const std::vector<Finding>& findings, std::string_view property) {
 
 bool Proof::exact() const { return held(findings, "exact_law"); }
 
-bool Proof::kept() const { return exact() || held(findings, "within_tau"); }
+bool Proof::provable() const { return verifier->info().cannot.explore.empty(); }
+
+bool Proof::kept() const {
+  if (provable()) return exact() || held(findings, "within_tau");
+  return !findings.empty() && std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.status == Status::held || finding.status == Status::skipped;
+  }) && std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.held > 0; });
+}
 
 const Finding* Proof::violation() const {
   // Losslessness first: it is what the reader came for.

@@ -32,8 +32,9 @@ struct Proof {
   double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
 
+  bool provable() const;             ///< the verifier can be explored: its output law is decided
   bool exact() const;                ///< exact_law held on every instance
-  bool kept() const;                 ///< what the scheme promises of its law held on every instance
+  bool kept() const;                 ///< what the scheme promises and can be asked held on every instance
   const Finding* violation() const;  ///< the first, or null
 };
 

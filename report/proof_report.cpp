@@ -19,11 +19,23 @@ std::string undecided_text(const Proof& proof) {
   return text;
 }
 
+/// What is known of a verifier that cannot be explored.
+std::string not_proved_line(const Proof& proof) {
+  std::string held;
+  for (const Finding& finding : proof.findings)
+    if (finding.status == Status::held)
+      held += fmt::format("{}{} on {}", held.empty() ? "" : ", ", finding.property,
+                          counted(static_cast<std::uint64_t>(finding.held), "instance"));
+  return fmt::format("  {}: the output law is not proved, {}; held in trials: {}", proof.verifier->info().name,
+                     proof.verifier->info().cannot.explore, held.empty() ? "nothing" : held);
+}
+
 }  // namespace
 
 Cell verdict_cell(const Proof& proof) {
   if (proof.violation()) return {"refuted", Tone::bad};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
+  if (!proof.provable()) return {"law not proved", Tone::faint};
   if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
   return {"undecided"};
 }
@@ -31,12 +43,14 @@ Cell verdict_cell(const Proof& proof) {
 nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
   nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
                               {"law", proof.drafter->info().name},
-                              {"verdict", proof.violation() ? "refuted"
-                                          : proof.exact()   ? "proved"
-                                          : proof.kept()    ? "within tau"
-                                                            : "undecided"},
+                              {"verdict", proof.violation()   ? "refuted"
+                                          : proof.exact()     ? "proved"
+                                          : !proof.provable() ? "law not proved"
+                                          : proof.kept()      ? "within tau"
+                                                              : "undecided"},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
+  if (!proof.provable()) data["why_not_proved"] = proof.verifier->info().cannot.explore;
   if (timings) data["seconds"] = proof.seconds;
   for (const Finding& finding : proof.findings) {
     nlohmann::ordered_json entry{{"property", finding.property},
@@ -87,6 +101,7 @@ Document report_proofs(std::span<const Proof> proofs, const ProofOptions& option
                                   {grouped(proof.leaves)},
                                   {fmt::format("{:.2f}", proof.seconds), Tone::faint},
                                   {undecided_text(proof)}});
+    if (!proof.provable()) section.after.push_back(not_proved_line(proof));
     if (proof.violation())
       violations.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
                                                  proof.drafter->info().name),

@@ -42,7 +42,7 @@ std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const
 }
 
 Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, std::span<const Proof> proofs,
-                   double confidence) {
+                   std::uint64_t wanted, double confidence) {
   Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary) + "; the optimum is that of this law"}};
   section.table.columns = {{"verifier"},         {"K", true},       {"exact?"},           {"flag", true},
@@ -59,6 +59,9 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
                                   {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"},
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
                                   {fmt::format("{:.0f}", row.nanoseconds_per_tuple()), Tone::faint}});
+    if (row.tuples != wanted)
+      section.after.push_back(fmt::format("  {} at K = {}: {}, each a pass over the vocabulary a draft",
+                                          row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
     if (tally.impossible > 0)
       section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
                                           row.verifier->info().name, row.drafts, counted(tally.impossible, "trial")));
@@ -75,7 +78,7 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
   nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
                               {"law", row.drafter->info().name},
                               {"drafts", row.drafts},
-                              {"verdict", proof ? verdict_cell(*proof).text : "not asked"},
+                              {"verdict", verdict_of(proof, row).text},
                               {"tuples", tally.trials},
                               {"flag", rate(row.flag(), tally.flagged)},
                               {"membership", rate(row.membership(), tally.members)},
@@ -124,7 +127,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
                                 proposals)}});
     for (const AnyDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, proofs, confidence));
+      document.sections.push_back(section_of(item, *drafter, proofs, options.tuples, confidence));
   }
   data["tuples"] = tuples;
   for (const Proof& proof : proofs) {

@@ -66,6 +66,8 @@ struct Describe {
     claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
     claim(info.claims.flag_is_membership, "every emitted draft is flagged as accepted");
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
+    claim(info.claims.drafter_invariant, "the token does not depend on the proposal or the drafts");
+    if (info.shared_noise) add(document, "reads noise of the drafter", "yes");
     const auto runs = [&document](const char* interpreter, std::string_view reason) {
       add(document, interpreter, reason.empty() ? "yes" : "no: " + std::string(reason));
     };
@@ -81,6 +83,7 @@ struct Describe {
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
     add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
   }
 
   static void describe_family(Document& document, const FamilyInfo& family) {

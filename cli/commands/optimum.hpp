@@ -33,7 +33,9 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      const auto& drafters = registry().drafters();
+      std::vector<const AnyDrafter*> drafters;  // a law through shared noise has the optimum of the law itself
+      for (const auto& drafter : registry().drafters())
+        if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means over positions, and whether a method is known at every one of them.
       std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
       std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));

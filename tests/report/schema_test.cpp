@@ -28,7 +28,7 @@ const AnyDrafter& iid() { return *registry().drafter("iid"); }
 class Surveyed : public testing::Test {
  protected:
   Json data(std::optional<double> optimum, bool timings) {
-    SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1};
+    SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1, .tuples = options_.tuples};
     row.tally.trials = 10;
     row.tally.flagged = row.tally.members = 7;
     row.single = 0.5;
@@ -106,9 +106,7 @@ TEST(ProofReport, HasItsKeys) {
   EXPECT_TRUE(report_proofs(proofs, {}, true).data["proofs"][0].contains("seconds"));
 }
 
-TEST(ProofReport, NoProofsAreAnEmptyArray) {
-  EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array());
-}
+TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
 
 TEST(ProofReport, VerdictsInWords) {
   EXPECT_EQ(verdict_cell(proof_with(Status::held)).text, "proved (3)");

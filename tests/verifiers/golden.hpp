@@ -21,6 +21,7 @@ struct Case {
   std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
   double flag, membership, optimum;    ///< optimum is NaN where the file has none
   std::vector<double> output;
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, of `gls` alone
 };
 
 inline const std::vector<Case>& cases() {
@@ -39,7 +40,9 @@ inline const std::vector<Case>& cases() {
              entry.at("acceptance_membership"),
              entry.at("optimum").is_null() ? std::numeric_limits<double>::quiet_NaN()
                                            : entry.at("optimum").get<double>(),
-             entry.at("output")};
+             entry.at("output"),
+             std::numeric_limits<double>::quiet_NaN()};
+      if (entry.contains("lower_bound")) c.lower_bound = entry.at("lower_bound");
       if (c.draft_law != "indep") c.q.resize(1);
       list.push_back(std::move(c));
     }
