@@ -40,13 +40,13 @@ bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInf
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
 }
 
-/// Tuples of a row. Schemes that race through shared noise read V K words a tuple on either side and take what 2^29
-/// words are enough for, 262,144 at V = 512, K = 4 and 4,194 at V = 32,000, but one at each position.
+/// Tuples of a row. Schemes that race through shared noise read V K words a tuple on either side and take what 2^27
+/// words are enough for, 65,536 at V = 512, K = 4 and 1,048 at V = 32,000, but one at each position.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   if (!verifier.info().shared_noise && !drafter.info().shared_noise()) return options.tuples;
   const std::uint64_t words = source.vocabulary() * static_cast<std::uint64_t>(drafts);
-  return std::min(options.tuples, std::max<std::uint64_t>(source.positions(), (std::uint64_t{1} << 29) / words));
+  return std::min(options.tuples, std::max<std::uint64_t>(source.positions(), (std::uint64_t{1} << 27) / words));
 }
 
 /// The rows of the result, empty, grouped by draft law.

@@ -22,7 +22,8 @@
 
 namespace draftproof {
 
-/// Between 2^-65 and 45.1. Never below the uniform t by more than the error above, and t >= (word >> 11) / 2^53.
+/// Between 2^-65 and 45.1. Never below the uniform t by more than the error above, and t >= the upper half of the
+/// word / 2^32.
 DRAFTPROOF_DEVICE inline double exponential(std::uint64_t word) {
   constexpr std::uint64_t small = 0x4AFB0CCC06219B7B;  // 2^64 (1 - sqrt(1/2))
   constexpr double root_half = 0.7071067811865476, ln2 = 0.6931471805599453;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <draftproof/sim/race.hpp>
+#include <draftproof/sim/uniform_source.hpp>
 
 namespace draftproof {
 

@@ -2,14 +2,15 @@
 // The first arrival has law w; the first B arrivals are a sample without replacement. Two races of one noise with
 // weights p and q tend to have the same winner, and neither looks at the other's weights.
 //
-//   E_x    exponential(word)    word x of a stream: half of block x / 2
+//   E_x    exponential(word)    word of token x: its upper half is a quarter of block x / 4 of the stream, its lower
+//                               half the same quarter of the stream's companion, read by those who may win
 //   w      weight(x)            not negative, at least one positive; a token of weight 0 never arrives
 //   B      wanted               arrivals asked for
 //
-// Cost: one Philox block for two tokens a stream, and little more: E >= t shows for all but a few tokens that they
-// come too late, so that about ln V logarithms are taken. Source: the exponential race is folklore; as a coupling of
-// drafts and target: Daliri et al., arXiv:2408.07978.
-// Exact for any order of the passes: times are doubles, compared as they are, equal ones by token id.
+// Cost: one Philox block for four tokens a stream, and little more: E >= t, and the upper half of t, show for all but
+// a few tokens that they come too late, so that about ln V logarithms are taken. Source: the exponential race is
+// folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978. Exact for any order of the passes:
+// times are doubles, compared as they are, equal ones by token id.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,6 @@
 
 #include <draftproof/sim/exponential.hpp>
 #include <draftproof/sim/random_source.hpp>
-#include <draftproof/sim/uniform_source.hpp>
 
 namespace draftproof {
 
@@ -42,11 +42,12 @@ class Arrivals {
   /// Nothing beyond size().
   DRAFTPROOF_DEVICE Arrival operator[](int i) const { return i < size_ ? arrivals_[i] : Arrival{}; }
 
-  /// Whether clock `word` of token weight `weight` can still be among the earliest; no only if it cannot.
-  DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint64_t word) const {
-    // E >= t >= unit_interval(word). The limit is widened by 2^-40, far above the errors of E, of the products and of
-    // the quotient. A weight of 0 gives 0 or NaN: false.
-    return unit_interval(word) < limit_ * weight;
+  /// Whether a token of this weight and the upper half of its word can still be among the earliest; no only if it
+  /// cannot.
+  DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
+    // E >= t >= upper 2^-32. The limit is widened by 2^-40, far above the errors of E, of the products and of the
+    // quotient. A weight of 0 gives 0 or NaN: false.
+    return upper * 0x1p-32 < limit_ * weight;
   }
 
   DRAFTPROOF_DEVICE void add(const Arrival& arrival) {
@@ -80,6 +81,15 @@ DRAFTPROOF_DEVICE Arrivals<most> earliest(const L& laws, int wanted, const Walk&
   }
 }
 
+/// Where the lower halves of a stream's words are.
+inline constexpr std::uint32_t companion_stream = 0x400000;
+
+/// A quarter of a block of noise.
+DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {
+  const std::uint64_t half = i < 2 ? block.first : block.second;
+  return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);
+}
+
 /// A thread's share of a race: every `threads`-th block of every stream.
 template <class Weight, class R>
 struct RaceWalk {
@@ -90,14 +100,22 @@ struct RaceWalk {
   template <int most>
   DRAFTPROOF_DEVICE void operator()(Arrivals<most>& own, int thread, int threads) const {
     for (int stream = first_stream; stream < first_stream + streams; ++stream)
-      for (int block = thread; 2 * block < vocabulary; block += threads) {
-        const Token x = 2 * block;
-        const double first = weight(x), second = x + 1 < vocabulary ? weight(x + 1) : 0.0;
-        if (!(first > 0) && !(second > 0)) continue;
-        const NoiseBlock words = random.noise(static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(block));
-        if (own.can_enter(first, words.first)) own.add({exponential(words.first) / first, x});
-        if (own.can_enter(second, words.second)) own.add({exponential(words.second) / second, x + 1});
-      }
+      for (int block = thread; 4 * block < vocabulary; block += threads)
+        enter(own, static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(block));
+  }
+
+ private:
+  template <int most>
+  DRAFTPROOF_DEVICE void enter(Arrivals<most>& own, std::uint32_t stream, std::uint32_t block) const {
+    const Token first = 4 * static_cast<Token>(block);
+    const int tokens = vocabulary - first < 4 ? vocabulary - first : 4;
+    const NoiseBlock upper = random.noise(stream, block);
+    for (int i = 0; i < tokens; ++i) {
+      const double w = weight(first + i);
+      if (!own.can_enter(w, quarter(upper, i))) continue;
+      const std::uint32_t lower = quarter(random.noise(companion_stream + stream, block), i);
+      own.add({exponential((std::uint64_t{quarter(upper, i)} << 32) | lower) / w, first + i});
+    }
   }
 };
 

@@ -18,8 +18,11 @@ namespace draftproof {
 namespace {
 
 std::uint64_t word(Philox random, std::uint32_t stream, Token x) {
-  const NoiseBlock words = random.noise(stream, static_cast<std::uint32_t>(x) / 2);
-  return x % 2 ? words.second : words.first;
+  const auto half = [&](std::uint32_t of) {
+    const NoiseBlock block = random.noise(of, static_cast<std::uint32_t>(x) / 4);
+    return (x % 4 < 2 ? block.first : block.second) >> (x % 2 * 32) & 0xffffffffu;
+  };
+  return half(stream) << 32 | half(0x400000 + stream);
 }
 
 /// All arrivals of one stream, by a sort without any bound.
@@ -122,7 +125,7 @@ TEST(SharedNoise, NoWordIsReadTwice) {
       const Philox random(seed, trial, Philox::Role::draft);
       for (std::uint32_t stream = 0; stream < 32; ++stream)
         for (std::uint32_t block = 0; block < 40; ++block)
-          for (const std::uint32_t kind : {0u, dart_stream}) {
+          for (const std::uint32_t kind : {0u, companion_stream, dart_stream}) {
             const NoiseBlock noise = random.noise(kind + stream, block);
             add(noise.first);
             add(noise.second);
