@@ -60,7 +60,7 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
                                   {fmt::format("{:.0f}", row.nanoseconds_per_tuple()), Tone::faint}});
     if (row.tuples != wanted)
-      section.after.push_back(fmt::format("  {} at K = {}: {}, each a pass over the vocabulary a draft",
+      section.after.push_back(fmt::format("  {} at K = {}: {}, each passing over the vocabulary",
                                           row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
     if (tally.impossible > 0)
       section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",

@@ -106,6 +106,27 @@ TEST(ProofReport, HasItsKeys) {
   EXPECT_TRUE(report_proofs(proofs, {}, true).data["proofs"][0].contains("seconds"));
 }
 
+TEST(ProofReport, SaysThatALawIsNotProved) {
+  const AnyVerifier& gls = *registry().verifier("gls");
+  const Proof proof{.verifier = &gls,
+                    .drafter = registry().drafter("races"),
+                    .instances = 3,
+                    .findings = {{.property = "drafter_invariance", .status = Status::held, .held = 3}}};
+  EXPECT_FALSE(proof.exact());
+  EXPECT_TRUE(proof.kept());
+  EXPECT_EQ(verdict_cell(proof).text, "law not proved");
+  const Document document = report_proofs({&proof, 1}, {}, false);
+  EXPECT_EQ(document.data["proofs"][0]["verdict"], "law not proved");
+  EXPECT_EQ(document.data["proofs"][0]["why_not_proved"], gls.info().cannot.explore);
+  ASSERT_EQ(document.sections[0].after.size(), 1u);
+  EXPECT_NE(document.sections[0].after[0].find("drafter_invariance on 3 instances"), std::string::npos);
+
+  Proof nothing_asked = proof;
+  nothing_asked.findings[0].held = 0;
+  nothing_asked.findings[0].status = Status::skipped;
+  EXPECT_FALSE(nothing_asked.kept());
+}
+
 TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
 
 TEST(ProofReport, VerdictsInWords) {

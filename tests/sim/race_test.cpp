@@ -77,9 +77,26 @@ TEST(Race, EveryModelOfTheLawsHasTheSameWinners) {
   }
 }
 
+/// Noise of which every block is written down: one for a stream and one for its companion.
+struct Scripted : UniformSource<Scripted> {
+  NoiseBlock upper, lower;
+  std::uint64_t next(Purpose) { return 0; }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t) { return stream == 0 ? upper : lower; }
+};
+
+TEST(Race, LowerHalvesDecideBetweenEqualUpperOnes) {
+  const Rows<double> rows({0.25, 0.25, 0.25, 0.25}, std::vector<double>{0.25, 0.25, 0.25, 0.25});
+  Scripted noise;
+  noise.upper = {0x0000700000007000, 0x0000700000007000};
+  noise.lower = {0x0000000300000002, 0x0000000000000001};  // of tokens 1, 0 and 3, 2
+  Token found[4];
+  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, noise, found), 4);
+  EXPECT_EQ(std::vector<Token>(found, found + 4), (std::vector<Token>{3, 2, 0, 1}));
+}
+
 TEST(Race, TiesGoToTheLowerId) {
   const Rows<double> rows({0, 0.25, 0.5, 0.25}, std::vector<double>{0, 0.25, 0.25, 0.5});
-  Tape same(std::vector<std::uint64_t>(16, 12345));
+  Tape same(std::vector<std::uint64_t>(16, 0x0000303900003039));
   Token found[4];
   ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, same, found), 3) << "a token without weight never arrives";
   EXPECT_EQ(found[0], 3);
