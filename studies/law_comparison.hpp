@@ -38,17 +38,18 @@ class LawComparison {
  public:
   /// The optimum of each law at each of `numbers` drafts, and every verifier written for it at the first
   /// `for_verifiers` of these. A verifier for any law is taken with i.i.d. and with fixed drafts.
-  LawComparison(const Source& source, std::span<const std::string_view> laws, std::span<const int> numbers,
-                std::size_t for_verifiers, std::uint64_t tuples)
-      : source_{source}, tuples_{(tuples + source.positions() - 1) / source.positions()} {
+  LawComparison(const Source& source, std::span<const AnyVerifier* const> verifiers,
+                std::span<const std::string_view> laws, std::span<const int> numbers, std::size_t for_verifiers,
+                std::uint64_t tuples)
+      : source_{source}, tuples_{(tuples + source.positions() - 1) / std::max<std::uint64_t>(source.positions(), 1)} {
     for (const std::string_view name : laws) {
       const AnyDrafter* law = registry().drafter(name);
       for (const int drafts : numbers)
         if (defined(*law, drafts)) rows_.push_back({.law = law, .verifier = nullptr, .drafts = drafts});
-      for (const auto& verifier : registry().verifiers())
+      for (const AnyVerifier* verifier : verifiers)
         for (const int drafts : numbers.first(for_verifiers))
           if (written_for(*verifier, *law) && verifier->takes(drafts) && defined(*law, drafts))
-            rows_.push_back({law, verifier.get(), drafts, closed_form(*law, verifier->info())});
+            rows_.push_back({law, verifier, drafts, closed_form(*law, verifier->info())});
     }
     for (LawRow& row : rows_) {
       row.value.resize(source_.positions());
@@ -120,7 +121,7 @@ class LawComparison {
   }
   static bool written_for(const AnyVerifier& verifier, const AnyDrafter& law) {
     const Info& info = verifier.info();
-    if (verifier.kind() != Kind::verifier || !info.cannot.simulate.empty()) return false;
+    if (!info.cannot.simulate.empty()) return false;
     return info.drafts.any() ? law.info().shared_proposal_iid || law.info().fixed
                              : info.drafts.includes(law.info().name);
   }

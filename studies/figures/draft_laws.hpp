@@ -28,7 +28,15 @@ struct DraftLaws {
   static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< of drafts, for the optima
   static constexpr std::size_t for_verifiers = 3;      ///< the first of them
 
+  /// Effort counts tuples of each simulated row.
   static StudyResult run(const StudyOptions& options) {
+    std::vector<const AnyVerifier*> verifiers;
+    for (const auto& verifier : registry().verifiers())
+      if (verifier->kind() == Kind::verifier) verifiers.push_back(verifier.get());
+    return compare(options, verifiers);
+  }
+
+  static StudyResult compare(const StudyOptions& options, const std::vector<const AnyVerifier*>& verifiers) {
     const std::vector<Source> sources = open_sources(
         options, {"zipf:positions=8", "dirichlet:positions=8", "gaussian_logits:positions=8",
                   "zipf:vocabulary=32000,positions=4", "dirichlet:vocabulary=32000,concentration=0.01,positions=4",
@@ -40,7 +48,7 @@ struct DraftLaws {
     std::vector<LawComparison> comparisons;
     std::uint64_t total = 0, intervals = 0;
     for (const Source& from : sources) {
-      comparisons.emplace_back(from, laws, numbers, for_verifiers, tuples);
+      comparisons.emplace_back(from, verifiers, laws, numbers, for_verifiers, tuples);
       total += comparisons.back().tuples();
       intervals += comparisons.back().intervals();
     }
