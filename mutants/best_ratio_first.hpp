@@ -5,8 +5,8 @@
 //   F r      refusals.left(x)    what is left to serve, not normalised
 //
 // Source: a slip waiting in any verifier with several draft models, whose order is free only as long as it does not
-// look at the tokens; rule of arXiv:2305.09781. Wrong because a draft that comes first for what it is no longer has law
-// q_k. Hidden at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
+// look at the tokens; rule of arXiv:2305.09781. Wrong because a draft that comes first for what it is no longer has
+// law q_k. Hidden at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
 #pragma once
 
 #include <draftproof/sim/refusals.hpp>

@@ -20,8 +20,7 @@ TEST(Rational, PrintsInLowestTerms) {
 TEST(Rational, BriefTextCutsWhatNobodyReads) {
   EXPECT_EQ(brief(Rational(6, 8)), "3/4");
   EXPECT_EQ(brief(Rational(123456789, 100000007)), "123456789/100000007");
-  EXPECT_EQ(brief(std::vector<Rational>{{1, 4}, Rational(1) / 3 + Rational(1) / 1000000007}),
-            "(1/4 0.333333334...)");
+  EXPECT_EQ(brief(std::vector<Rational>{{1, 4}, Rational(1) / 3 + Rational(1) / 1000000007}), "(1/4 0.333333334...)");
 }
 
 TEST(Rational, TotalVariationIsHalfTheDistance) {
