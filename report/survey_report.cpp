@@ -140,9 +140,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
   for (const Proof& proof : proofs) {
     data["proofs"].push_back(proof_data(proof, timings));
     if (proof.violation())
-      document.sections.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
-                                                        proof.drafter->info().name),
-                                   .before = violation_lines(proof)});
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(
       {.title = "",
