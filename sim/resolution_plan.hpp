@@ -9,13 +9,14 @@
 //   T        kept            tokens outside H that the outer fit is about: all, or the ones with most q
 //   eps_T    truncated       1 - q(H + T)^K: a draft outside both; the first such draft is accepted
 //   gradient gradient        L1 norm of what both fits miss
-//   bound    error           gradient / 2 + eps_T, at least the output's total variation
+//   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //
 // Cost: the sets of at most K tokens of H + T, and two fits (sim/softmax_fit.hpp). In double.
 // The bound: let b = p - delta be what the outer sets should serve and B its mass outside H + T. Tuples with a draft
-// outside have mass eps_T, are the only ones to serve it, hence B <= eps_T, and spread otherwise than b there by at
-// most eps_T + B in L1. The others are fitted to b on T scaled down by eps_T - B in all. Together 2 eps_T in L1. What
-// is refused does not change: truncation costs accuracy, no acceptance.
+// outside have mass eps_T and are the only ones to serve it, hence B <= eps_T; their first such draft has law q
+// there. The others are fitted to b on T scaled down by eps_T - B in all. So the output misses p by at most gradient
+// + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1, which is error twice, and the last sum is at most
+// eps_T + B. What is refused does not change: truncation costs accuracy, no acceptance.
 #pragma once
 
 #include <algorithm>
@@ -148,11 +149,17 @@ class ResolutionPlan {
     for (std::size_t r = 0; r < n; ++r)
       (r < cut_ ? below : above)[r] = r < cut_ ? p_[r] : std::max(p_[r] - refused[r], 0.0);
     below[n] = reject_;
+    double displaced = 0;  // L1, by truncation
     if (truncated > 0) {
+      double undecided = 0;
+      for (std::size_t r = cut_; r < n; ++r) undecided += kept[r] ? 0 : q_[r];
+      for (std::size_t r = cut_; r < n; ++r)
+        if (!kept[r]) displaced += std::abs(truncated * q_[r] / undecided - above[r]);
       double available = 0, wanted = 0;
       for (const auto& choice : outer) available += choice.weight;
       for (std::size_t r = cut_; r < n; ++r) wanted += above[r] *= kept[r];
       for (double& mass : above) mass *= wanted > 0 ? available / wanted : 0;
+      displaced += std::abs(wanted - available);
     }
     SoftmaxFit outside(outer, above, tolerance / 2), inside(inner, below, tolerance / 2);
     for (std::size_t r = 0; r < n; r = run(r)) {
@@ -160,7 +167,7 @@ class ResolutionPlan {
       inside.level_out(r, run(r));
     }
     gradient = outside.error() + inside.error();
-    error = gradient / 2 + truncated;
+    error = (gradient + displaced) / 2;
     for (std::size_t i = 0, next_outer = 0, next_inner = 0; i < drafts.size(); ++i) {
       const auto& set = drafts.sets[i];
       if (static_cast<std::size_t>(set.back()) < cut_) {

@@ -13,7 +13,7 @@
 // Within tau because the output differs from p by no more than the marginals that the fits miss, which the
 // plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted. A tuple
 // with a draft outside H and T is accepted at the first such draft, which adds at most 1 - q(H + T)^K to the total
-// variation and takes nothing from the acceptance: plan.core->error states the sum. `tau` is promised without
+// variation and takes nothing from the acceptance: plan.core->error states it all. `tau` is promised without
 // truncation only.
 #pragma once
 
