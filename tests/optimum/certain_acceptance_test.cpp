@@ -111,6 +111,17 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
   EXPECT_GT(thin, 400) << "no instance that doubles would call 1";
 }
 
+// S is the heavy token, 1 - n of p and 1 - m of q in units of 2^-62: p(S) >= q(S)^2 is n <= 2 m - m^2 2^-62, an
+// equality at m = 3 2^31, n = 2 m - 9. One unit further no double sees the difference.
+TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
+  const double m = 3 * 0x1p31;
+  const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };
+  const RatioTable touching(row(2 * m - 9), row(m)), beyond(row(2 * m - 8), row(m));
+  EXPECT_TRUE(always_accepts_iid(touching, 2));
+  EXPECT_FALSE(always_accepts_iid(beyond, 2));
+  EXPECT_EQ(iid_optimum(beyond, 2).acceptance, iid_optimum(touching, 2).acceptance);
+}
+
 TEST(CertainAcceptance, WithoutReplacementIsWhatAllCutsSayWhereItIsDecided) {
   SmallLawsSource source(64);
   const AnyDrafter& drafter = *registry().drafter("without_replacement");
