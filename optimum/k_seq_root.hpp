@@ -8,10 +8,9 @@
 //   a        acceptance               what is compared with it
 //
 // Cost: O(V^2) operations. Source: K-SEQ is Sun et al. 2023, arXiv:2310.15141; the comparison is derived here.
-// Right because G rises and G(b) / b falls, so that h = (1 - (1 - G / b)^K) - G falls. With b = G^-1(a): h(b) > 0
-// puts b before the root, where G is smaller unless it is constant from b on; h(b) < 0 puts it behind, where G is
-// larger unless it is constant from the root on; at a root G(b) = 1 - (1 - G / b)^K both rises and falls with b: all
-// roots share it.
+// Right because G rises and G(b) / b falls, so that h = (1 - (1 - G / b)^K) - G falls. With b the smallest G^-1(a):
+// h(b) < 0 puts it behind the root, where G is smaller; h(b) > 0 puts it before the root, where G is larger unless it
+// is constant from b on; at a root G(b) = 1 - (1 - G / b)^K both rises and falls with b: all roots share it.
 #pragma once
 
 #include <cassert>
@@ -73,8 +72,7 @@ int compare_with_k_seq(const Scalar& a, const std::vector<Scalar>& p, const std:
   };
   const int where = side(b);
   if (where < 0) return b < last ? -1 : 0;
-  if (where > 0) return last <= b && side(last) <= 0 ? 0 : 1;
-  return 0;
+  return where > 0 ? 1 : 0;
 }
 
 }  // namespace draftproof::acceptance
