@@ -1,9 +1,23 @@
 #include <draftproof/properties/simulation.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
 namespace draftproof {
+
+Ground ground_for(const AnyVerifier& verifier, int widest, int drafts) {
+  if (verifier.info().cannot.simulate.empty()) return Ground::table;
+  return std::pow(widest, drafts) <= affordable_tuples ? Ground::rows : Ground::none;
+}
+
+int widest_support(std::span<const std::vector<double>> rows) {
+  std::ptrdiff_t widest = 0;
+  for (const auto& row : rows)
+    widest = std::max(widest, std::count_if(row.begin(), row.end(), [](double q) { return q > 0; }));
+  return static_cast<int>(widest);
+}
 
 template <class L>
 Simulator<L>::Simulator(const Simulation& what, const L& laws)

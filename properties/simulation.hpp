@@ -1,6 +1,9 @@
 // Monte Carlo of a drafter followed by a verifier on prepared laws.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include <draftproof/properties/subject.hpp>
 #include <draftproof/sim/trial_engine.hpp>
 
@@ -32,6 +35,23 @@ class Simulator {
   const L& laws_;
   DeciderPtr<L, Philox> decider_;
 };
+
+/// Draft tuples that a plan may enumerate before a report says that the scheme does not run at this size: such plans
+/// take up to a second.
+inline constexpr double affordable_tuples = 20'736;  // 12^4
+
+/// Where a simulation of a scheme runs.
+enum class Ground {
+  table,  ///< prepared tables, any V
+  rows,   ///< plain rows: the scheme's plan enumerates tuples, and here there are few
+  none,   ///< too many tuples
+};
+
+/// `widest` is the largest support of a proposal.
+Ground ground_for(const AnyVerifier& verifier, int widest, int drafts);
+
+/// Tokens with a positive weight in the widest of `rows`.
+int widest_support(std::span<const std::vector<double>> rows);
 
 extern template class Simulator<RatioTable>;
 extern template class Simulator<Rows<double>>;

@@ -61,7 +61,7 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
       const Info& info = verifier->info();
       const bool asked = wanted(options.verifiers, info.name) &&
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
-      if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
+      if (!asked || !law_wanted(options, info, drafter->info())) continue;
       std::set<int> numbers;
       for (int drafts : options.drafts) {
         for (const int most : {info.most_drafts, drafter->info().most_drafts})
@@ -76,6 +76,19 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
                           .tuples = planned_tuples(options, *verifier, *drafter, drafts, source)});
     }
   return rows;
+}
+
+/// Marks the rows of schemes whose plans would enumerate too many tuples at some position.
+void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
+  if (std::all_of(rows.begin(), rows.end(),
+                  [](const SurveyRow& row) { return row.verifier->info().cannot.simulate.empty(); }))
+    return;
+  int widest = 0;
+  for (std::size_t i = 0; i < source.positions(); ++i)
+    widest = std::max(widest, widest_support(source.pair(i).proposals));
+  for (SurveyRow& row : rows)
+    if (ground_for(*row.verifier, widest, row.drafts) == Ground::none)
+      row.not_run = row.verifier->info().cannot.simulate;
 }
 
 /// Trials of one row at position `i` of `positions`.
@@ -104,13 +117,13 @@ class Failure {
 
 /// Row r over the positions that have trials; after a stop some have fewer than planned, or none.
 void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, SurveyRow& sum) {
-  const auto used = static_cast<double>(
-      std::count_if(at.begin(), at.end(), [r](const auto& rows) { return rows[r].tally.trials > 0; }));
+  const auto counts = [r](const auto& rows) { return rows[r].tally.trials > 0 || !rows[r].not_run.empty(); };
+  const auto used = static_cast<double>(std::count_if(at.begin(), at.end(), counts));
   double optimum = 0;
   bool known = used > 0;
   for (const auto& rows : at) {
     const SurveyRow& row = rows[r];
-    if (row.tally.trials == 0) continue;
+    if (!counts(rows)) continue;
     sum.tally += row.tally;
     sum.single += row.single / used;
     sum.cpu_seconds += row.cpu_seconds;
@@ -124,18 +137,22 @@ void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, Survey
 
 std::optional<double> SurveyRow::gap_closed() const {
   // Below 1e-9 of acceptance the interval of any affordable number of tuples is wider than the gap.
-  if (!optimum || *optimum - single < 1e-9) return std::nullopt;
+  if (!optimum || *optimum - single < 1e-9 || tally.trials == 0) return std::nullopt;
   return (membership() - single) / (*optimum - single);
 }
 
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
+  std::vector<SurveyRow> rows = plan(source, options);
+  mark_unaffordable(source, rows);
   std::uint64_t tuples = 0;
-  for (const SurveyRow& row : plan(source, options)) tuples += row.tuples;
+  for (const SurveyRow& row : rows)
+    if (row.not_run.empty()) tuples += row.tuples;
   return tuples;
 }
 
 SurveyResult survey(const Source& source, const SurveyOptions& options) {
   SurveyResult result{.positions = source.positions(), .complete = true, .rows = plan(source, options)};
+  mark_unaffordable(source, result.rows);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const std::size_t positions = source.positions();
   // Threads share out the positions, or the trials of each position where there are too few of them.
@@ -158,18 +175,25 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const RatioTable table(pair.target, pair.proposals);
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
       std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
+      std::optional<Rows<double>> rows;  // for schemes that do not run on the table
       for (SurveyRow& row : at[i]) {
         row.single = 1 - table.residual_mass(1);
         const auto [known, fresh] = optima.try_emplace({row.drafter, row.drafts});
         if (fresh) known->second = optimum_of(*row.drafter, table, row.drafts);
         row.optimum = known->second;
+        if (!row.not_run.empty()) continue;
         const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
         const TrialBudget budget{.trials = share(row.tuples, i, positions),
                                  .threads = by_position ? 1 : threads,
                                  .stop = options.stop,
                                  .progress = [&](std::uint64_t trials) { report(tuples + trials); }};
         const double start = cpu_clock(clock);
-        row.tally = simulate(what, table, budget);
+        if (row.verifier->info().cannot.simulate.empty()) {
+          row.tally = simulate(what, table, budget);
+        } else {
+          if (!rows) rows.emplace(pair.target, pair.proposals);
+          row.tally = simulate(what, *rows, budget);
+        }
         row.cpu_seconds = cpu_clock(clock) - start;
         tuples += row.tally.trials;
       }

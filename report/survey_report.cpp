@@ -51,15 +51,22 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
     const SurveyRow& row = *ordered;
     const auto closed = row.gap_closed();
     const Tally& tally = row.tally;
+    const bool ran = tally.trials > 0;
+    const auto rate = [&](double value, std::uint64_t count) -> Cell {
+      return {ran ? rate_text(value, count, tally.trials, confidence) : "-"};
+    };
     section.table.rows.push_back({{std::string(row.verifier->info().name)},
                                   {std::to_string(row.drafts)},
                                   verdict_of(proof_of(proofs, row), row),
-                                  {rate_text(row.flag(), tally.flagged, tally.trials, confidence)},
-                                  {rate_text(row.membership(), tally.members, tally.trials, confidence)},
+                                  rate(row.flag(), tally.flagged),
+                                  rate(row.membership(), tally.members),
                                   {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"},
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
-                                  {fmt::format("{:.0f}", row.nanoseconds_per_tuple()), Tone::faint}});
-    if (row.tuples != wanted)
+                                  {ran ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint}});
+    if (!row.not_run.empty())
+      section.after.push_back(fmt::format("  {} at K = {} does not run here: {}; --proposal-top-k makes it smaller",
+                                          row.verifier->info().name, row.drafts, row.not_run));
+    if (row.not_run.empty() && row.tuples != wanted)
       section.after.push_back(fmt::format("  {} at K = {}: {}, each passing over the vocabulary",
                                           row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
     if (tally.impossible > 0)
@@ -72,6 +79,7 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
 nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double confidence, bool timings) {
   const Tally& tally = row.tally;
   const auto rate = [&](double value, std::uint64_t count) {
+    if (tally.trials == 0) return nlohmann::ordered_json();
     const Interval interval = clopper_pearson(count, tally.trials, 1 - confidence);
     return nlohmann::ordered_json{{"rate", value}, {"low", interval.low}, {"high", interval.high}, {"count", count}};
   };
@@ -85,6 +93,7 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
                               {"single_draft", row.single},
                               {"impossible", tally.impossible}};
   data["optimum"] = row.optimum ? nlohmann::ordered_json(*row.optimum) : nlohmann::ordered_json();
+  if (!row.not_run.empty()) data["not_run"] = row.not_run;
   const auto closed = row.gap_closed();
   data["gap_closed"] = closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json();
   data["accepted_by_draft"] = std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts);
@@ -133,9 +142,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
   for (const Proof& proof : proofs) {
     data["proofs"].push_back(proof_data(proof, timings));
     if (proof.violation())
-      document.sections.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
-                                                        proof.drafter->info().name),
-                                   .before = violation_lines(proof)});
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(
       {.title = "",

@@ -53,10 +53,7 @@ struct Describe {
     for (std::size_t i = 0; i < info.drafts.count; ++i)
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
-    add(document, "promise",
-        info.promise == Promise::lossless ? "lossless"
-        : info.promise == Promise::lossy  ? "lossy"
-                                          : fmt::format("lossless up to {}", info.tau));
+    add(document, "promise", promise_text(verifier));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
@@ -75,6 +72,14 @@ struct Describe {
     runs("simulated on tables", info.cannot.simulate);
     runs("timed on fresh rows", info.cannot.fresh);
     runs("CUDA kernel", info.cannot.device);
+  }
+
+  static std::string promise_text(const AnyVerifier& verifier) {
+    const Info& info = verifier.info();
+    if (info.promise == Promise::lossless_up_to) return fmt::format("lossless up to {}", info.tau);
+    const auto shown = fmt::format("draftproof prove {} shows its law and distance", info.name);
+    if (info.promise == Promise::lossy) return "lossy by design: " + shown;
+    return verifier.kind() == Kind::verifier ? "lossless" : "lossless, and broken: " + shown;
   }
 
   static void describe_drafter(Document& document, const DrafterInfo& info) {

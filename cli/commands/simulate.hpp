@@ -49,8 +49,13 @@ struct Simulate {
     const Source source = choice.open(spec, session.seed);
     if (drafts == 0) drafts = verifier.info().most_drafts == 0 ? 4 : std::min(4, verifier.info().most_drafts);
     check(verifier, drafter, source);
-
     const RowPair pair = source.pair(position);
+    const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
+    if (ground == Ground::none)
+      throw InputError({.file = verifier_name,
+                        .found = std::string(verifier.info().cannot.simulate),
+                        .wanted = "fewer tokens (--proposal-top-k) or fewer drafts"});
+
     const RatioTable table(pair.target, pair.proposals);
     const Simulation what{verifier, drafter, drafts, session.seed, std::uint64_t{position} << 40, true};
     budget.threads = session.threads;
@@ -60,7 +65,8 @@ struct Simulate {
     {
       Progress progress("simulating", budget.trials, session.quiet);
       budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
-      tally = draftproof::simulate(what, table, budget);
+      tally = ground == Ground::table ? draftproof::simulate(what, table, budget)
+                                      : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
     }
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     session.write(
@@ -95,10 +101,6 @@ struct Simulate {
           {.file = "--drafts",
            .found = std::to_string(drafts),
            .wanted = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
-    if (!verifier.info().cannot.simulate.empty())
-      throw InputError({.file = verifier_name,
-                        .found = std::string(verifier.info().cannot.simulate),
-                        .wanted = "a verifier that can be simulated"});
     if (!drafter.defined(static_cast<int>(source.vocabulary()), drafts,
                          static_cast<int>(source.proposal_names().size())))
       throw InputError({.file = "--law",

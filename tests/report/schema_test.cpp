@@ -127,6 +127,24 @@ TEST(ProofReport, SaysThatALawIsNotProved) {
   EXPECT_FALSE(nothing_asked.kept());
 }
 
+TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
+  Proof proof = proof_with(Status::violated);
+  proof.verifier = registry().verifier("typical_acceptance");
+  proof.distance = Distance{Rational(1, 4), Instance::parse("p=(1 1)/2 q=(0 1)/1 K=1"), 2};
+  EXPECT_EQ(verdict_cell(proof).text, "lossy, TV to 0.2500");
+  EXPECT_EQ(refutation_title(proof), "typical_acceptance with iid drafts is lossy by design");
+  EXPECT_EQ(violation_lines(proof).back(),
+            "  TV to p: not 0 on 2 of 3 instances, at most 0.250000, on p=(1 1)/2 q=(0 1)/1 K=1");
+  const Json data = proof_data(proof, false);
+  EXPECT_EQ(data["verdict"], "lossy");
+  EXPECT_EQ(data["total_variation"]["largest"], 0.25);
+  EXPECT_EQ(data["total_variation"]["instances_off"], 2);
+  EXPECT_EQ(data["total_variation"]["instance"], "p=(1 1)/2 q=(0 1)/1 K=1");
+  proof.verifier = registry().verifier("resample_from_target");
+  EXPECT_EQ(verdict_cell(proof).text, "refuted") << "a bug is not lossy by design";
+  EXPECT_EQ(proof_data(proof, false)["total_variation"]["largest"], 0.25);
+}
+
 TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
 
 TEST(ProofReport, VerdictsInWords) {
