@@ -4,12 +4,14 @@
 #include <array>
 #include <cassert>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
 
@@ -23,11 +25,44 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  virtual RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const = 0;
+  /// One proposal for each filter: the k-th chosen one, or the only one each time.
+  virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
 
 namespace {
+
+/// What happens to each proposal, or to the only one at each temperature.
+std::vector<Filter> filters_of(const SourceOptions& options, const std::vector<std::string>& proposals,
+                               const std::string& who) {
+  if (options.draft_temperatures.empty()) return std::vector(proposals.size(), options.proposal_filter);
+  if (proposals.size() != 1)
+    throw InputError({.file = who,
+                      .found = fmt::format("draft temperatures for {} proposals", proposals.size()),
+                      .wanted = fmt::format("one proposal of {}", fmt::join(proposals, ", "))});
+  std::vector<Filter> filters;
+  for (const double temperature : options.draft_temperatures) {
+    filters.push_back(options.proposal_filter);
+    filters.back().temperature = temperature;
+  }
+  return filters;
+}
+
+void check_draft_temperatures(const SourceOptions& options, const std::string& who) {
+  const auto& temperatures = options.draft_temperatures;
+  if (temperatures.empty()) return;
+  if (temperatures.size() > static_cast<std::size_t>(max_drafts))
+    throw InputError({.file = who,
+                      .found = fmt::format("{} draft temperatures", temperatures.size()),
+                      .wanted = fmt::format("at most {}, one for each draft", max_drafts)});
+  for (const double temperature : temperatures)
+    check_filter({.temperature = temperature}, who + ": draft temperatures");
+  if (options.proposal_filter.temperature != 1)
+    throw InputError({.file = who,
+                      .found = fmt::format("proposal temperature {} beside draft temperatures",
+                                           options.proposal_filter.temperature),
+                      .wanted = "one or the other"});
+}
 
 struct CaptureRows final : Source::Rows {
   CaptureRows(const std::filesystem::path& path, const std::vector<std::string>& chosen, const SourceOptions& options)
@@ -38,12 +73,13 @@ struct CaptureRows final : Source::Rows {
     positions = capture.positions();
     vocabulary = capture.vocabulary();
     // A truncated capture takes no filter: say so now, not at the first row.
-    if (capture.truncated()) pair(0, options.target_filter, options.proposal_filter);
+    if (capture.truncated()) pair(0, options.target_filter, filters_of(options, proposals, name));
   }
 
-  RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const final {
+  RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const final {
     RowPair rows{capture.target(i, target), {}};
-    for (const std::string& draft : proposals) rows.proposals.push_back(capture.proposal(draft, i, proposal));
+    for (std::size_t k = 0; k < filters.size(); ++k)
+      rows.proposals.push_back(capture.proposal(proposals[proposals.size() == 1 ? 0 : k], i, filters[k]));
     return rows;
   }
 
@@ -78,10 +114,11 @@ struct FamilyRows final : Source::Rows {
     vocabulary = family.vocabulary;
   }
 
-  RowPair pair(std::size_t i, const Filter& target, const Filter& proposal) const final {
+  RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const final {
     RowPair all = family.pair(seed, i);
     RowPair rows{filtered_law(std::move(all.target), target), {}};
-    for (const std::size_t d : columns) rows.proposals.push_back(filtered_law(all.proposals[d], proposal));
+    for (std::size_t k = 0; k < filters.size(); ++k)
+      rows.proposals.push_back(filtered_law(all.proposals[columns[columns.size() == 1 ? 0 : k]], filters[k]));
     return rows;
   }
 
@@ -146,20 +183,31 @@ Source Source::open(std::string_view spec, const SourceOptions& options) {
   const std::string text(spec);
   check_filter(options.target_filter, text + ": target filter");
   check_filter(options.proposal_filter, text + ": proposal filter");
+  check_draft_temperatures(options, text);
   return Source(open_rows(spec, options), options);
 }
 
 Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
-    : rows_(std::move(rows)), target_filter_(options.target_filter), proposal_filter_(options.proposal_filter) {}
+    : rows_(std::move(rows)),
+      target_filter_(options.target_filter),
+      proposal_filter_(options.proposal_filter),
+      draft_temperatures_(options.draft_temperatures),
+      names_(rows_->proposals),
+      filters_(filters_of(options, names_, rows_->name)) {
+  if (draft_temperatures_.empty()) return;
+  const std::string draft = names_.front();
+  names_.clear();
+  for (const double temperature : draft_temperatures_) names_.push_back(fmt::format("{}@{}", draft, temperature));
+}
 
 const std::string& Source::name() const { return rows_->name; }
 std::size_t Source::positions() const { return rows_->positions; }
 std::size_t Source::vocabulary() const { return rows_->vocabulary; }
-const std::vector<std::string>& Source::proposal_names() const { return rows_->proposals; }
+const std::vector<std::string>& Source::proposal_names() const { return names_; }
 
 RowPair Source::pair(std::size_t i) const {
   assert(i < positions());
-  return rows_->pair(i, target_filter_, proposal_filter_);
+  return rows_->pair(i, target_filter_, filters_);
 }
 
 nlohmann::json Source::describe() const {
@@ -170,6 +218,10 @@ nlohmann::json Source::describe() const {
   description["proposals"] = proposal_names();
   description["target_filter"] = to_json(target_filter_);
   description["proposal_filter"] = to_json(proposal_filter_);
+  if (!draft_temperatures_.empty()) {
+    description["proposal_filter"].erase("temperature");  // each draft has its own
+    description["draft_temperatures"] = draft_temperatures_;
+  }
   return description;
 }
 

@@ -20,6 +20,9 @@ struct SourceOptions {
   std::vector<std::string> proposals = {};  // empty: those of the spec, else of a file the first, of a family all
   Filter target_filter = {};
   Filter proposal_filter = {};
+  /// One proposal at several temperatures, one for each draft: K proposals made from the single one chosen, with the
+  /// rest of proposal_filter after each temperature. Empty: proposals as they are.
+  std::vector<double> draft_temperatures = {};
   std::uint64_t seed = 1;  // of a family; a file has none
 };
 
@@ -36,7 +39,7 @@ class Source {
   std::size_t positions() const;
   std::size_t vocabulary() const;
 
-  /// As in pair().proposals; each at least once.
+  /// As in pair().proposals; each at least once. With draft temperatures "draft@0.7", "draft@1.2", ...
   const std::vector<std::string>& proposal_names() const;
 
   /// The filtered laws at position i < positions(). Thread-safe; the same i gives the same bits. Throws
@@ -54,6 +57,9 @@ class Source {
 
   std::shared_ptr<const Rows> rows_;
   Filter target_filter_, proposal_filter_;
+  std::vector<double> draft_temperatures_;
+  std::vector<std::string> names_;
+  std::vector<Filter> filters_;  ///< one for each proposal
 };
 
 }  // namespace draftproof

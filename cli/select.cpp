@@ -49,6 +49,9 @@ void SourceChoice::declare(CLI::App& app) {
   };
   declare_filter("target", options.target_filter);
   declare_filter("proposal", options.proposal_filter);
+  app.add_option("--draft-temperatures", options.draft_temperatures,
+                 "one proposal at several temperatures, as in 1.0,1.2,1.4: one proposal per draft")
+      ->delimiter(',');
   app.add_option("--proposal", options.proposals, "proposal of the capture; several for several draft models")
       ->delimiter(',');
 }

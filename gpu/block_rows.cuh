@@ -22,13 +22,18 @@
 #include <draftproof/gpu/thread_block.cuh>
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/position.hpp>
+#include <draftproof/sim/race.hpp>
 
 namespace draftproof::gpu {
 
-/// Partial sums of the last pass; in shared memory, one per block.
+/// What the warps of a block tell each other; in shared memory, one per block.
 struct BlockScratch {
-  static constexpr int most_segments = 256;
-  Fixed partial[most_segments];
+  static constexpr int most_segments = 256, most_warps = 32;
+  Fixed partial[most_segments];  ///< sums of the last pass
+  struct {
+    double time;
+    Token token;
+  } first[most_warps];  ///< each warp's first arrival
 };
 
 /// One object per thread, all made from the same arguments. Every call but target() and proposal() is
@@ -107,6 +112,20 @@ class BlockRows {
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f) const {
     return PassWeights<F>{*this, std::move(f)};
+  }
+
+  /// The `wanted` earliest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
+  template <int most, class Walk>
+  DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
+    Arrivals<most> own(wanted), all(wanted);
+    walk(own, threads_.warp() * threads_.lanes() + threads_.lane(), threads_.warps() * threads_.lanes());
+    for (int told = 0; all.size() < wanted;) {
+      const Arrival next = own[told], first = block_first(next);
+      if (first.token == no_token) break;
+      told += first.token == next.token && first.time == next.time;
+      all.add(first);
+    }
+    return all;
   }
 
  private:
@@ -207,6 +226,27 @@ class BlockRows {
       left -= threads_.lane_get(running, threads_.lanes() - 1);
     }
     return last;  // not reached: left is below the sum of all terms
+  }
+
+  /// The earliest of one arrival a lane, known to the warp.
+  DRAFTPROOF_DEVICE Arrival lane_first(const Arrival& own) const {
+    // Lexicographic in two maxima. Times are not negative; a lane without an arrival is later than any infinity of
+    // time because its token comes after all others.
+    const Token none = vocabulary(), token = own.token == no_token ? none : own.token;
+    const double time = -threads_.lane_max(-own.time);
+    const Token first = -threads_.lane_max(own.time == time ? -token : -none);
+    return first == none ? Arrival{} : Arrival{time, first};
+  }
+  DRAFTPROOF_DEVICE Arrival block_first(const Arrival& own) const {
+    const Arrival mine = lane_first(own);
+    threads_.barrier();  // a slower warp may still be reading what was told before
+    if (threads_.lane() == 0) scratch_->first[threads_.warp()] = {mine.time, mine.token};
+    threads_.barrier();
+    Arrival best;
+    for (int warp = threads_.lane(); warp < threads_.warps(); warp += threads_.lanes())
+      if (const Arrival other{scratch_->first[warp].time, scratch_->first[warp].token}; other.before(best))
+        best = other;
+    return lane_first(best);
   }
 
   DRAFTPROOF_DEVICE Token end_of(int segment) const {

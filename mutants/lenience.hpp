@@ -15,6 +15,7 @@ struct Lenience {
                              .summary = "accept with min(1, p / (l q)), residual unchanged",
                              .source = "Leviathan et al. 2023, arXiv:2211.17192, appendix",
                              .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy,
                              .most_drafts = 1};
 
   double lenience = 0.5;

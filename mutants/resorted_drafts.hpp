@@ -12,8 +12,14 @@ namespace draftproof::mutants {
 /// A verifier that sees its drafts sorted by q.
 template <class Verifier>
 struct Resorted {
+  template <Laws L>
+  DRAFTPROOF_DEVICE auto prepare(const L& laws, int drafts) const {
+    return draftproof::prepare(Verifier{}, laws, drafts);
+  }
+
   template <Position P, RandomSource R>
-  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const PlanOf<Verifier, typename P::Underlying>& plan,
+                                   R& random) const {
     Token sorted[max_drafts];
     for (int k = 0; k < at.drafts(); ++k) {
       int i = k;
@@ -21,7 +27,7 @@ struct Resorted {
       sorted[i] = at.draft(k);
     }
     const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
-    const Verdict verdict = Verifier{}.verify(resorted, random);
+    const Verdict verdict = draftproof::verify(Verifier{}, resorted, plan, random);
     return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
   }
 

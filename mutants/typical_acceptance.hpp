@@ -1,9 +1,9 @@
 // Typical acceptance: the first draft whose target probability exceeds a threshold made from the entropy of p is
 // taken without a test against q; if none does, the token is drawn from p. Lossy by design.
 //
-//   p        at.target(x)     target probability of token x
-//   H(p)     entropy(at)      in nats
-//   th       threshold        min(epsilon, delta exp(-H(p)))
+//   p        at.target(x)        target probability of token x
+//   H(p)     inside threshold    in nats
+//   th       typical_threshold   min(epsilon, delta exp(-H(p)))
 //
 // Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
 // Wrong because likely tokens are emitted as often as q drafts them, not as often as p wants them.
@@ -15,23 +15,33 @@
 
 namespace draftproof::mutants {
 
+/// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
+template <Laws L>
+DRAFTPROOF_DEVICE double typical_threshold(const L& laws, double epsilon, double delta, double added = 0) {
+  // A general pass sums terms that are not negative with a total below 8. So the logarithm is taken below its largest
+  // value, at p = 1, and H <= ln V < 16 for every V a token can index up to 2^23 is divided by 16.
+  const double largest = std::log1p(added);
+  const double sixteenth = laws.sum([&laws, added, largest](Token x) {
+    const double p = static_cast<double>(laws.target(x));
+    const double below = largest - std::log(p + added);
+    return p > 0 && below > 0 ? p * below / 16 : 0.0;
+  });
+  const double typical = delta * std::exp(largest - 16 * sixteenth);
+  return typical < epsilon ? typical : epsilon;
+}
+
 struct TypicalAcceptance {
   static constexpr Info info{.name = "typical_acceptance",
                              .summary = "take the first draft that p finds typical, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy};
 
   double epsilon = 0.3, delta = 0.6;
 
   template <Laws L>
   DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
-    // A general pass sums terms with a total below 8; H <= ln V < 16 for every V a token can index up to 2^23.
-    const double sixteenth = laws.sum([&laws](Token x) {
-      const double p = static_cast<double>(laws.target(x));
-      return p > 0 ? -p * std::log(p) / 16 : 0.0;
-    });
-    const double typical = delta * std::exp(-16 * sixteenth);
-    return typical < epsilon ? typical : epsilon;
+    return typical_threshold(laws, epsilon, delta);
   }
 
   template <Position P, RandomSource R>

@@ -53,6 +53,23 @@ Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>&
   return matched;
 }
 
+/// min over prefixes S of the order of rising p / q of 1 + p(S) - q(S)^K: the most that any lossless verifier
+/// accepts.
+template <class Scalar>
+Scalar optimum(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
+  std::vector<std::size_t> order;
+  for (std::size_t x = 0; x < p.size(); ++x)
+    if (q[x] > 0) order.push_back(x);
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] * q[j] < p[j] * q[i]; });
+  Scalar least = 1, target = 0, proposal = 0;
+  for (const std::size_t x : order) {
+    target += p[x];
+    proposal += q[x];
+    least = std::min<Scalar>(least, 1 + target - power(proposal, drafts));
+  }
+  return least;
+}
+
 /// 1 - F(rho*) with the root of F(rho) = (1 - (1 - F(rho)) / rho)^K that this bisection finds in [1, K].
 inline double k_seq(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   double low = 1, high = drafts;

@@ -1,4 +1,5 @@
 #include <draftproof/optimum/independent_bounds.hpp>
+#include <draftproof/optimum/mixture_cut.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -87,35 +88,36 @@ class Search {
   /// Tightens both bounds. Returns q_k(S) of the set S that gives the lower one.
   std::vector<double> scan(Branch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
-    double p = 0, r = 0, least = 2, exact = 2;
+    MixedMass start{0, 0};
     const auto add = [&](std::size_t x) {
-      p += target(x);
-      r += mixture(branch, x);
       for (std::size_t k = 0; k < drafts_; ++k) masses[k] += proposal(x, k);
     };
-    const auto consider = [&](double relaxed) {
+    order_.clear();
+    for (std::size_t x = 0; x < tokens_; ++x) {
+      if (branch.side[x] == Side::outside) continue;
+      const double mixed = mixture(branch, x);
+      if (branch.side[x] == Side::inside) {
+        add(x);
+        start.target += target(x);
+        start.mixture += mixed;
+      } else if (mixed > 0) {  // what cannot be drafted is in no least cut
+        order_.emplace_back(target(x) / mixed, x);
+      }
+    }
+    std::sort(order_.begin(), order_.end());
+    rising_.clear();
+    for (const auto& [ratio, x] : order_) rising_.push_back({target(x), mixture(branch, x)});
+    const MixtureCut relaxed = least_mixture_cut(start, rising_, drafts_);
+    double least = relaxed.value, p = start.target, exact = 0;
+    for (std::size_t i = 0;; ++i) {
       double product = 1;
       for (const double mass : masses) product *= mass;
       exact = p + (1 - product);
       upper_ = std::min(upper_, exact);
-      if (relaxed < least) least = relaxed, of_least = masses;
-    };
-    const auto value = [&] { return p + (1 - std::min(1.0, std::pow(r, static_cast<double>(drafts_)))); };
-    order_.clear();
-    for (std::size_t x = 0; x < tokens_; ++x) {
-      if (branch.side[x] == Side::inside) add(x);
-      if (branch.side[x] != Side::free) continue;
-      // What cannot be drafted is in no least cut.
-      if (const double mixed = mixture(branch, x); mixed > 0) order_.emplace_back(target(x) / mixed, x);
-    }
-    std::sort(order_.begin(), order_.end());
-    consider(value());
-    for (const auto& [ratio, x] : order_) {
-      const double p_before = p, r_before = r;
-      add(x);
-      // Where r passes 1 on the way to this token the curve has a corner of its own: the power is held at 1.
-      const bool passes = r_before < 1 && r > 1;
-      consider(passes ? p_before + (p - p_before) * ((1 - r_before) / (r - r_before)) : value());
+      if (i == relaxed.tokens) of_least = masses;
+      if (i == order_.size()) break;
+      add(order_[i].second);
+      p += rising_[i].target;
     }
     if (order_.empty()) least = exact;  // one cut is left
     branch.lower = std::max(branch.lower, least);
@@ -139,6 +141,7 @@ class Search {
   std::size_t drafts_, tokens_;
   double margin_, upper_ = 1;
   std::vector<std::pair<double, std::size_t>> order_;  ///< free tokens by p / r
+  std::vector<MixedMass> rising_;                      ///< their masses in that order
 };
 
 }  // namespace

@@ -20,6 +20,10 @@ std::string to_text(const Rational& value);
 /// "(1/4 3/4)".
 std::string to_text(std::span<const Rational> law);
 
+/// The same, fractions too long to be read as decimals: "0.123456789...".
+std::string brief(const Rational& value);
+std::string brief(std::span<const Rational> law);
+
 /// Half the L1 distance.
 Rational total_variation(std::span<const Rational> a, std::span<const Rational> b);
 

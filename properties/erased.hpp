@@ -87,19 +87,21 @@ class VerifierOf final : public AnyVerifier {
 template <class D>
 class DrafterOf final : public AnyDrafter {
  public:
-  DrafterOf() : AnyDrafter(D::info) {}
+  DrafterOf() : AnyDrafter(D::info) {
+    if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
+  }
 
   int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
   }
   int draw(const Rows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
   }
   int draw(const RatioTable& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
   }
   int draw(const FreshRows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
   }
   void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
   void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {

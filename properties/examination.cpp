@@ -4,8 +4,24 @@
 
 namespace draftproof {
 
+namespace {
+
+Rows<double> as_doubles(const Rows<Rational>& rows) {
+  const auto row = [&rows](auto probability) {
+    std::vector<double> values;
+    for (Token x = 0; x < rows.vocabulary(); ++x) values.push_back(static_cast<double>(probability(x)));
+    return values;
+  };
+  std::vector<std::vector<double>> proposals;
+  for (int k = 0; k < rows.proposals(); ++k)
+    proposals.push_back(row([&](Token x) -> const Rational& { return rows.proposal(x, k); }));
+  return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
+}
+
+}  // namespace
+
 bool Examination::possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance) {
-  return verifier.takes(instance.drafts) && verifier.info().cannot.explore.empty() &&
+  return verifier.takes(instance.drafts) &&
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
 }
 
@@ -20,6 +36,20 @@ ExactLaw<Rational> Examination::law_of(const Instance& variation) {
   auto law = explore_law(drafter_, *decider, rows, variation.drafts, limits_);
   leaves_ += law.leaves;
   return law;
+}
+
+Trials Examination::trials(const Instance& variation, int count) const {
+  const auto rows = as_doubles(variation.rows());
+  Trials trials(count, variation.drafts);
+  drafter_.draw(rows, variation.drafts, trials.batch());
+  verifier_.simulate_on(rows, variation.drafts)->decide(trials.batch(), trials.verdicts.data());
+  return trials;
+}
+
+Trials Examination::trials(const Instance& variation, Trials drafted) const {
+  const auto rows = as_doubles(variation.rows());
+  verifier_.simulate_on(rows, variation.drafts)->decide(drafted.batch(), drafted.verdicts.data());
+  return drafted;
 }
 
 Rational Examination::optimum() const {

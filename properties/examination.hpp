@@ -11,6 +11,22 @@
 
 namespace draftproof {
 
+/// Trials 0, 1, .. of one seed as they ran in double: drafts and verdicts.
+struct Trials {
+  Trials(int count, int most)
+      : stride{most},
+        drafts(static_cast<std::size_t>(count * most), no_token),
+        lengths(static_cast<std::size_t>(count)),
+        verdicts(static_cast<std::size_t>(count)) {}
+
+  TrialBatch batch() { return {1, 0, static_cast<int>(verdicts.size()), stride, drafts.data(), lengths.data()}; }
+
+  int stride;
+  std::vector<Token> drafts;
+  std::vector<int> lengths;
+  std::vector<Verdict> verdicts;
+};
+
 class Examination {
  public:
   Examination(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
@@ -29,6 +45,10 @@ class Examination {
   const ExactLaw<Rational>& law();
   /// The exact law on a variation of it.
   ExactLaw<Rational> law_of(const Instance& variation);
+  /// `count` trials on a variation, on plain rows in double; also of verifiers that cannot be explored.
+  Trials trials(const Instance& variation, int count) const;
+  /// The same trials decided again, on a variation that did not draw these drafts.
+  Trials trials(const Instance& variation, Trials drafted) const;
   /// The optimum of the draft law on the instance, by all cuts.
   Rational optimum() const;
 

@@ -17,4 +17,8 @@ std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const 
 /// The upper bound where both agree to the six digits of a report; nothing otherwise.
 std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
+/// Whether the optimum is exactly 1 for the laws as the table serves them, decided without a tolerance; nothing where
+/// no method decides it.
+std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& table, int drafts);
+
 }  // namespace draftproof

@@ -23,11 +23,13 @@ struct Answer {
 
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
 /// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
-/// of one generated instance in n.
+/// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
+/// be explored too.
 struct Property {
   std::string_view name;
   std::string_view about;
   int every;
+  bool explores;
   bool (*applies)(const AnyVerifier&, const AnyDrafter&);
   Answer (*check)(Examination&);
 };

@@ -41,8 +41,19 @@ Instance shrink(const Property& property, const AnyVerifier& verifier, const Any
 /// What one instance gave for each property asked.
 struct Sheet {
   std::vector<Answer> answers;
+  std::optional<Rational> distance{};
   std::uint64_t leaves = 0;
 };
+
+/// Of the output law to p; none where the tree was not walked whole.
+std::optional<Rational> distance_at(Examination& at) {
+  if (!at.verifier().info().cannot.explore.empty()) return std::nullopt;
+  try {
+    if (at.law().complete) return total_variation(at.law().output, normalised(at.instance().target));
+  } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
+  }
+  return std::nullopt;
+}
 
 Sheet examine(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
               const std::vector<const Property*>& properties, std::size_t turn, ExplorerLimits limits) {
@@ -51,6 +62,7 @@ Sheet examine(const AnyVerifier& verifier, const AnyDrafter& drafter, const Inst
   for (const Property* property : properties)
     sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
                                                                                   : Answer::not_applicable());
+  sheet.distance = distance_at(at);
   sheet.leaves = at.leaves();
   return sheet;
 }
@@ -83,12 +95,27 @@ Finding summarise(const Property& property, std::size_t column, const AnyVerifie
   return finding;
 }
 
+std::optional<Distance> largest_distance(const std::vector<Instance>& instances, const std::vector<Sheet>& sheets) {
+  std::optional<Distance> distance;
+  for (std::size_t n = 0; n < sheets.size(); ++n) {
+    const auto& here = sheets[n].distance;
+    if (!here) continue;
+    if (!distance) distance.emplace();
+    distance->off += *here > 0;
+    if (*here <= distance->largest) continue;
+    distance->largest = *here;
+    distance->instance = instances[n];
+  }
+  return distance;
+}
+
 Proof prove_instances(const AnyVerifier& verifier, const AnyDrafter& drafter, std::vector<Instance> instances,
                       const ProofOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<const Property*> properties;
   for (const Property& property : registry().properties())
-    if (property.applies(verifier, drafter)) properties.push_back(&property);
+    if (property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty()))
+      properties.push_back(&property);
 
   // Families take turns too: each must meet the rationed properties.
   const std::size_t families = registry().generators().size();
@@ -117,6 +144,7 @@ Proof prove_instances(const AnyVerifier& verifier, const AnyDrafter& drafter, st
   for (std::size_t column = 0; column < properties.size(); ++column)
     proof.findings.push_back(
         summarise(*properties[column], column, verifier, drafter, instances, sheets, options.limits));
+  proof.distance = largest_distance(instances, sheets);
   proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return proof;
 }
@@ -139,17 +167,28 @@ std::string_view to_text(Status status) {
 
 namespace {
 
-bool held(const std::vector<Finding>& findings, std::string_view property) {
-  return std::any_of(findings.begin(), findings.end(), [property](const Finding& finding) {
-    return finding.property == property && finding.status == Status::held;
+bool has(const std::vector<Finding>& findings, std::string_view property, Status status) {
+  return std::any_of(findings.begin(), findings.end(), [property, status](const Finding& finding) {
+    return finding.property == property && finding.status == status;
   });
 }
 
 }  // namespace
 
-bool Proof::exact() const { return held(findings, "exact_law"); }
+bool Proof::exact() const { return has(findings, "exact_law", Status::held); }
 
-bool Proof::kept() const { return exact() || held(findings, "within_tau"); }
+bool Proof::provable() const { return verifier->info().cannot.explore.empty(); }
+
+bool Proof::kept() const {
+  if (provable()) return exact() || has(findings, "within_tau", Status::held);
+  return !findings.empty() && std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.status == Status::held || finding.status == Status::skipped;
+  }) && std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.held > 0; });
+}
+
+bool Proof::lossy() const {
+  return verifier->info().promise == Promise::lossy && has(findings, "exact_law", Status::violated);
+}
 
 const Finding* Proof::violation() const {
   // Losslessness first: it is what the reader came for.

@@ -23,6 +23,13 @@ struct ProofOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+/// How far the output law was from p in total variation, over the instances whose tree was walked whole.
+struct Distance {
+  Rational largest = 0;
+  Instance instance{};  ///< the first on which it is the largest
+  int off = 0;          ///< instances on which it is not 0
+};
+
 /// What is known of one verifier under one draft law.
 struct Proof {
   const AnyVerifier* verifier = nullptr;
@@ -31,9 +38,12 @@ struct Proof {
   std::uint64_t leaves = 0;         ///< branches walked
   double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
+  std::optional<Distance> distance{};
 
+  bool provable() const;             ///< the verifier can be explored: its output law is decided
   bool exact() const;                ///< exact_law held on every instance
-  bool kept() const;                 ///< what the scheme promises of its law held on every instance
+  bool kept() const;                 ///< what the scheme promises and can be asked held on every instance
+  bool lossy() const;                ///< lossy by design, and seen to be
   const Finding* violation() const;  ///< the first, or null
 };
 

@@ -7,7 +7,13 @@ namespace draftproof {
 
 template <class P>
 void register_property() {
-  Registry::instance().add(Property{P::name, P::about, P::every, &P::applies, &P::check});
+  constexpr bool explores = [] {
+    if constexpr (requires { P::explores; })
+      return P::explores;
+    else
+      return true;
+  }();
+  Registry::instance().add(Property{P::name, P::about, P::every, explores, &P::applies, &P::check});
 }
 
 }  // namespace draftproof

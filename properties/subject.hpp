@@ -75,7 +75,9 @@ class AnyVerifier {
   Kind kind_;
 };
 
-/// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length.
+/// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. An explorer gets the
+/// declared law of a drafter that reads shared noise: the same law, unless the verifier reads that noise too, and
+/// such a verifier cannot be explored.
 class AnyDrafter {
  public:
   explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}

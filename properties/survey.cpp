@@ -40,6 +40,15 @@ bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInf
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
 }
 
+/// Tuples of a row. Schemes that race through shared noise read V K words a tuple on either side and take what 2^27
+/// words are enough for, 65,536 at V = 512, K = 4 and 1,048 at V = 32,000, but one at each position.
+std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
+                             int drafts, const Source& source) {
+  if (!verifier.info().shared_noise && !drafter.info().shared_noise()) return options.tuples;
+  const std::uint64_t words = source.vocabulary() * static_cast<std::uint64_t>(drafts);
+  return std::min(options.tuples, std::max<std::uint64_t>(source.positions(), (std::uint64_t{1} << 27) / words));
+}
+
 /// The rows of the result, empty, grouped by draft law.
 std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) {
   check_names(options.verifiers, "verifier", [](const auto& name) { return registry().verifier(name) != nullptr; });
@@ -61,7 +70,10 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
       }
       for (const int drafts : numbers)
         if (verifier->takes(drafts) && drafter->defined(vocabulary, drafts, proposals))
-          rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
+          rows.push_back({.verifier = verifier.get(),
+                          .drafter = drafter.get(),
+                          .drafts = drafts,
+                          .tuples = planned_tuples(options, *verifier, *drafter, drafts, source)});
     }
   return rows;
 }
@@ -132,8 +144,10 @@ std::optional<double> SurveyRow::gap_closed() const {
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
   std::vector<SurveyRow> rows = plan(source, options);
   mark_unaffordable(source, rows);
-  return options.tuples * static_cast<std::uint64_t>(std::count_if(
-                              rows.begin(), rows.end(), [](const SurveyRow& row) { return row.not_run.empty(); }));
+  std::uint64_t tuples = 0;
+  for (const SurveyRow& row : rows)
+    if (row.not_run.empty()) tuples += row.tuples;
+  return tuples;
 }
 
 SurveyResult survey(const Source& source, const SurveyOptions& options) {
@@ -169,7 +183,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
         row.optimum = known->second;
         if (!row.not_run.empty()) continue;
         const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
-        const TrialBudget budget{.trials = share(options.tuples, i, positions),
+        const TrialBudget budget{.trials = share(row.tuples, i, positions),
                                  .threads = by_position ? 1 : threads,
                                  .stop = options.stop,
                                  .progress = [&](std::uint64_t trials) { report(tuples + trials); }};

@@ -13,8 +13,10 @@
 namespace draftproof {
 
 struct SurveyOptions {
-  std::vector<int> drafts{2, 4};   ///< a verifier that takes fewer is surveyed at the most it takes
-  std::uint64_t tuples = 1 << 20;  ///< draft tuples for each row of the result, spread over the positions
+  std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer is surveyed at the most it takes
+  /// Draft tuples for each row of the result, spread over the positions; fewer where every tuple passes over the
+  /// vocabulary, by a rule that knows V, K and the number of positions alone.
+  std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
@@ -30,6 +32,7 @@ struct SurveyRow {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
   int drafts = 0;
+  std::uint64_t tuples = 0;  ///< planned, over all positions
   Tally tally{};
   double single = 0;                ///< mean over positions of sum min(p, q): the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law

@@ -19,11 +19,32 @@ std::string undecided_text(const Proof& proof) {
   return text;
 }
 
+/// What is known of a verifier that cannot be explored.
+std::string not_proved_line(const Proof& proof) {
+  std::string held;
+  for (const Finding& finding : proof.findings)
+    if (finding.status == Status::held)
+      held += fmt::format("{}{} on {}", held.empty() ? "" : ", ", finding.property,
+                          counted(static_cast<std::uint64_t>(finding.held), "instance"));
+  return fmt::format("  {}: the output law is not proved, {}; held in trials: {}", proof.verifier->info().name,
+                     proof.verifier->info().cannot.explore, held.empty() ? "nothing" : held);
+}
+
+/// In one sentence; nothing for a proof without a violation.
+std::string distance_text(const Distance& distance, int instances) {
+  return fmt::format("  TV to p: not 0 on {} of {}, at most {:.6f}, on {}", distance.off,
+                     counted(static_cast<std::uint64_t>(instances), "instance"),
+                     static_cast<double>(distance.largest), distance.instance.text());
+}
+
 }  // namespace
 
 Cell verdict_cell(const Proof& proof) {
+  if (proof.lossy() && proof.distance)
+    return {fmt::format("lossy, TV to {:.4f}", static_cast<double>(proof.distance->largest)), Tone::bad};
   if (proof.violation()) return {"refuted", Tone::bad};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
+  if (!proof.provable()) return {"law not proved", Tone::faint};
   if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
   return {"undecided"};
 }
@@ -31,13 +52,21 @@ Cell verdict_cell(const Proof& proof) {
 nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
   nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
                               {"law", proof.drafter->info().name},
-                              {"verdict", proof.violation() ? "refuted"
-                                          : proof.exact()   ? "proved"
-                                          : proof.kept()    ? "within tau"
-                                                            : "undecided"},
+                              {"verdict", proof.lossy()       ? "lossy"
+                                          : proof.violation() ? "refuted"
+                                          : proof.exact()     ? "proved"
+                                          : !proof.provable() ? "law not proved"
+                                          : proof.kept()      ? "within tau"
+                                                              : "undecided"},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
+  if (!proof.provable()) data["why_not_proved"] = proof.verifier->info().cannot.explore;
   if (timings) data["seconds"] = proof.seconds;
+  if (proof.distance) {
+    data["total_variation"] = {{"largest", static_cast<double>(proof.distance->largest)},
+                               {"instances_off", proof.distance->off}};
+    if (proof.distance->off > 0) data["total_variation"]["instance"] = proof.distance->instance.text();
+  }
   for (const Finding& finding : proof.findings) {
     nlohmann::ordered_json entry{{"property", finding.property},
                                  {"status", to_text(finding.status)},
@@ -62,7 +91,14 @@ std::vector<std::string> violation_lines(const Proof& proof) {
     lines.push_back("    " + finding.evidence);
     lines.push_back("    replay: " + finding.replay);
   }
+  if (!lines.empty() && proof.distance && proof.distance->off > 0)
+    lines.push_back(distance_text(*proof.distance, proof.instances));
   return lines;
+}
+
+std::string refutation_title(const Proof& proof) {
+  return fmt::format("{} with {} drafts is {}", proof.verifier->info().name, proof.drafter->info().name,
+                     proof.lossy() ? "lossy by design" : "refuted");
 }
 
 Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
@@ -87,10 +123,8 @@ Document report_proofs(std::span<const Proof> proofs, const ProofOptions& option
                                   {grouped(proof.leaves)},
                                   {fmt::format("{:.2f}", proof.seconds), Tone::faint},
                                   {undecided_text(proof)}});
-    if (proof.violation())
-      violations.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
-                                                 proof.drafter->info().name),
-                            .before = violation_lines(proof)});
+    if (!proof.provable()) section.after.push_back(not_proved_line(proof));
+    if (proof.violation()) violations.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(std::move(section));
   for (auto& violation : violations) document.sections.push_back(std::move(violation));

@@ -42,7 +42,7 @@ std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const
 }
 
 Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, std::span<const Proof> proofs,
-                   double confidence) {
+                   std::uint64_t wanted, double confidence) {
   Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary) + "; the optimum is that of this law"}};
   section.table.columns = {{"verifier"},         {"K", true},       {"exact?"},           {"flag", true},
@@ -64,9 +64,11 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
                                   {ran ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint}});
     if (!row.not_run.empty())
-      section.after.push_back(
-          fmt::format("  {} at K = {} does not run here: {}; --proposal-top-k makes it smaller",
-                      row.verifier->info().name, row.drafts, row.not_run));
+      section.after.push_back(fmt::format("  {} at K = {} does not run here: {}; --proposal-top-k makes it smaller",
+                                          row.verifier->info().name, row.drafts, row.not_run));
+    if (row.not_run.empty() && row.tuples != wanted)
+      section.after.push_back(fmt::format("  {} at K = {}: {}, each passing over the vocabulary",
+                                          row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
     if (tally.impossible > 0)
       section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
                                           row.verifier->info().name, row.drafts, counted(tally.impossible, "trial")));
@@ -84,7 +86,7 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
   nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
                               {"law", row.drafter->info().name},
                               {"drafts", row.drafts},
-                              {"verdict", proof ? verdict_cell(*proof).text : "not asked"},
+                              {"verdict", verdict_of(proof, row).text},
                               {"tuples", tally.trials},
                               {"flag", rate(row.flag(), tally.flagged)},
                               {"membership", rate(row.membership(), tally.members)},
@@ -134,15 +136,13 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
                                 proposals)}});
     for (const AnyDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, proofs, confidence));
+      document.sections.push_back(section_of(item, *drafter, proofs, options.tuples, confidence));
   }
   data["tuples"] = tuples;
   for (const Proof& proof : proofs) {
     data["proofs"].push_back(proof_data(proof, timings));
     if (proof.violation())
-      document.sections.push_back({.title = fmt::format("{} with {} drafts is refuted", proof.verifier->info().name,
-                                                        proof.drafter->info().name),
-                                   .before = violation_lines(proof)});
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(
       {.title = "",

@@ -42,6 +42,7 @@ struct Claims {
   bool one_draft_is_single_draft = false;  ///< K = 1: acceptance is sum min(p, q)
   bool flag_is_membership = false;         ///< no token is emitted unflagged that is among the drafts
   bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows
+  bool drafter_invariant = false;          ///< with its randomness fixed, the token depends on p and K alone
 };
 
 /// Why a scheme cannot run under an interpreter; empty text means it can.
@@ -63,6 +64,7 @@ struct Info {
   int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
   Cannot cannot{};
+  bool shared_noise = false;  ///< races through noise that its drafter reads too: a trial passes over the vocabulary
 };
 
 struct DrafterInfo {
@@ -75,6 +77,11 @@ struct DrafterInfo {
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
+  /// For a drafter that reads shared noise: the law its drafts have for whoever does not. Walks take that law's
+  /// drafter in its place, the type `Law` of the file; noise cannot be walked.
+  std::string_view noise_form_of{};
+
+  constexpr bool shared_noise() const { return !noise_form_of.empty(); }
 };
 
 }  // namespace draftproof

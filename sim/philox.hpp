@@ -1,4 +1,5 @@
-// The random source of simulation: Philox counters addressed by (seed, trial, purpose, index).
+// The random source of simulation: Philox counters addressed by (seed, trial, purpose, index). Noise that a drafter
+// and a verifier share has purposes of its own, which no role takes part in.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,16 @@ class Philox : public UniformSource<Philox> {
     }
     return (index & 1) ? cached_.second : cached_.first;
   }
+
+  /// The same for both roles; reading it changes nothing. `stream` < 2^24.
+  DRAFTPROOF_DEVICE constexpr NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    const PhiloxPair words = philox_pair(seed_, trial_, block, noise_purpose | stream);
+    return {words.first, words.second};
+  }
+
+  /// Streams of noise are the purposes from here on: above those of roles (role << 8 | purpose), below those of
+  /// captures/family.hpp.
+  static constexpr std::uint32_t noise_purpose = 0x5A000000;
 
  private:
   std::uint64_t seed_, trial_;

@@ -1,9 +1,14 @@
-// Where a program's randomness comes from. Drafters and verifiers consume it through three calls only, so that an
+// Where a program's randomness comes from. Drafters and verifiers consume it through a few calls only, so that an
 // explorer can walk every branch, a tape can script every draw, and a ledger can see all of them.
 //
 //   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly, never divides
 //   pick(weights)    a token with probability proportional to its weight; the program goes on with it
 //   emit(weights)    the same, terminal: the verdict of the trial. An explorer spreads it over all tokens at once
+//
+//   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share: two words
+//
+// The first three belong to whoever calls them: drafter and verifier never read the same word. Noise is addressed by
+// trial, stream and block alone, so whoever asks gets the same words; sources that walk branches cannot offer it.
 //
 // den > 0 is a precondition of flip (a draft that cannot have been drawn has no accept test), a positive total one
 // of pick and emit: no fallback hides a branch of probability zero.
@@ -17,7 +22,21 @@
 namespace draftproof {
 
 /// Draws of different purposes never share a counter. One value per role, not per call site.
-enum class Purpose : std::uint32_t { draft = 1, flip = 2, pick = 3, emit = 4, bonus = 5, count = 6, model = 7 };
+enum class Purpose : std::uint32_t {
+  draft = 1,
+  flip = 2,
+  pick = 3,
+  emit = 4,
+  bonus = 5,
+  count = 6,
+  model = 7,
+  noise = 8
+};
+
+/// What one address of the shared noise holds: words 2 b and 2 b + 1 of a stream.
+struct NoiseBlock {
+  std::uint64_t first, second;
+};
 
 namespace detail {
 // Not a lambda: nvcc rejects a generic one inside a requires expression.
@@ -45,6 +64,12 @@ concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.flip(1.0, 2.0) } -> std::same_as<bool>;
   { random.pick(weights) } -> std::same_as<Token>;
   { random.emit(weights) } -> std::same_as<Verdict>;
+};
+
+/// A source whose noise a drafter and a verifier can share. Streams are numbered below 2^24.
+template <class R>
+concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t stream, std::uint32_t block) {
+  { random.noise(stream, block) } -> std::same_as<NoiseBlock>;
 };
 
 }  // namespace draftproof

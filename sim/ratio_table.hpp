@@ -23,6 +23,7 @@
 #include <draftproof/sim/alias_table.hpp>
 #include <draftproof/sim/cumulative_table.hpp>
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/rungs.hpp>
 
@@ -70,6 +71,11 @@ class RatioTable {
     double target, proposal;
   };
   std::span<const Mass> prefix() const { return prefix_; }
+  /// The same without rounding, in units of 2^-62.
+  struct ExactMass {
+    std::uint64_t target, proposal;
+  };
+  std::span<const ExactMass> exact_prefix() const { return mass_below_; }
 
   /// Number of leading tokens with p > b q.
   std::size_t reach(double b) const { return guide_.reach(ratio_, b); }
@@ -182,22 +188,26 @@ class RatioTable {
   double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
   void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
-    std::vector<std::pair<double, Token>> keyed;
+    std::vector<KeyedToken> keyed;
     keyed.reserve(p.size());
     for (Token x = 0; x < std::ssize(p); ++x)
       if (p[index(x)] != 0 || q[index(x)] != 0)
-        keyed.emplace_back(static_cast<double>(p[index(x)]) / static_cast<double>(q[index(x)]), x);
-    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
-      return a.first > b.first || (a.first == b.first && a.second < b.second);
-    });
+        keyed.push_back({static_cast<double>(p[index(x)]) / static_cast<double>(q[index(x)]), x});
+    sort_by_key(keyed);
     std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
+    order_.reserve(keyed.size());
+    ratio_.reserve(keyed.size());
+    prefix_.reserve(keyed.size() + 1);
+    mass_below_.reserve(keyed.size() + 1);
     prefix_.push_back({0, 0});
+    mass_below_.push_back({0, 0});
     for (const auto& [ratio, x] : keyed) {
       order_.push_back(x);
       ratio_.push_back(ratio);
       target_sum += p[index(x)];
       proposal_sum += q[index(x)];
       prefix_.push_back({probability(target_sum), probability(proposal_sum)});
+      mass_below_.push_back({target_sum, proposal_sum});
     }
     guide_ = RatioGuide{ratio_};
   }
@@ -221,6 +231,7 @@ class RatioTable {
   std::vector<double> ratio_;
   std::vector<Mass> prefix_;
   RatioGuide guide_;
+  std::vector<ExactMass> mass_below_;
 };
 
 }  // namespace draftproof

@@ -6,13 +6,22 @@
 //   delta    refused[x]      mass of x left to the residual: steps of psi's running minimum from the right
 //   outer    sets not in H   always accepted, on a token outside H, with marginals p - delta
 //   inner    sets in H       accepted on a token with marginals p, or refused with mass -psi(H)
-//   bound    error           half the L1 norm of what both fits miss, at least the output's total variation
+//   T        kept            tokens outside H that the outer fit is about: all, or the ones with most q
+//   eps_T    truncated       1 - q(H + T)^K: a draft outside both; the first such draft is accepted
+//   gradient gradient        L1 norm of what both fits miss
+//   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //
-// Cost: the sets of at most K tokens, and two fits (sim/softmax_fit.hpp). In double.
+// Cost: the sets of at most K tokens of H + T, and two fits (sim/softmax_fit.hpp). In double.
+// The bound: let b = p - delta be what the outer sets should serve and B its mass outside H + T. Tuples with a draft
+// outside have mass eps_T and are the only ones to serve it, hence B <= eps_T; their first such draft has law q
+// there. The others are fitted to b on T scaled down by eps_T - B in all. So the output misses p by at most gradient
+// + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1, which is error twice, and the last sum is at most
+// eps_T + B. What is refused does not change: truncation costs accuracy, no acceptance.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -28,13 +37,22 @@ class ResolutionPlan {
   DraftSets<double> drafts;                ///< sets of ranks
   std::vector<std::vector<double>> share;  ///< odds of a set's tokens, then of its refusal
   std::vector<double> refused;             ///< by rank
-  double acceptance = 0, error = 0;
+  std::vector<char> kept;                  ///< by rank: in H or T
+  double acceptance = 0, gradient = 0, truncated = 0, error = 0;
 
-  ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance)
+  static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+  /// T has the `truncation` tokens outside H with most q, and those equal to the last of them.
+  ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance,
+                 std::size_t truncation = everything)
       : rank(target.size(), -1) {
     sort(target, proposal);
     find_cut(count);
-    drafts = independent_sets(std::vector<std::vector<double>>(static_cast<std::size_t>(count), q_));
+    truncate(count, truncation);
+    auto row = q_;
+    for (std::size_t r = 0; r < row.size(); ++r)
+      if (!kept[r]) row[r] = 0;
+    drafts = independent_sets(std::vector<std::vector<double>>(static_cast<std::size_t>(count), row));
     share.resize(drafts.size());
     resolve(tolerance);
   }
@@ -96,6 +114,24 @@ class ResolutionPlan {
     }
   }
 
+  void truncate(int count, std::size_t truncation) {
+    kept.assign(p_.size(), 1);
+    std::vector<std::size_t> heavy;  // first ranks of runs outside H
+    for (std::size_t r = cut_; r < p_.size(); r = run(r)) heavy.push_back(r);
+    std::stable_sort(heavy.begin(), heavy.end(), [&](std::size_t a, std::size_t b) { return q_[a] > q_[b]; });
+    std::size_t in_t = 0;
+    double outside = 0;
+    for (const std::size_t r : heavy) {
+      const bool keep = in_t < truncation;
+      for (std::size_t same_as_r = r; same_as_r < run(r); ++same_as_r) {
+        kept[same_as_r] = keep;
+        if (!keep) outside += q_[same_as_r];
+        ++in_t;
+      }
+    }
+    truncated = -std::expm1(count * std::log1p(-std::min(outside, 1.0)));
+  }
+
   void resolve(double tolerance) {
     const std::size_t n = p_.size();
     std::vector<SoftmaxChoice> outer, inner;
@@ -113,12 +149,25 @@ class ResolutionPlan {
     for (std::size_t r = 0; r < n; ++r)
       (r < cut_ ? below : above)[r] = r < cut_ ? p_[r] : std::max(p_[r] - refused[r], 0.0);
     below[n] = reject_;
+    double displaced = 0;  // L1, by truncation
+    if (truncated > 0) {
+      double undecided = 0;
+      for (std::size_t r = cut_; r < n; ++r) undecided += kept[r] ? 0 : q_[r];
+      for (std::size_t r = cut_; r < n; ++r)
+        if (!kept[r]) displaced += std::abs(truncated * q_[r] / undecided - above[r]);
+      double available = 0, wanted = 0;
+      for (const auto& choice : outer) available += choice.weight;
+      for (std::size_t r = cut_; r < n; ++r) wanted += above[r] *= kept[r];
+      for (double& mass : above) mass *= wanted > 0 ? available / wanted : 0;
+      displaced += std::abs(wanted - available);
+    }
     SoftmaxFit outside(outer, above, tolerance / 2), inside(inner, below, tolerance / 2);
     for (std::size_t r = 0; r < n; r = run(r)) {
       outside.level_out(r, run(r));
       inside.level_out(r, run(r));
     }
-    error = (outside.error() + inside.error()) / 2;
+    gradient = outside.error() + inside.error();
+    error = (gradient + displaced) / 2;
     for (std::size_t i = 0, next_outer = 0, next_inner = 0; i < drafts.size(); ++i) {
       const auto& set = drafts.sets[i];
       if (static_cast<std::size_t>(set.back()) < cut_) {

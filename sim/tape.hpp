@@ -27,6 +27,11 @@ class Tape : public UniformSource<Tape> {
                               " words on the tape");
     return words_[position_++];
   }
+  /// The next two words: a tape has no addresses.
+  NoiseBlock noise(std::uint32_t, std::uint32_t) {
+    const std::uint64_t first = next(Purpose::noise);
+    return {first, next(Purpose::noise)};
+  }
   std::size_t played() const { return position_; }
 
  private:
@@ -54,6 +59,13 @@ class Recorder : public UniformSource<Recorder<Source>> {
     const std::uint64_t word = source_.next(purpose);
     draws_.push_back({purpose, word, 0, 0, no_token});
     return word;
+  }
+
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) {
+    const NoiseBlock words = source_.noise(stream, block);
+    draws_.push_back({Purpose::noise, words.first, 0, 0, no_token});
+    draws_.push_back({Purpose::noise, words.second, 0, 0, no_token});
+    return words;
   }
 
   template <class Scalar>

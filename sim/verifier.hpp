@@ -6,6 +6,7 @@
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
 // A drafter is a struct with a static DrafterInfo named `info` and
 //     int draw(const L& laws, int drafts, R& random, Token* out) const      returns how many drafts it wrote
+// and, if it reads shared noise, a type `Law`, the drafter that draws the same law without.
 #pragma once
 
 #include <utility>
@@ -39,5 +40,20 @@ DRAFTPROOF_DEVICE Verdict verify(const V& verifier, const P& at, const Plan& pla
   else
     return verifier.verify(at, random);
 }
+
+namespace detail {
+template <class D>
+struct WalkedDrafter {
+  using type = D;
+};
+template <class D>
+requires(D::info.shared_noise()) struct WalkedDrafter<D> {
+  using type = typename D::Law;
+};
+}  // namespace detail
+
+/// The drafter that is walked in the place of D: D itself, unless it reads shared noise.
+template <class D>
+using WalkedDrafter = typename detail::WalkedDrafter<D>::type;
 
 }  // namespace draftproof

@@ -3,15 +3,18 @@
 // spread them over tokens.
 //
 //   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
+//   |T|     truncation      tokens outside H that the fit is about; all unless said otherwise
 //   H       core            tokens of the minimising cut, odds of every set (sim/resolution_plan.hpp)
 //   delta   plan.residual   what no draft serves
 //
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1
 // numbers a trial.
 // Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
-// Its truncation of the vocabulary is left out.
 // Within tau because the output differs from p by no more than the marginals that the fits miss, which the
-// plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted.
+// plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted. A tuple
+// with a draft outside H and T is accepted at the first such draft, which adds at most 1 - q(H + T)^K to the total
+// variation and takes nothing from the acceptance: plan.core->error states it all. `tau` is promised without
+// truncation only.
 #pragma once
 
 #include <memory>
@@ -35,6 +38,7 @@ struct GlobalResolution {
                                         .device = "the plan enumerates the sets of K tokens"}};
 
   double tolerance = info.tau;
+  std::size_t truncation = ResolutionPlan::everything;
 
   template <class L>
   static auto residual_of(const L& laws, const std::shared_ptr<const ResolutionPlan>& core) {
@@ -56,7 +60,7 @@ struct GlobalResolution {
       p.push_back(static_cast<double>(laws.target(x)));
       q.push_back(static_cast<double>(laws.proposal(x)));
     }
-    auto core = std::make_shared<const ResolutionPlan>(p, q, drafts, tolerance);
+    auto core = std::make_shared<const ResolutionPlan>(p, q, drafts, tolerance, truncation);
     return {core, residual_of(laws, core)};
   }
 
@@ -64,7 +68,10 @@ struct GlobalResolution {
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
     const ResolutionPlan& core = *plan.core;
     Token ranks[max_drafts];
-    for (int k = 0; k < at.drafts(); ++k) ranks[k] = core.rank[static_cast<std::size_t>(at.draft(k))];
+    for (int k = 0; k < at.drafts(); ++k) {
+      ranks[k] = core.rank[static_cast<std::size_t>(at.draft(k))];
+      if (ranks[k] >= 0 && !core.kept[static_cast<std::size_t>(ranks[k])]) return accepted(at.draft(k), k);
+    }
     const auto set = core.drafts.of(ranks, at.drafts());
     if (set == core.drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
     const auto& odds = core.share[set];

@@ -1,14 +1,18 @@
-// Recursive rejection of drafts from different proposals, tested in draw order.
+// Recursive rejection of drafts from different proposals, tested in an order fixed beforehand: draw order, or any
+// other that does not look at the drafts.
 //
-//   r_k      plan.residual[k]    what is left to serve before draft k, not normalised; r_0 = p
-//   F_k      plan.mass[k]        its sum
+//   k_i      plan.order[i]       the draft tested after i refusals
+//   r_i      plan.residual[i]    what is left to serve then, not normalised; r_0 = p
+//   F_i      plan.mass[i]        its sum
 //   q_k      at.proposal(x, k)   law of draft k
 //
 // Cost: O(K V) for the plan, K flips and a draw a trial. Acceptance 1 - F_K; it depends on the order of the
 // proposals. Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
-// Exact because a draft refused at r_k leaves exactly r_(k+1) = (r_k - F_k q_k)+; any order fixed beforehand will do.
+// Exact because a draft refused at r_i leaves exactly r_(i+1) = (r_i - F_i q_(k_i))+; any order fixed beforehand will
+// do. One drawn at random is recursive_rejection_random_order; one made from the drafted tokens is a mutant.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <draftproof/sim/verifier.hpp>
@@ -24,6 +28,9 @@ struct RecursiveRejectionIndependent {
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
       .cannot = {.device = "the plan keeps K rows on the host"}};
 
+  /// Drafts in the order of their tests; those it does not name follow in draw order.
+  std::vector<int> order{};
+
   template <class L>
   static auto frozen(const L& laws, const std::vector<typename L::Scalar>& row) {
     return laws.frozen([row](Token x) { return row[static_cast<std::size_t>(x)]; });
@@ -32,6 +39,7 @@ struct RecursiveRejectionIndependent {
   template <class L>
   struct Plan {
     using Scalar = typename L::Scalar;
+    std::vector<int> order;
     std::vector<std::vector<Scalar>> residual;
     std::vector<Scalar> mass;
     decltype(frozen(std::declval<const L&>(), residual[0])) last;
@@ -44,7 +52,8 @@ struct RecursiveRejectionIndependent {
     for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
     std::vector<std::vector<Scalar>> residual;
     std::vector<Scalar> mass{laws.one()};
-    for (int k = 0; k < drafts; ++k) {
+    std::vector<int> tests = order_of(drafts);
+    for (const int k : tests) {
       residual.push_back(row);
       for (Token x = 0; x < laws.vocabulary(); ++x) {
         Scalar& left = row[static_cast<std::size_t>(x)];
@@ -54,18 +63,28 @@ struct RecursiveRejectionIndependent {
       mass.push_back(laws.sum([&row](Token x) { return row[static_cast<std::size_t>(x)]; }));
     }
     auto last = frozen(laws, row);
-    return {std::move(residual), std::move(mass), std::move(last)};
+    return {std::move(tests), std::move(residual), std::move(mass), std::move(last)};
   }
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
-    for (int k = 0; k < at.drafts(); ++k) {
+    for (std::size_t i = 0; i < plan.order.size(); ++i) {
+      const int k = plan.order[i];
       const Token x = at.draft(k);
-      const auto i = static_cast<std::size_t>(k);
       if (random.flip(plan.residual[i][static_cast<std::size_t>(x)], plan.mass[i] * at.proposal(x, k)))
         return accepted(x, k);
     }
     return random.emit(plan.last);
+  }
+
+ private:
+  std::vector<int> order_of(int drafts) const {
+    std::vector<int> all;
+    for (const int k : order)
+      if (0 <= k && k < drafts && std::find(all.begin(), all.end(), k) == all.end()) all.push_back(k);
+    for (int k = 0; k < drafts; ++k)
+      if (std::find(all.begin(), all.end(), k) == all.end()) all.push_back(k);
+    return all;
   }
 };
 

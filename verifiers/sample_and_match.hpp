@@ -12,11 +12,12 @@
 namespace draftproof::verifiers {
 
 struct SampleAndMatch {
-  static constexpr Info info{.name = "sample_and_match",
-                             .summary = "draw from p; accepted if that token was drafted",
-                             .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781, naive sampling",
-                             .drafts = any_law,
-                             .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true}};
+  static constexpr Info info{
+      .name = "sample_and_match",
+      .summary = "draw from p; accepted if that token was drafted",
+      .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781, naive sampling",
+      .drafts = any_law,
+      .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true, .drafter_invariant = true}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

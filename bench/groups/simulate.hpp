@@ -40,9 +40,11 @@ struct Simulate {
                      std::to_string(drafts);
             };
             const AnyVerifier& subject = *verifier;
+            const bool races = verifier->info().shared_noise || drafter->info().shared_noise();
+            const std::uint64_t tuples = races ? 16 : 16384;  // a race passes over the vocabulary
             benchmark::RegisterBenchmark(name("simulate").c_str(),
-                                         [&subject, drafter, vocabulary, drafts](auto& state) {
-                                           run(state, subject, *drafter, pair_of(vocabulary).table, drafts, 16384);
+                                         [&subject, drafter, vocabulary, drafts, tuples](auto& state) {
+                                           run(state, subject, *drafter, pair_of(vocabulary).table, drafts, tuples);
                                          });
             benchmark::RegisterBenchmark(name("naive").c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
               run(state, subject, *drafter, pair_of(vocabulary).plain, drafts, 16);

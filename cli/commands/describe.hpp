@@ -53,10 +53,7 @@ struct Describe {
     for (std::size_t i = 0; i < info.drafts.count; ++i)
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
-    add(document, "promise",
-        info.promise == Promise::lossless ? "lossless"
-        : info.promise == Promise::lossy  ? "lossy"
-                                          : fmt::format("lossless up to {}", info.tau));
+    add(document, "promise", promise_text(verifier));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
@@ -66,6 +63,8 @@ struct Describe {
     claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
     claim(info.claims.flag_is_membership, "every emitted draft is flagged as accepted");
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
+    claim(info.claims.drafter_invariant, "the token does not depend on the proposal or the drafts");
+    if (info.shared_noise) add(document, "reads noise of the drafter", "yes");
     const auto runs = [&document](const char* interpreter, std::string_view reason) {
       add(document, interpreter, reason.empty() ? "yes" : "no: " + std::string(reason));
     };
@@ -75,12 +74,21 @@ struct Describe {
     runs("CUDA kernel", info.cannot.device);
   }
 
+  static std::string promise_text(const AnyVerifier& verifier) {
+    const Info& info = verifier.info();
+    if (info.promise == Promise::lossless_up_to) return fmt::format("lossless up to {}", info.tau);
+    const auto shown = fmt::format("draftproof prove {} shows its law and distance", info.name);
+    if (info.promise == Promise::lossy) return "lossy by design: " + shown;
+    return verifier.kind() == Kind::verifier ? "lossless" : "lossless, and broken: " + shown;
+  }
+
   static void describe_drafter(Document& document, const DrafterInfo& info) {
     add(document, "kind", "draft law");
     add(document, "what it does", std::string(info.summary));
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
     add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
   }
 
   static void describe_family(Document& document, const FamilyInfo& family) {

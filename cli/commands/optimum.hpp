@@ -33,10 +33,15 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      const auto& drafters = registry().drafters();
+      std::vector<const AnyDrafter*> drafters;  // a law through shared noise has the optimum of the law itself
+      for (const auto& drafter : registry().drafters())
+        if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means over positions, and whether a method is known at every one of them.
       std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
       std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));
+      // Positions where the optimum is 1 and not nearly 1, and whether that is decided at every one of them.
+      std::vector<std::vector<std::size_t>> certain(drafters.size(), std::vector<std::size_t>(drafts.size()));
+      auto decided = known;
       double single = 0;
       for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) {
         const RowPair pair = source.pair(i);
@@ -48,6 +53,12 @@ struct Optimum {
             const auto optimum = defined ? optimum_of(*drafters[d], table, drafts[k]) : std::nullopt;
             known[d][k] = known[d][k] && optimum.has_value();
             mean[d][k] += optimum.value_or(0) / positions;
+            // Values further from 1 than the digits shown need no decision in integers.
+            const auto always = optimum && *optimum < 1 - 1e-6 ? std::optional(false)
+                                : defined                      ? always_accepts(*drafters[d], table, drafts[k])
+                                                               : std::nullopt;
+            certain[d][k] += always.value_or(false);
+            decided[d][k] = decided[d][k] && always.has_value();
           }
       }
       if (stop_requested()) break;  // a mean over some positions is none; the sources before this one stand
@@ -61,14 +72,20 @@ struct Optimum {
       for (std::size_t d = 0; d < drafters.size(); ++d) {
         std::vector<Cell> row{{std::string(drafters[d]->info().name)}};
         for (std::size_t k = 0; k < drafts.size(); ++k) {
-          row.push_back({known[d][k] ? fmt::format("{:.6f}", mean[d][k]) : "-"});
-          if (known[d][k])
-            entry["optimum"].push_back(
-                {{"law", drafters[d]->info().name}, {"drafts", drafts[k]}, {"mean", mean[d][k]}});
+          const bool everywhere = decided[d][k] && certain[d][k] == source.positions();
+          row.push_back({!known[d][k] ? "-" : everywhere ? "1" : fmt::format("{:.6f}", mean[d][k])});
+          if (!known[d][k]) continue;
+          nlohmann::ordered_json value{{"law", drafters[d]->info().name},
+                                       {"drafts", drafts[k]},
+                                       {"mean", mean[d][k]},
+                                       {"exactly_one", nullptr}};
+          if (decided[d][k]) value["exactly_one"] = certain[d][k];
+          entry["optimum"].push_back(std::move(value));
         }
         section.table.rows.push_back(std::move(row));
       }
-      section.after = {"  means over positions; - where no method is known at this size"};
+      section.after = {"  means over positions; - where no method is known at this size",
+                       "  1 without digits: exactly 1 at every position, decided in integers"};
       document.sections.push_back(std::move(section));
       document.data["sources"].push_back(std::move(entry));
     }

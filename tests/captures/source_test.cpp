@@ -40,6 +40,53 @@ TEST_F(SourceTest, FiltersAreSeparate) {
   EXPECT_EQ(source.describe()["proposal_filter"]["top_k"], 4);
 }
 
+TEST_F(SourceTest, DraftTemperaturesMakeAProposalEachOfOne) {
+  const Source source = Source::open(stories, {.proposal_filter = {.top_k = 9}, .draft_temperatures = {1, 0, 1.5}});
+  EXPECT_EQ(source.proposal_names(), (std::vector<std::string>{"draft_q4@1", "draft_q4@0", "draft_q4@1.5"}));
+  EXPECT_EQ(source.describe()["draft_temperatures"], (std::vector<double>{1, 0, 1.5}));
+  EXPECT_EQ(source.describe()["proposal_filter"]["top_k"], 9);
+  EXPECT_FALSE(source.describe()["proposal_filter"].contains("temperature"));
+  const RowPair rows = source.pair(5);
+  ASSERT_EQ(rows.proposals.size(), 3u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double temperature = source.describe()["draft_temperatures"][k];
+    const Filter filter{.temperature = temperature, .top_k = 9};
+    EXPECT_EQ(rows.proposals[k], Source::open(stories, {.proposal_filter = filter}).pair(5).proposals[0]);
+  }
+  EXPECT_EQ(rows.target, Source::open(stories).pair(5).target);
+  EXPECT_FALSE(Source::open(stories).describe().contains("draft_temperatures"));
+}
+
+TEST_F(SourceTest, DraftTemperaturesTemperOneProposalOfAFamily) {
+  const std::string family = "gaussian_logits:vocabulary=20,drafts=3";
+  const Source source = Source::open(family, {.proposals = {"draft_2"}, .draft_temperatures = {0.5, 2}, .seed = 9});
+  EXPECT_EQ(source.proposal_names(), (std::vector<std::string>{"draft_2@0.5", "draft_2@2"}));
+  const auto untempered = Source::open(family, {.seed = 9}).pair(0).proposals[1];
+  EXPECT_EQ(source.pair(0).proposals[1], filtered_law(untempered, {.temperature = 2}));
+  EXPECT_NE(source.pair(0).proposals[0], source.pair(0).proposals[1]);
+}
+
+TEST_F(SourceTest, RefusesDraftTemperaturesThatAreNone) {
+  expect_input_error(
+      [] {
+        Source::open(stories, {.draft_temperatures = {1, -2}});
+      },
+      {"draft temperatures", "temperature -2"});
+  expect_input_error([] { Source::open(stories, {.draft_temperatures = {std::nan("")}}); }, {"temperature nan"});
+  expect_input_error([] { Source::open(stories, {.draft_temperatures = std::vector<double>(33, 1)}); },
+                     {"33 draft temperatures", "at most 32"});
+  expect_input_error(
+      [] {
+        Source::open(stories + ":draft_q4,draft_q3", {.draft_temperatures = {1, 2}});
+      },
+      {"2 proposals", "one proposal of draft_q4, draft_q3"});
+  expect_input_error(
+      [] {
+        Source::open(stories, {.proposal_filter = {.temperature = 2}, .draft_temperatures = {1, 2}});
+      },
+      {"proposal temperature 2", "one or the other"});
+}
+
 TEST_F(SourceTest, DescribesProvenance) {
   const auto description = Source::open(stories).describe();
   EXPECT_EQ(description["kind"], "capture");
@@ -83,6 +130,12 @@ TEST_F(SourceTest, TruncatedCaptureRefusesAFilterOnOpening) {
   EXPECT_EQ(Source::open(file.string()).pair(0).target, (std::vector<double>{0.75, 0.25}));
   expect_input_error([&] { Source::open(file.string(), {.target_filter = {.top_k = 1}}); },
                      {"x_topk.npz", "truncated"});
+  expect_input_error(
+      [&] {
+        Source::open(file.string(), {.draft_temperatures = {1, 2}});
+      },
+      {"x_topk.npz", "truncated"});
+  EXPECT_EQ(Source::open(file.string(), {.draft_temperatures = {1, 1}}).pair(0).proposals.size(), 2u);
 }
 
 }  // namespace

@@ -53,6 +53,15 @@ TEST_F(Interrupt, SurveySaysThatItStoppedEarly) {
   EXPECT_GT(report["tuples"], 0);
 }
 
+TEST_F(Interrupt, ReproduceSaysThatItIsNotComplete) {
+  Child child({"reproduce", "draft_laws", "zipf:vocabulary=50", "--effort", endless, "--json"}, Stream::pipe,
+              Stream::terminal);
+  EXPECT_EQ(interrupted(child, "draft_laws"), 3) << child.err();
+  const auto report = nlohmann::json::parse(child.out());
+  EXPECT_EQ(report["schema"], "draftproof.study.draft_laws/1");
+  EXPECT_FALSE(report.contains("sources")) << "a position cut short is no result";
+}
+
 TEST_F(Interrupt, ASecondSignalKills) {
   // Before the first has been handled or after it, the program does not outlive the second for long.
   Child child({"simulate", "single_draft", "zipf", "--tuples", endless}, Stream::pipe, Stream::terminal);

@@ -25,7 +25,7 @@ macro(run wanted)
   execute_process(COMMAND ${PROGRAM} ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE code OUTPUT_VARIABLE out
                   ERROR_VARIABLE err)
   # A slow machine may show progress.
-  string(REGEX REPLACE "[a-z]+: [0-9]+ %, [0-9]+ s left\n" "" err "${err}")
+  string(REGEX REPLACE "[a-z_]+: [0-9]+ %, [0-9]+ s left\n" "" err "${err}")
   if(NOT code STREQUAL "${wanted}")
     fail("wanted exit code ${wanted}")
   endif()

@@ -5,6 +5,7 @@
 #include <draftproof/properties/erased.hpp>
 #include <draftproof/properties/prover.hpp>
 #include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/race.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
@@ -77,6 +78,38 @@ struct LosesWithMore {
   }
 };
 
+/// Single-draft sampling, whose token follows its draft, with a claim that it does not.
+struct ClaimsInvariance : verifiers::SingleDraft {
+  static constexpr Info info = named("claims_invariance", {.drafter_invariant = true});
+};
+
+/// Emits from the proposal, whatever was drafted.
+struct LooksAtProposal {
+  static constexpr Info info = named("looks_at_proposal", {.drafter_invariant = true});
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return random.emit(at.row(0));
+  }
+};
+
+/// Races with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws. No
+/// explorer can walk it.
+struct RacesAlone {
+  static constexpr Info info = [] {
+    Info alone = named("races_alone", {.accepts_equal_laws = true, .drafter_invariant = true});
+    alone.drafts = DraftLaws{"races"};
+    alone.cannot.explore = "it races";
+    alone.shared_noise = true;
+    return alone;
+  }();
+  template <Position P, NoiseSource R>
+  Verdict verify(const P& at, R& random) const {
+    const auto winner = race<1>(
+        at.laws(), 100, 1, 1, [&at](Token x) { return at.target(x); }, random);
+    return matched(at, {winner[0].token, none_accepted});
+  }
+};
+
 /// Uniform over the vocabulary, so every empty token added to it changes the law.
 struct UniformOverVocabulary {
   static constexpr Info info = named("uniform_over_vocabulary");
@@ -110,10 +143,10 @@ struct ReachesNothing {
 };
 
 template <class V>
-Proof proof_of(V verifier = {}) {
+Proof proof_of(V verifier = {}, std::string_view law = "iid") {
   static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
   kept.push_back(std::make_unique<VerifierOf<V>>(Kind::mutant, verifier));
-  return prove(*kept.back(), *registry().drafter("iid"), {.instances = 120});
+  return prove(*kept.back(), *registry().drafter(law), {.instances = 120});
 }
 
 void expect_violated(const Proof& proof, std::string_view property) {
@@ -149,6 +182,24 @@ TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) {
   expect_violated(proof_of<AcceptAlways>(), "disjoint_supports");
 }
 TEST(Properties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(Properties, EqualLawsSeeARefusalInTrials) {
+  const Proof proof = proof_of<RacesAlone>({}, "races");
+  expect_violated(proof, "equal_laws");
+  for (const Finding& finding : proof.findings) {
+    EXPECT_TRUE(finding.property == "equal_laws" || finding.property == "drafter_invariance")
+        << finding.property << " was asked of a verifier that cannot be explored";
+    if (finding.property == "drafter_invariance") {
+      EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+      EXPECT_EQ(finding.held, 120);
+    }
+  }
+}
+TEST(Properties, DrafterInvarianceSeesATokenThatFollowsItsDraft) {
+  expect_violated(proof_of<ClaimsInvariance>(), "drafter_invariance");
+}
+TEST(Properties, DrafterInvarianceSeesATokenThatFollowsTheProposal) {
+  expect_violated(proof_of<LooksAtProposal>(), "drafter_invariance");
+}
 TEST(Properties, MoreDraftsSeesALoss) { expect_violated(proof_of<LosesWithMore>(), "more_drafts"); }
 TEST(Properties, OneDraftSeesAnotherAcceptance) { expect_violated(proof_of<ClaimsOneDraft>(), "one_draft"); }
 TEST(Properties, PaddingSeesTheSizeOfTheVocabulary) { expect_violated(proof_of<UniformOverVocabulary>(), "padding"); }
@@ -164,9 +215,9 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 }
 
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"acceptance_bounds", "disjoint_supports", "equal_laws",
-                                            "exact_law",         "more_drafts",       "one_draft",
-                                            "padding",           "relabelling",       "within_tau"};
+  const std::vector<std::string_view> shown{
+      "acceptance_bounds", "disjoint_supports", "drafter_invariance", "equal_laws", "exact_law", "more_drafts",
+      "one_draft",         "padding",           "relabelling",        "within_tau"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

@@ -46,6 +46,11 @@ TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     EXPECT_EQ(violation->property, "exact_law") << "losslessness is what the reader came for";
     EXPECT_FALSE(violation->evidence.empty());
     ASSERT_TRUE(violation->instance);
+    EXPECT_NE(violation->evidence.find("TV "), std::string::npos) << violation->evidence;
+    ASSERT_TRUE(proof.distance) << "how far the law is from p must be visible";
+    EXPECT_GT(proof.distance->off, 0);
+    EXPECT_GT(proof.distance->largest, 0);
+    EXPECT_EQ(proof.lossy(), verifier.info().promise == Promise::lossy);
     EXPECT_LE(violation->instance->vocabulary(), 4) << violation->instance->text();
     EXPECT_LE(violation->instance->drafts, 3) << violation->instance->text();
     EXPECT_NE(violation->replay.find(violation->instance->text()), std::string::npos) << violation->replay;
@@ -55,6 +60,26 @@ TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     EXPECT_EQ(again.violation()->evidence, violation->evidence);
     EXPECT_EQ(*again.violation()->instance, *violation->instance) << "a shrunk instance shrinks no further";
   });
+}
+
+TEST(Prover, DistanceIsTheLargestOverTheInstances) {
+  const AnyVerifier& verifier = *registry().verifier("lenience");
+  const AnyDrafter& iid = *registry().drafter("iid");
+  const Proof proof = prove(verifier, iid, quick);
+  ASSERT_TRUE(proof.distance);
+  Rational largest = 0;
+  int off = 0;
+  for (int n = 0; n < quick.instances; ++n) {
+    const Instance instance = generate_instance(quick.seed, n, 1, false);
+    Examination at(verifier, iid, instance);
+    const Rational distance = total_variation(at.law().output, normalised(instance.target));
+    largest = std::max(largest, distance);
+    off += distance > 0;
+  }
+  EXPECT_EQ(proof.distance->largest, largest);
+  EXPECT_EQ(proof.distance->off, off);
+  EXPECT_EQ(prove_on(verifier, iid, proof.distance->instance, {}).distance->largest, largest);
+  EXPECT_EQ(prove(*registry().verifier("single_draft"), iid, quick).distance->largest, 0);
 }
 
 TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
@@ -67,6 +92,8 @@ TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
       const Proof many = run(threads);
       EXPECT_EQ(many.instances, one.instances);
       EXPECT_EQ(many.leaves, one.leaves);
+      EXPECT_EQ(many.distance->largest, one.distance->largest);
+      EXPECT_EQ(many.distance->instance, one.distance->instance);
       ASSERT_EQ(many.findings.size(), one.findings.size());
       for (std::size_t i = 0; i < one.findings.size(); ++i) {
         EXPECT_EQ(many.findings[i].property, one.findings[i].property);

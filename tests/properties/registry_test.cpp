@@ -26,8 +26,8 @@ TEST(Registry, RefusesTwoThingsOfOneName) {
   EXPECT_THROW(local.add(std::make_unique<DrafterOf<drafters::Iid>>()), std::logic_error);
   local.add(Generator{"plain", "", {}});
   EXPECT_THROW(local.add(Generator{"plain", "", {}}), std::logic_error);
-  local.add(Property{"holds", "", 1, nullptr, nullptr});
-  EXPECT_THROW(local.add(Property{"holds", "", 1, nullptr, nullptr}), std::logic_error);
+  local.add(Property{"holds", "", 1, true, nullptr, nullptr});
+  EXPECT_THROW(local.add(Property{"holds", "", 1, true, nullptr, nullptr}), std::logic_error);
 }
 
 TEST(Registry, RefusesAMutantWithTheNameOfAVerifier) {
@@ -70,6 +70,12 @@ TEST(Registry, EveryEntrySaysWhatItIs) {
     EXPECT_FALSE(info.name.empty());
     EXPECT_FALSE(info.summary.empty()) << info.name;
     EXPECT_FALSE(info.source.empty()) << info.name;
+    if (info.shared_noise) {
+      EXPECT_FALSE(info.cannot.explore.empty()) << info.name << " reads noise, which no explorer has";
+      for (std::size_t i = 0; i < info.drafts.count; ++i)
+        EXPECT_TRUE(registry().drafter(info.drafts.names[i])->info().shared_noise()) << info.name;
+      EXPECT_FALSE(info.drafts.any()) << info.name;
+    }
     EXPECT_EQ(info.tau > 0, info.promise == Promise::lossless_up_to) << info.name;
     EXPECT_TRUE(verifier->takes(info.fewest_drafts)) << info.name;
     EXPECT_FALSE(verifier->takes(info.fewest_drafts - 1)) << info.name;

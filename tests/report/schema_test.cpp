@@ -28,7 +28,7 @@ const AnyDrafter& iid() { return *registry().drafter("iid"); }
 class Surveyed : public testing::Test {
  protected:
   Json data(std::optional<double> optimum, bool timings) {
-    SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1};
+    SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1, .tuples = options_.tuples};
     row.tally.trials = 10;
     row.tally.flagged = row.tally.members = 7;
     row.single = 0.5;
@@ -106,9 +106,46 @@ TEST(ProofReport, HasItsKeys) {
   EXPECT_TRUE(report_proofs(proofs, {}, true).data["proofs"][0].contains("seconds"));
 }
 
-TEST(ProofReport, NoProofsAreAnEmptyArray) {
-  EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array());
+TEST(ProofReport, SaysThatALawIsNotProved) {
+  const AnyVerifier& gls = *registry().verifier("gls");
+  const Proof proof{.verifier = &gls,
+                    .drafter = registry().drafter("races"),
+                    .instances = 3,
+                    .findings = {{.property = "drafter_invariance", .status = Status::held, .held = 3}}};
+  EXPECT_FALSE(proof.exact());
+  EXPECT_TRUE(proof.kept());
+  EXPECT_EQ(verdict_cell(proof).text, "law not proved");
+  const Document document = report_proofs({&proof, 1}, {}, false);
+  EXPECT_EQ(document.data["proofs"][0]["verdict"], "law not proved");
+  EXPECT_EQ(document.data["proofs"][0]["why_not_proved"], gls.info().cannot.explore);
+  ASSERT_EQ(document.sections[0].after.size(), 1u);
+  EXPECT_NE(document.sections[0].after[0].find("drafter_invariance on 3 instances"), std::string::npos);
+
+  Proof nothing_asked = proof;
+  nothing_asked.findings[0].held = 0;
+  nothing_asked.findings[0].status = Status::skipped;
+  EXPECT_FALSE(nothing_asked.kept());
 }
+
+TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
+  Proof proof = proof_with(Status::violated);
+  proof.verifier = registry().verifier("typical_acceptance");
+  proof.distance = Distance{Rational(1, 4), Instance::parse("p=(1 1)/2 q=(0 1)/1 K=1"), 2};
+  EXPECT_EQ(verdict_cell(proof).text, "lossy, TV to 0.2500");
+  EXPECT_EQ(refutation_title(proof), "typical_acceptance with iid drafts is lossy by design");
+  EXPECT_EQ(violation_lines(proof).back(),
+            "  TV to p: not 0 on 2 of 3 instances, at most 0.250000, on p=(1 1)/2 q=(0 1)/1 K=1");
+  const Json data = proof_data(proof, false);
+  EXPECT_EQ(data["verdict"], "lossy");
+  EXPECT_EQ(data["total_variation"]["largest"], 0.25);
+  EXPECT_EQ(data["total_variation"]["instances_off"], 2);
+  EXPECT_EQ(data["total_variation"]["instance"], "p=(1 1)/2 q=(0 1)/1 K=1");
+  proof.verifier = registry().verifier("resample_from_target");
+  EXPECT_EQ(verdict_cell(proof).text, "refuted") << "a bug is not lossy by design";
+  EXPECT_EQ(proof_data(proof, false)["total_variation"]["largest"], 0.25);
+}
+
+TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
 
 TEST(ProofReport, VerdictsInWords) {
   EXPECT_EQ(verdict_cell(proof_with(Status::held)).text, "proved (3)");

@@ -10,6 +10,7 @@
 
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/arbitrary.hpp>
+#include <draftproof/statistics/interval.hpp>
 
 namespace draftproof {
 namespace {
@@ -182,6 +183,51 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
     for (std::size_t x = 0; x < q.size(); ++x)
       if (set >> x & 1) sum += q[x] == 1 ? Rational(1) : q[x] * (mass(q, set) - q[x]) / (1 - q[x]);
     RC_ASSERT(pair[set] == sum);
+  }
+}
+
+// Drafters that read shared noise cannot be explored: 100,000 tuples of each against the law they declare. Fewer than
+// 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the choice of the seed.
+TEST(Drafters, DrawTheirLawThroughSharedNoise) {
+  constexpr int trials = 100'000;
+  int found = 0, intervals = 0;
+  for (const auto& drafter : registry().drafters()) {
+    if (!drafter->info().shared_noise()) continue;
+    ++found;
+    for (const char* text : {"p=(1 1 1 1) q=(1 2 3 4) K=2", "p=(1 1 1) q=(5 0 1) K=3", "p=(1 1 1) q=(1 1 1) K=2"}) {
+      const Instance instance = Instance::parse(text);
+      std::vector<double> q;
+      for (const Rational& entry : normalised(instance.proposals.front())) q.push_back(static_cast<double>(entry));
+      std::vector<Token> tokens(static_cast<std::size_t>(trials * instance.drafts));
+      std::vector<int> lengths(trials);
+      drafter->draw(Rows<double>(q, q), instance.drafts,
+                    {13, 0, trials, instance.drafts, tokens.data(), lengths.data()});
+      std::map<Tuple, std::uint64_t> counts;
+      for (int t = 0; t < trials; ++t) {
+        const auto start = tokens.begin() + t * instance.drafts;
+        ++counts[Tuple(start, start + lengths[static_cast<std::size_t>(t)])];
+      }
+      const TupleLaw law = explored(drafter->info().noise_form_of, instance);
+      for (const auto& [tuple, count] : counts)
+        ASSERT_TRUE(law.contains(tuple)) << drafter->info().name << " draws what its law does not, on " << text;
+      for (const auto& [tuple, probability] : law) {
+        const auto [low, high] = clopper_pearson(counts[tuple], trials, 1e-12);
+        ASSERT_TRUE(low <= static_cast<double>(probability) && static_cast<double>(probability) <= high)
+            << drafter->info().name << " on " << text << ": " << counts[tuple];
+        ++intervals;
+      }
+    }
+  }
+  EXPECT_GE(found, 3);
+  EXPECT_LT(intervals, 300);
+}
+
+TEST(Drafters, AreWalkedByTheLawTheyDeclare) {
+  for (const auto& drafter : registry().drafters()) {
+    if (!drafter->info().shared_noise()) continue;
+    ASSERT_TRUE(registry().drafter(drafter->info().noise_form_of)) << drafter->info().name;
+    const Instance instance = Instance::parse("p=(1 1 1) q=(5 0 1) K=3");
+    EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().noise_form_of, instance));
   }
 }
 

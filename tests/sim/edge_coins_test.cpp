@@ -29,12 +29,13 @@ std::vector<Token> as_many(const AnyVerifier& verifier, std::vector<Token> draft
   return drafts;
 }
 
-/// Visits every verifier that promises losslessness and passes `chosen`; at least one must.
+/// Visits every verifier that promises losslessness, may be given any words with any drafts, and passes `chosen`; at
+/// least one must. Couplings are not among them: their drafts come from the same words (couplings_test.cpp).
 void for_each_verifier(auto&& chosen, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers())
     if (verifier->kind() == Kind::verifier && verifier->info().promise == Promise::lossless &&
-        chosen(verifier->info())) {
+        !verifier->info().shared_noise && chosen(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name));
       visit(*verifier);
       ++visited;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/tests/verifiers/golden.hpp>
 #include <draftproof/tests/verifiers/planned.hpp>
 #include <draftproof/verifiers/global_resolution.hpp>
@@ -55,6 +56,60 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
     });
     EXPECT_GT(cut, 30) << "too few instances refuse anything: the inner plan is not exercised";
   }
+}
+
+// The plan's own bound, with T of 0, 1, 2 or all tokens outside the cut. What was published bounds the L1 error by
+// 15 tau and the loss of acceptance by 10 tau; without truncation 1 tau each is enough, as the fits stop at tau.
+TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
+  for (const double tolerance : {1e-3, 1e-4}) {
+    int examined = 0, truncated = 0, worse_than_tolerance = 0;
+    for (const std::size_t truncation :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, ResolutionPlan::everything}) {
+      const GlobalResolution scheme{.tolerance = tolerance, .truncation = truncation};
+      examined += for_instances(scheme, "iid", 180, [&](Examination& at, const Instance& instance) {
+        const auto plan = scheme.prepare(instance.rows(), instance.drafts);
+        const ResolutionPlan& core = *plan.core;
+        const auto& law = at.law();
+        ASSERT_TRUE(law.complete);
+        ASSERT_EQ(law.mass, 1) << instance.text();
+        // eps_T from the instance's own fractions: all drafts inside the tokens that are kept.
+        Rational inside = 0;
+        const auto q = normalised(instance.proposals.front());
+        for (std::size_t x = 0; x < q.size(); ++x)
+          if (core.rank[x] >= 0 && core.kept[static_cast<std::size_t>(core.rank[x])]) inside += q[x];
+        EXPECT_NEAR(core.truncated, 1 - static_cast<double>(acceptance::power(inside, instance.drafts)), rounding);
+        EXPECT_LE(core.error, core.gradient / 2 + core.truncated + rounding);
+        const auto tv = static_cast<double>(total_variation(law.output, normalised(instance.target)));
+        EXPECT_LE(tv, core.error + rounding) << instance.text() << " T = " << truncation;
+        EXPECT_GE(tv, core.error - core.gradient - rounding) << instance.text() << ": the bound is loose";
+        EXPECT_EQ(law.flag, law.membership) << instance.text();
+        const double loss = static_cast<double>(at.optimum()) - static_cast<double>(law.flag);
+        EXPECT_LE(std::abs(loss), core.gradient + rounding) << instance.text() << " T = " << truncation;
+        if (truncation == ResolutionPlan::everything) {
+          EXPECT_EQ(core.truncated, 0);
+          EXPECT_LE(2 * tv, tolerance + rounding);
+          EXPECT_LE(loss, tolerance + rounding);
+        }
+        truncated += core.truncated > 0;
+        worse_than_tolerance += tv > tolerance;
+      });
+    }
+    EXPECT_GE(examined, 500);
+    EXPECT_GT(truncated, 150);
+    EXPECT_GT(worse_than_tolerance, 50) << "truncation that never shows does not test its bound";
+  }
+}
+
+// Equal tokens stay together on one side of the truncation, whatever they are called.
+TEST(GlobalResolution, TruncationDoesNotSplitEqualTokens) {
+  const std::vector<double> p{0.4, 0.2, 0.2, 0.2}, q{0.4, 0.2, 0.2, 0.2};
+  const ResolutionPlan plan(p, q, 2, 1e-4, 2);
+  for (const Token x : {1, 2, 3})
+    EXPECT_TRUE(plan.kept[static_cast<std::size_t>(plan.rank[static_cast<std::size_t>(x)])]);
+  const ResolutionPlan one(p, q, 2, 1e-4, 1);
+  for (const Token x : {1, 2, 3})
+    EXPECT_FALSE(one.kept[static_cast<std::size_t>(one.rank[static_cast<std::size_t>(x)])]);
+  EXPECT_NEAR(one.truncated, 1 - 0.4 * 0.4, 1e-15);
 }
 
 // The reference file's optimum and target, through a solver: 1e-7.

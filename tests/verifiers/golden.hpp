@@ -21,6 +21,11 @@ struct Case {
   std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
   double flag, membership, optimum;    ///< optimum is NaN where the file has none
   std::vector<double> output;
+  double distance;  ///< total variation of output and p
+  std::vector<std::size_t>
+      cut;  ///< a set of tokens of the smallest cut; empty where the file has none or it is empty
+  bool has_cut;
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, of `gls` alone
 };
 
 inline const std::vector<Case>& cases() {
@@ -39,7 +44,12 @@ inline const std::vector<Case>& cases() {
              entry.at("acceptance_membership"),
              entry.at("optimum").is_null() ? std::numeric_limits<double>::quiet_NaN()
                                            : entry.at("optimum").get<double>(),
-             entry.at("output")};
+             entry.at("output"),
+             entry.at("tv_to_target"),
+             entry.value("cut_set", std::vector<std::size_t>{}),
+             entry.contains("cut_set"),
+             std::numeric_limits<double>::quiet_NaN()};
+      if (entry.contains("lower_bound")) c.lower_bound = entry.at("lower_bound");
       if (c.draft_law != "indep") c.q.resize(1);
       list.push_back(std::move(c));
     }

@@ -7,13 +7,17 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/mutants/argmax_match.hpp>
+#include <draftproof/mutants/cactus.hpp>
 #include <draftproof/mutants/fixed_verified_as_sampled.hpp>
 #include <draftproof/mutants/lenience.hpp>
 #include <draftproof/mutants/no_residual_update.hpp>
 #include <draftproof/mutants/resample_from_target.hpp>
 #include <draftproof/mutants/resorted_drafts.hpp>
+#include <draftproof/mutants/resorted_k_seq.hpp>
 #include <draftproof/mutants/resorted_wor.hpp>
 #include <draftproof/mutants/typical_acceptance.hpp>
+#include <draftproof/mutants/typical_best.hpp>
+#include <draftproof/mutants/typical_sample.hpp>
 #include <draftproof/mutants/wor_verified_as_iid.hpp>
 #include <draftproof/properties/erased.hpp>
 #include <draftproof/properties/explored.hpp>
@@ -24,6 +28,7 @@
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_distinct.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
+#include <draftproof/verifiers/recursive_rejection_random_order.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
@@ -62,6 +67,12 @@ std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
     return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.3, .delta = 0.6});
   if (scheme == "ctl_typical_eps.09_del.3")
     return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.09, .delta = 0.3});
+  if (scheme == "ctl_typical_best_eps.3_del.09")
+    return std::make_unique<As<TypicalBest>>(wrong, TypicalBest{.epsilon = 0.3, .delta = 0.09});
+  if (scheme == "ctl_typical_sample_eps.3_del.6")
+    return std::make_unique<As<TypicalSample>>(wrong, TypicalSample{.epsilon = 0.3, .delta = 0.6});
+  if (scheme == "ctl_cactus_.1") return std::make_unique<As<Cactus>>(wrong, Cactus{.divergence = 0.1});
+  if (scheme == "ctl_iid_resorted_kseq") return std::make_unique<As<ResortedKSeq>>(wrong);
   if (scheme.starts_with("rrs_order_")) return std::make_unique<As<RecursiveRejectionIndependent>>(ours);
   if (scheme == "rrs_dedup") return std::make_unique<As<RecursiveRejectionDistinct>>(ours);
   if (scheme == "greedy_verify") return std::make_unique<As<GreedyDrafts>>(ours);
@@ -76,15 +87,19 @@ std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
   return nullptr;
 }
 
-/// Largest deviation of flag, membership and output law from the file.
+/// Largest deviation of flag, membership, output law and its distance to p from the file.
 template <class L>
 double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& laws) {
   const auto decider = scheme.explore_on(laws, c.drafts);
   const auto law = explore_law(*golden::drafter(c.draft_law), *decider, laws, c.drafts);
   EXPECT_TRUE(law.complete) << c.id;
   double largest = std::max(std::abs(law.flag - c.flag), std::abs(law.membership - c.membership));
-  for (std::size_t x = 0; x < c.p.size(); ++x) largest = std::max(largest, std::abs(law.output[x] - c.output[x]));
-  return largest;
+  double distance = 0;
+  for (std::size_t x = 0; x < c.p.size(); ++x) {
+    largest = std::max(largest, std::abs(law.output[x] - c.output[x]));
+    distance += std::abs(law.output[x] - c.p[x]) / 2;
+  }
+  return std::max(largest, std::abs(distance - c.distance));
 }
 
 /// Compares a scheme with `c` on all models and returns the largest deviation.
@@ -113,6 +128,10 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   std::cout << "largest deviation " << largest << '\n';
   // How many the file has: none may be skipped silently.
   const std::map<std::string, int> expected{{"ctl_argmax_match/iid", 20},
+                                            {"ctl_cactus_.1/iid", 20},
+                                            {"ctl_iid_resorted_kseq/iid", 20},
+                                            {"ctl_typical_best_eps.3_del.09/iid", 20},
+                                            {"ctl_typical_sample_eps.3_del.6/iid", 20},
                                             {"ctl_iid_resorted_rrs/iid", 20},
                                             {"ctl_lenience_.5/iid", 20},
                                             {"ctl_no_residual_update/iid", 20},
@@ -146,6 +165,40 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
                                             {"rrs_wor/wor_stop", 46},
                                             {"rrs_wor/wor_uniform", 41}};
   EXPECT_EQ(compared, expected);
+}
+
+TEST(Golden, OrdersOfDifferentProposals) {
+  // "rrs_order_201" has the proposals in the order of their tests. Here they stay where they are, and the order is
+  // the verifier's. A random order accepts the mean over all orders, which the file has in full.
+  struct Mean {
+    golden::Case natural;
+    double flag = 0;
+    int orders = 0;
+  };
+  std::map<std::string, Mean> means;
+  for (const golden::Case& c : golden::cases()) {
+    constexpr std::string_view prefix = "rrs_order_";
+    if (!c.scheme.starts_with(prefix)) continue;
+    verifiers::RecursiveRejectionIndependent scheme;
+    golden::Case natural = c;
+    for (std::size_t i = 0; i < c.q.size(); ++i) {
+      const int row = c.scheme[prefix.size() + i] - '0';
+      scheme.order.push_back(row);
+      natural.q[static_cast<std::size_t>(row)] = c.q[i];
+    }
+    expect_golden(natural, As<verifiers::RecursiveRejectionIndependent>(Kind::verifier, scheme));
+    Mean& mean = means.try_emplace(c.id.substr(0, c.id.find('/')), Mean{natural}).first->second;
+    EXPECT_EQ(mean.natural.q, natural.q) << c.id;
+    mean.flag += c.flag;
+    ++mean.orders;
+  }
+  ASSERT_EQ(means.size(), 3u);
+  for (auto& [instance, mean] : means) {
+    EXPECT_EQ(mean.orders, mean.natural.drafts == 2 ? 2 : 6) << instance;
+    mean.natural.id = instance + ", random order";
+    mean.natural.flag = mean.natural.membership = mean.flag / mean.orders;
+    expect_golden(mean.natural, As<verifiers::RecursiveRejectionRandomOrder>(Kind::verifier));
+  }
 }
 
 TEST(Golden, SingleDraftIsRecursiveRejectionOfOneDraft) {

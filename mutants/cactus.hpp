@@ -1,0 +1,44 @@
+// The target probability of the drafted token is raised, that of the others lowered in proportion, and the draft is
+// verified by single-draft sampling against that law. Lossy by design. The residual is a reconstruction: the
+// published rule was not at hand.
+//
+//   d        divergence       how far a step may move p
+//   g        raised           min(1, p(x) + sqrt(2 d p(x) (1 - p(x)))), x the draft
+//   s        scale            (1 - g) / (1 - p(x)), what is left of every other token
+//
+// Cost: one flip; one pass after a refusal. Source: Cactus, as far as we know it.
+// Wrong because every drafted token is raised, whichever was drafted. Hidden at p = q, where nothing is refused.
+#pragma once
+
+#include <cmath>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct Cactus {
+  static constexpr Info info{.name = "cactus",
+                             .summary = "raise the draft's target probability within a divergence, then test it",
+                             .source = "Cactus; residual reconstructed here",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy,
+                             .most_drafts = 1};
+
+  double divergence = 0.1;
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    using Scalar = typename P::Scalar;
+    const Token x = at.draft(0);
+    const Scalar p = at.target(x), rest = at.one() - p;
+    const double variance = static_cast<double>(p) * static_cast<double>(rest);
+    const Scalar lifted = p + Scalar(std::sqrt(2 * divergence * variance));
+    const Scalar raised = lifted < at.one() ? lifted : at.one();
+    if (random.flip(raised, at.proposal(x))) return accepted(x, 0);
+    // A refusal has g < q(x) <= 1, so the scale is positive. s p - q is s times a residual of the curve, in which the
+    // draft itself has no part: p(x) <= g < q(x) <= q(x) / s.
+    return random.emit(at.residual(rest / (at.one() - raised)));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,121 @@
+// The most acceptance that one draft can have while the output stays within a divergence of p. Lossy by design; with
+// D = 0 it is single-draft sampling. A reconstruction: the published rule was not at hand; the goal is its goal, rule
+// and proof are derived here.
+//
+//   p, q     at.target(x), at.proposal(x)
+//   D        divergence           bound on KL(pi || p), in nats
+//   pi       output law           q held between b p and p / c
+//   c        plan.floor           0 <= c <= 1; a draft is accepted with min(1, p / (c q))
+//   b        plan.lift            0 <= b <= 1; a refusal is served from (b p - q)+
+//
+// Derivation. An output law pi accepts at most sum min(pi, q), reached by single-draft sampling of pi, so the task is
+// to maximise sum min(pi, q) over laws with KL(pi || p) <= D: concave over a convex set. With multipliers lambda > 0
+// for the divergence and mu for the total, pi is optimal where lambda (ln(pi / p) + 1) + mu is 1 below q, 0 above q
+// and in [0, 1] at pi = q. So pi = min(max(q, b p), p / c) with ln(1 / (b c)) = 1 / lambda. Single-draft sampling of
+// this pi accepts with min(1, pi / q) = min(1, p / (c q)), since where b p > q no test is needed, and its residual (b
+// p - q)+ lies on the curve of (p, q) at 1 / b. The total is 1 where the mass refused, R = sum (q - p / c)+, is sum
+// (b p - q)+. Raising c takes mass from q > p / c and gives it to q < b p: acceptance and divergence fall together,
+// so the least c whose divergence is at most D is best. c = 0 is q itself wherever p > 0.
+//
+// Cost: about 50 bisections of c, a few passes each; then a flip, and a draw after a refusal. In fractions c is taken
+// from a coarse grid, from above, so that the divergence is kept and the numbers stay short.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct MentoredDecoding {
+  static constexpr Info info{.name = "mentored_decoding",
+                             .summary = "the most acceptance of one draft within a divergence of p",
+                             .source = "mentored decoding; rule and proof derived here",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy,
+                             .most_drafts = 1};
+
+  double divergence = 0.1;
+
+  template <class Scalar>
+  struct Plan {
+    Scalar floor, lift;
+  };
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& laws, int) const {
+    using Scalar = typename L::Scalar;
+    Plan<Scalar> best{laws.one(), laws.one()};
+    if (!(divergence > 0)) return best;
+    if (const Plan<Scalar> least = plan_of(laws, laws.zero()); within(laws, least)) return least;
+    Scalar low = laws.zero();
+    for (int step = 0; step < steps<Scalar>; ++step) {
+      const Scalar middle = (low + best.floor) / Scalar(2);
+      if (const Plan<Scalar> plan = plan_of(laws, middle); within(laws, plan))
+        best = plan;
+      else
+        low = middle;
+    }
+    return best;
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Plan<typename P::Scalar>& plan, R& random) const {
+    const Token x = at.draft(0);
+    const bool kept =
+        plan.floor > at.zero() ? random.flip(at.target(x), plan.floor * at.proposal(x)) : at.target(x) > at.zero();
+    if (kept) return accepted(x, 0);
+    return random.emit(at.residual(at.one() / plan.lift));
+  }
+
+  /// KL(pi || p) of a plan, in nats.
+  template <Laws L>
+  DRAFTPROOF_DEVICE static double divergence_of(const L& laws, const Plan<typename L::Scalar>& plan) {
+    const double c = static_cast<double>(plan.floor), b = static_cast<double>(plan.lift);
+    // A general pass wants terms that are not negative with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and
+    // ln t < 745 for numbers a double holds.
+    return 1024 * laws.sum([&laws, c, b](Token x) {
+      const double p = static_cast<double>(laws.target(x)), q = static_cast<double>(laws.proposal(x));
+      if (!(p > 0)) return 0.0;
+      const double t = p < c * q ? 1 / c : (b * p > q ? b : q / p);
+      const double term = p * ((t > 0 ? t * std::log(t) : 0.0) - t + 1);
+      return term > 0 ? term / 1024 : 0.0;
+    });
+  }
+
+ private:
+  template <Laws L>
+  DRAFTPROOF_DEVICE bool within(const L& laws, const Plan<typename L::Scalar>& plan) const {
+    return divergence_of(laws, plan) <= divergence;
+  }
+
+  /// The plan of a floor c. With P and Q the masses of the tokens that b p > q, b is (R + Q) / P: Newton on a convex
+  /// curve of at most V pieces, from 1 downwards until the tokens stay the same.
+  template <Laws L>
+  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& laws, const typename L::Scalar& c) {
+    using Scalar = typename L::Scalar;
+    const Scalar refused = laws.sum([&laws, &c](Token x) -> Scalar {
+      const Scalar p = laws.target(x), q = laws.proposal(x);
+      if (!(c > laws.zero())) return p > laws.zero() ? laws.zero() : q;
+      return c * q > p ? Scalar(q - p / c) : laws.zero();
+    });
+    if (!(refused > laws.zero())) return {c, laws.zero()};  // no refusal, no residual
+    for (Scalar b = laws.one();;) {
+      const auto lifted = [&laws, &b](Token x) { return b * laws.target(x) > laws.proposal(x); };
+      const Scalar target = laws.sum([&](Token x) { return lifted(x) ? Scalar(laws.target(x)) : laws.zero(); });
+      const Scalar proposal = laws.sum([&](Token x) { return lifted(x) ? Scalar(laws.proposal(x)) : laws.zero(); });
+      // Only rounding can leave no token to lift while some are refused.
+      if (!(target > laws.zero())) return {c, b};
+      const Scalar next = (refused + proposal) / target;
+      if (!(next < b)) return {c, b};
+      b = next;
+    }
+  }
+
+  /// Halvings: to the last bits of a double; few in fractions.
+  template <class Scalar>
+  static constexpr int steps = std::is_floating_point_v<Scalar> ? 50 : 10;
+};
+
+}  // namespace draftproof::mutants

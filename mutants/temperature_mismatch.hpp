@@ -1,0 +1,42 @@
+// Drafts come from q; the verifier is told q at another temperature, q^(1/T) normalised with T = 1/2, and does
+// everything right for that law.
+//
+//   p        at.target(x)     target probability of token x
+//   q        at.proposal(x)   probability the draft was drawn with
+//   q'       q q / S          what the verifier believes; S is the sum of q^2
+//
+// Cost: a pass for S, one flip, a pass after a refusal. Source: the family of vllm-project/vllm#9834, where a law was
+// computed at another temperature than the request's. Wrong because min(p, q') q / q' is served, not min(p, q').
+// Hidden where q is flat on its support.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct TemperatureMismatch {
+  static constexpr Info info{.name = "temperature_mismatch",
+                             .summary = "drafts of q verified as if drawn from q at temperature 1/2",
+                             .source = "family of vllm-project/vllm#9834; rule of arXiv:2211.17192",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1};
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& laws, int) const {
+    return laws.sum([&laws](Token x) { return laws.proposal(x) * laws.proposal(x); });
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const typename P::Scalar& squares, R& random) const {
+    using Scalar = typename P::Scalar;
+    const auto left = [&at, squares](Token x) -> Scalar {  // S (p - q')
+      const Scalar weight = at.target(x) * squares - at.proposal(x) * at.proposal(x);
+      return weight > at.zero() ? weight : at.zero();
+    };
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x) * squares, at.proposal(x) * at.proposal(x))) return accepted(x, 0);
+    return random.emit(at.weights(left));
+  }
+};
+
+}  // namespace draftproof::mutants

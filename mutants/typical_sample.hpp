@@ -1,0 +1,44 @@
+// The token is drawn from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
+// drafted. Lossy by design: exact for the cut law, which is not p.
+//
+//   p        at.target(x)        target probability of token x
+//   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
+//
+// Cost: one pass for the threshold, one a draw. Source: the sampling variant of the code of Cai et al. 2024 (Medusa),
+// arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
+#pragma once
+
+#include <draftproof/mutants/typical_acceptance.hpp>
+
+namespace draftproof::mutants {
+
+struct TypicalSample {
+  static constexpr Info info{.name = "typical_sample",
+                             .summary = "draw from p cut to its typical tokens, accepted if drafted",
+                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy};
+
+  double epsilon = 0.3, delta = 0.6, added = 1e-5;
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
+    const double threshold = typical_threshold(laws, epsilon, delta, added);
+    // exp(-H) <= max p holds for the entropy; the added 1e-5 can put it above a law that is flat on 50,000 tokens.
+    const auto kept = laws.sum([&laws, threshold](Token x) { return cut(laws, x, threshold); });
+    return kept > laws.zero() ? threshold : 0.0;
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, double threshold, R& random) const {
+    return matched(at, random.emit(at.weights([&at, threshold](Token x) { return cut(at, x, threshold); })));
+  }
+
+ private:
+  template <Laws L>
+  DRAFTPROOF_DEVICE static typename L::Scalar cut(const L& laws, Token x, double threshold) {
+    return static_cast<double>(laws.target(x)) >= threshold ? laws.target(x) : laws.zero();
+  }
+};
+
+}  // namespace draftproof::mutants

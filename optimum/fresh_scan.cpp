@@ -1,0 +1,123 @@
+#include <draftproof/optimum/fresh_scan.hpp>
+
+#include <array>
+#include <bit>
+
+namespace draftproof {
+namespace {
+
+using ExactMass = RatioTable::ExactMass;
+
+constexpr int fine_bits = 6, octaves = 8;
+constexpr int buckets = 2 * octaves << fine_bits;
+constexpr int lowest_step = (127 - octaves) << fine_bits;
+
+double ratio_of(std::uint64_t p, std::uint64_t q) {  // signed conversions are one instruction, masses are below 2^63
+  return static_cast<double>(static_cast<std::int64_t>(p)) / static_cast<double>(static_cast<std::int64_t>(q));
+}
+std::size_t bucket_of(double ratio) {
+  const int step = static_cast<int>(std::bit_cast<std::uint32_t>(static_cast<float>(ratio)) >> (23 - fine_bits));
+  return static_cast<std::size_t>(std::clamp(step - lowest_step, 0, buckets - 1));
+}
+/// No ratio in the bucket is lower. A ratio may have been rounded up into it, by less than 2^-23 of itself.
+double floor_of(std::size_t bucket) {
+  if (bucket == 0) return 0;
+  const auto bits = (static_cast<std::uint32_t>(bucket) + lowest_step) << (23 - fine_bits);
+  return static_cast<double>(std::bit_cast<float>(bits)) * (1 - 0x1p-23);
+}
+
+struct Bucket {
+  ExactMass mass{0, 0};
+  std::uint32_t tokens = 0;
+};
+
+class FreshScan {
+ public:
+  FreshScan(std::span<const double> target, std::span<const double> proposal, int drafts)
+      : p_{quantise(target)}, q_{quantise(proposal)}, bucket_(p_.size()), drafts_{drafts} {
+    for (std::size_t x = 0; x < p_.size(); ++x) {
+      if ((p_[x] | q_[x]) == 0) continue;
+      const auto bucket = bucket_of(ratio_of(p_[x], q_[x]));
+      bucket_[x] = static_cast<std::uint16_t>(bucket);
+      auto& [mass, tokens] = all_[bucket];
+      mass.target += p_[x];
+      mass.proposal += q_[x];
+      ++tokens;
+    }
+  }
+
+  Optimum run() {
+    // Any value that some cut has is a bar: first the least of the ends of buckets, from the highest down.
+    double bar = 1;
+    walk([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
+    // A value has (K + 2) roundings; the line of the bound has a few more.
+    bar += (2 * drafts_ + 16) * 0x1p-53;
+    std::array<bool, buckets> open{};
+    walk([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
+      const double rise = floor_of(bucket) * probability(to.proposal - from.proposal);
+      const double at_start = cut_value(probability(to.target) - rise, probability(from.proposal), drafts_);
+      open[bucket] = std::min(value(to), at_start) <= bar;
+    });
+    const auto keyed = tokens_in(open);
+
+    std::size_t tokens = 0;
+    for (const Bucket& bucket : all_) tokens += bucket.tokens;
+    Optimum best{1, tokens};
+    const auto consider = [&](ExactMass outside, std::size_t cut) {
+      if (const double found = value(outside); found < best.acceptance) best = {found, cut};
+    };
+    consider({0, 0}, 0);
+    auto next = keyed.begin();
+    walk([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t cut) {
+      if (!open[bucket]) return consider(to, cut + all_[bucket].tokens);
+      for (std::uint32_t i = 0; i < all_[bucket].tokens; ++i, ++next) {
+        from.target += p_[static_cast<std::size_t>(next->token)];
+        from.proposal += q_[static_cast<std::size_t>(next->token)];
+        consider(from, ++cut);
+      }
+    });
+    return best;
+  }
+
+ private:
+  double value(ExactMass outside) const {
+    return cut_value(probability(outside.target), probability(outside.proposal), drafts_);
+  }
+
+  /// Visits the buckets that hold tokens by falling ratio, with the masses before and after and the tokens before.
+  template <class Visit>
+  void walk(Visit visit) const {
+    ExactMass from{0, 0};
+    std::size_t cut = 0;
+    for (std::size_t bucket = buckets; bucket-- > 0;) {
+      const auto& [mass, tokens] = all_[bucket];
+      if (tokens == 0) continue;
+      const ExactMass to{from.target + mass.target, from.proposal + mass.proposal};
+      visit(bucket, from, to, cut);
+      from = to;
+      cut += tokens;
+    }
+  }
+
+  /// Tokens of these buckets in the order of a ratio table.
+  std::vector<KeyedToken> tokens_in(const std::array<bool, buckets>& open) const {
+    std::vector<KeyedToken> keyed;
+    for (std::size_t x = 0; x < p_.size(); ++x)
+      if (open[bucket_[x]] && (p_[x] | q_[x]) != 0) keyed.push_back({ratio_of(p_[x], q_[x]), static_cast<Token>(x)});
+    sort_by_key(keyed);
+    return keyed;
+  }
+
+  std::vector<std::uint64_t> p_, q_;
+  std::vector<std::uint16_t> bucket_;
+  std::array<Bucket, buckets> all_{};
+  int drafts_;
+};
+
+}  // namespace
+
+Optimum fresh_iid_optimum(std::span<const double> target, std::span<const double> proposal, int drafts) {
+  return FreshScan(target, proposal, drafts).run();
+}
+
+}  // namespace draftproof

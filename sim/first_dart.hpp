@@ -1,0 +1,52 @@
+// Darts thrown uniformly on tokens x [0, 1): the first one below the curve of a law lands on a token of that law.
+// Two laws that share the darts take the same dart with probability sum min / sum max.
+//
+//   token    scale(first word, V)             of the dart; uniform up to V 2^-64
+//   height   unit_interval(second word)       on the grid of 2^-53: weights are served up to that much
+//
+// Cost: V darts on average, one Philox block each. Source: weighted minwise hashing by rejection; as a coupling of
+// draft and target Daliri et al., arXiv:2408.07978. Exact because darts are independent and a dart that hits has law
+// w: V (1 / V) w(x) / sum w.
+#pragma once
+
+#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof {
+
+/// Darts have streams of their own: a verifier of races must not meet them.
+inline constexpr std::uint32_t dart_stream = 0x800000;
+
+/// A thread's share of the darts from `first` on: it ends with its own first hit.
+template <class Weight, class R>
+struct DartWalk {
+  static constexpr std::uint32_t volley = 4096;  ///< darts between two looks at what the other threads hit
+  int vocabulary;
+  std::uint32_t stream, first;
+  const Weight& weight;
+  R& random;
+
+  DRAFTPROOF_DEVICE void operator()(Arrivals<1>& own, int thread, int threads) const {
+    for (auto i = static_cast<std::uint32_t>(thread); i < volley; i += static_cast<std::uint32_t>(threads)) {
+      const NoiseBlock words = random.noise(stream, first + i);
+      const auto x = static_cast<Token>(scale(words.first, static_cast<std::uint64_t>(vocabulary)));
+      if (unit_interval(words.second) < weight(x)) return own.add({static_cast<double>(i), x});
+    }
+  }
+};
+
+/// The token of the first dart of `stream` below `weight`, a law over the tokens; no_token after 2^32 darts, 16,384
+/// times what a vocabulary of 262,144 needs on average.
+template <class L, class Weight, NoiseSource R>
+DRAFTPROOF_DEVICE Token first_dart(const L& laws, int stream, const Weight& weight, R& random) {
+  using Walk = DartWalk<Weight, R>;
+  std::uint32_t first = 0;
+  do {
+    const Walk walk{laws.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight, random};
+    if (const Arrival hit = earliest<1>(laws, 1, walk)[0]; hit.token != no_token) return hit.token;
+    first += Walk::volley;
+  } while (first != 0);
+  return no_token;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,130 @@
+// Races of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
+// The first arrival has law w; the first B arrivals are a sample without replacement. Two races of one noise with
+// weights p and q tend to have the same winner, and neither looks at the other's weights.
+//
+//   E_x    exponential(word)    word of token x: its upper half is a quarter of block x / 4 of the stream, its lower
+//                               half the same quarter of the stream's companion, read by those who may win
+//   w      weight(x)            not negative, at least one positive; a token of weight 0 never arrives
+//   B      wanted               arrivals asked for
+//
+// Cost: one Philox block for four tokens a stream, and little more: E >= t, and the upper half of t, show for all but
+// a few tokens that they come too late, so that about ln V logarithms are taken. Source: the exponential race is
+// folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978. Exact for any order of the passes:
+// times are doubles, compared as they are, equal ones by token id.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include <draftproof/sim/exponential.hpp>
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+/// `token` is no_token where nothing arrived.
+struct Arrival {
+  double time = std::numeric_limits<double>::infinity();
+  Token token = no_token;
+
+  DRAFTPROOF_DEVICE constexpr bool before(const Arrival& other) const {
+    if (token == no_token || other.token == no_token) return token != no_token;
+    return time < other.time || (time == other.time && token < other.token);
+  }
+};
+
+/// The earliest arrivals so far, in order; at most `most` of them.
+template <int most>
+class Arrivals {
+ public:
+  DRAFTPROOF_DEVICE explicit Arrivals(int wanted) : wanted_{wanted} {}
+
+  DRAFTPROOF_DEVICE int size() const { return size_; }
+  /// Nothing beyond size().
+  DRAFTPROOF_DEVICE Arrival operator[](int i) const { return i < size_ ? arrivals_[i] : Arrival{}; }
+
+  /// Whether a token of this weight and the upper half of its word can still be among the earliest; no only if it
+  /// cannot.
+  DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
+    // E >= t >= upper 2^-32. The limit is widened by 2^-40, far above the errors of E, of the products and of the
+    // quotient. A weight of 0 gives 0 or NaN: false.
+    return upper * 0x1p-32 < limit_ * weight;
+  }
+
+  DRAFTPROOF_DEVICE void add(const Arrival& arrival) {
+    int place = size_;
+    if (size_ == wanted_) {
+      if (!arrival.before(arrivals_[size_ - 1])) return;
+      --place;
+    } else {
+      ++size_;
+    }
+    for (; place > 0 && arrival.before(arrivals_[place - 1]); --place) arrivals_[place] = arrivals_[place - 1];
+    arrivals_[place] = arrival;
+    if (size_ == wanted_) limit_ = arrivals_[size_ - 1].time * (1 + 0x1p-40);
+  }
+
+ private:
+  Arrival arrivals_[static_cast<std::size_t>(most)];
+  int wanted_, size_ = 0;
+  double limit_ = std::numeric_limits<double>::infinity();
+};
+
+/// The `wanted` earliest of what walk(own, thread, threads) adds to `own` on every thread that looks at `laws`.
+template <int most, class L, class Walk>
+DRAFTPROOF_DEVICE Arrivals<most> earliest(const L& laws, int wanted, const Walk& walk) {
+  if constexpr (requires { laws.template earliest<most>(wanted, walk); }) {
+    return laws.template earliest<most>(wanted, walk);
+  } else {
+    Arrivals<most> own(wanted);
+    walk(own, 0, 1);
+    return own;
+  }
+}
+
+/// Where the lower halves of a stream's words are.
+inline constexpr std::uint32_t companion_stream = 0x400000;
+
+/// A quarter of a block of noise.
+DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {
+  const std::uint64_t half = i < 2 ? block.first : block.second;
+  return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);
+}
+
+/// A thread's share of a race: every `threads`-th block of every stream.
+template <class Weight, class R>
+struct RaceWalk {
+  int vocabulary, first_stream, streams;
+  const Weight& weight;
+  R& random;
+
+  template <int most>
+  DRAFTPROOF_DEVICE void operator()(Arrivals<most>& own, int thread, int threads) const {
+    for (int stream = first_stream; stream < first_stream + streams; ++stream)
+      for (int block = thread; 4 * block < vocabulary; block += threads)
+        enter(own, static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(block));
+  }
+
+ private:
+  template <int most>
+  DRAFTPROOF_DEVICE void enter(Arrivals<most>& own, std::uint32_t stream, std::uint32_t block) const {
+    const Token first = 4 * static_cast<Token>(block);
+    const int tokens = vocabulary - first < 4 ? vocabulary - first : 4;
+    const NoiseBlock upper = random.noise(stream, block);
+    for (int i = 0; i < tokens; ++i) {
+      const double w = weight(first + i);
+      if (!own.can_enter(w, quarter(upper, i))) continue;
+      const std::uint32_t lower = quarter(random.noise(companion_stream + stream, block), i);
+      own.add({exponential((std::uint64_t{quarter(upper, i)} << 32) | lower) / w, first + i});
+    }
+  }
+};
+
+/// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on; several arrivals need a
+/// single stream, where their tokens are distinct. Fewer where fewer tokens have weight.
+template <int most, class L, class Weight, NoiseSource R>
+DRAFTPROOF_DEVICE Arrivals<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
+                                      R& random) {
+  return earliest<most>(laws, wanted, RaceWalk<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
+}
+
+}  // namespace draftproof

@@ -1,0 +1,55 @@
+// What is left of p after drafts of different proposals were tested and refused one after another, in an order that
+// need not be known beforehand.
+//
+//   k_i      row_[i]       proposal that the i-th refused draft was tested against
+//   F_i      mass_[i]      mass left before that test; F_0 = 1
+//   r_n      left(x)       what is left at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
+//
+// No row is kept: r_n(x) is folded from p(x) and the n proposals of x. Cost: O(n) a token, so a pass of O(n V) a
+// refusal and one for the draw that ends the trial; works on every model of the laws.
+#pragma once
+
+#include <draftproof/sim/pass.hpp>
+
+namespace draftproof {
+
+template <class P>
+class Refusals {
+ public:
+  using Scalar = typename P::Scalar;
+
+  DRAFTPROOF_DEVICE explicit Refusals(const P& at) : at_{at} { mass_[0] = at.one(); }
+
+  DRAFTPROOF_DEVICE int count() const { return count_; }
+  DRAFTPROOF_DEVICE const Scalar& mass() const { return mass_[count_]; }
+
+  DRAFTPROOF_DEVICE Scalar left(Token x) const {
+    Scalar left = at_.target(x);
+    for (int i = 0; i < count_; ++i) {
+      left -= mass_[i] * at_.proposal(x, row_[i]);
+      if (!(left > at_.zero())) return at_.zero();
+    }
+    return left;
+  }
+
+  /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing; at most max_drafts - 1
+  /// refusals can be followed by another.
+  DRAFTPROOF_DEVICE bool refuse(int row) {
+    row_[count_++] = row;
+    const Scalar mass = at_.sum([this](Token x) { return left(x); });
+    if (count_ < max_drafts) mass_[count_] = mass;
+    return mass > at_.zero();
+  }
+
+  DRAFTPROOF_DEVICE auto residual() const {
+    return at_.weights([this](Token x) { return left(x); });
+  }
+
+ private:
+  const P& at_;
+  int count_ = 0;
+  int row_[max_drafts];
+  Scalar mass_[max_drafts];
+};
+
+}  // namespace draftproof

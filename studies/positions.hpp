@@ -1,0 +1,70 @@
+// The positions a study works on: sources opened by its options, and their positions shared out over threads. Work
+// leaves its result at the position's own place, so that what is summed afterwards does not depend on threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/sim/threads.hpp>
+#include <draftproof/studies/study.hpp>
+
+namespace draftproof {
+
+/// The sources asked for, or the study's own.
+inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
+  std::vector<Source> sources;
+  for (const std::string& spec : options.sources.empty() ? by_default : options.sources)
+    sources.push_back(Source::open(spec, {.seed = options.seed}));
+  return sources;
+}
+
+/// Positions of a source that a study of at most `most` of them takes; 0: all.
+inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
+  return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
+}
+
+/// Calls work(i) for every i < count on the threads of the options and says which were finished before a stop.
+/// Rethrows the exception of the earliest position: which one is reported does not depend on threads.
+template <class Work>
+std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
+  std::vector<char> done(count, 0);
+  std::vector<std::exception_ptr> failures(count);
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::size_t i = 0; i < count; ++i) {
+    if (options.stopped()) continue;
+    try {
+      work(i);
+      done[i] = !options.stopped();
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  }
+  for (const auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return done;
+}
+
+/// Progress of all threads together.
+class Meter {
+ public:
+  Meter(const StudyOptions& options, std::uint64_t total) : options_{options}, total_{total} {}
+
+  void add(std::uint64_t units) {
+#pragma omp critical(study_meter)
+    {
+      done_ += units;
+      options_.tell(done_, total_);
+    }
+  }
+
+ private:
+  const StudyOptions& options_;
+  std::uint64_t total_, done_ = 0;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,22 @@
+# The optima of the study's own laws are approved; which verifiers follow is the registry's business, so of them only
+# closed forms are asked for.
+run(0 reproduce draft_laws zipf:vocabulary=30,positions=2 --effort 2000)
+says(out "iid +k_seq +0\\.0970 +0\\.0240 +0\\.0047\n")
+says(out "greedy +greedy_drafts +-?0\\.0[0-9]+ ±0\\.0")
+says(out " comparisons, 0 failed\n")
+mask("\n[^\n]*: what each verifier leaves of it.*" "\n")
+approved()
+foreach(threads 1 3)
+  run(0 reproduce draft_laws bernoulli zipf:vocabulary=30,positions=3 --effort 5000 --threads ${threads} --json)
+  says(out "\"schema\": \"draftproof.study.draft_laws/1\"")
+  if(threads EQUAL 1)
+    set(one "${out}")
+  elseif(NOT out STREQUAL one)
+    fail("${threads} threads differ from one")
+  endif()
+endforeach()
+run(2 reproduce draft_laws nowhere.npz)
+run(2 reproduce nothing)
+# A bad row inside parallel work is bad input as anywhere.
+run(2 reproduce draft_laws ${FILES}/nan.npz --effort 100)
+says(err "nan\\.npz: draft, row 3, token 2")

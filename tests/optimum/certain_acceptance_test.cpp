@@ -1,0 +1,152 @@
+// The closed form of two drafts, and whether an optimum is exactly 1, against all cuts and the flow in fractions.
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/certain_acceptance.hpp>
+#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/transport.hpp>
+#include <draftproof/optimum/two_drafts.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/tests/optimum/random_laws.hpp>
+
+namespace draftproof {
+namespace {
+
+TEST(TwoDrafts, TheClosedFormIsTheFlow) {
+  SmallLawsSource source(61);
+  int below_one = 0;
+  for (int i = 0; i < 1500; ++i) {
+    SmallLaws laws = source.next(7, 1, false);
+    laws.drafts = 2;
+    const auto& q = laws.proposals.front();
+    const auto found = two_draft_optimum<Rational>(laws.target, q);
+    const auto sets = laws.sets(*registry().drafter("iid"));
+    ASSERT_EQ(found, optimal_transport(laws.target, sets).acceptance);
+    const RatioTable table = laws.table();
+    // The table's four roundings, and rows as doubles as in the test of the ratio scan.
+    ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
+    ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
+    below_one += found < 1;
+  }
+  EXPECT_GT(below_one, 500);
+  EXPECT_LT(below_one, 1470);
+}
+
+/// Half of the instances are raised to the boundary: p is a mixture of q and a law that K drafts serve exactly.
+TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
+  SmallLawsSource source(62);
+  int always = 0, touching = 0;
+  for (int i = 0; i < 2000; ++i) {
+    SmallLaws laws = source.next(6, 3, false);
+    const auto& q = laws.proposals.front();
+    if (i % 2 == 0) {
+      // The law of the first of the drafts in some order is served without loss: its mass below any rank is q(S)^K.
+      Rational below = 0;
+      for (std::size_t x = 0; x < q.size(); ++x) {
+        laws.target[x] = exact::power<Rational>(below + q[x], laws.drafts) - exact::power(below, laws.drafts);
+        below += q[x];
+      }
+      if (i % 4 == 0) {  // and a hair beyond
+        const Rational hair = std::min<Rational>(laws.target.front(), Rational(1, 1'000'000'000'000));
+        laws.target.front() -= hair;
+        laws.target.back() += hair;
+      }
+    }
+    const auto sets = laws.sets(*registry().drafter("iid"));
+    const bool wanted = always_accepts(laws.target, sets);
+    ASSERT_EQ(always_accepts_iid(laws.target, q, laws.drafts), wanted) << i;
+    always += wanted;
+    touching += wanted && i % 2 == 0;
+  }
+  EXPECT_GT(always, 400);
+  EXPECT_GT(touching, 200);
+  EXPECT_LT(always, 1600);
+}
+
+/// The table's own laws as fractions: masses of its tokens in units of 2^-62.
+struct TableLaws {
+  std::vector<Rational> target, proposal;
+
+  explicit TableLaws(const RatioTable& table)
+      : target(static_cast<std::size_t>(table.vocabulary())), proposal(target.size()) {
+    const auto prefix = table.exact_prefix();
+    for (std::size_t j = 0; j < table.order().size(); ++j) {
+      const auto x = static_cast<std::size_t>(table.order()[j]);
+      target[x] = Rational(prefix[j + 1].target - prefix[j].target, row_total);
+      proposal[x] = Rational(prefix[j + 1].proposal - prefix[j].proposal, row_total);
+    }
+  }
+};
+
+TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
+  SmallLawsSource source(63);
+  int always = 0, thin = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const SmallLaws laws = source.next(6, 6, false);
+    auto p = exact::as_doubles(laws.target);
+    const auto q = exact::as_doubles(laws.proposals.front());
+    int drafts = laws.drafts;
+    if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive as doubles; some a hair beyond
+      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least that a double at 1/16 tells apart
+      p = {0.0625 - unit, 0.4375, 0.5 + unit};
+      const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
+      // p(S) of the lightest token against (1/4)^2.
+      ASSERT_EQ(always_accepts_iid(table, 2), false);  // token 2 is never drafted
+      const RatioTable served(std::vector<double>{0.0625 - unit, 0.9375 + unit}, std::vector<double>{0.25, 0.75});
+      ASSERT_EQ(always_accepts_iid(served, 2), unit == 0);
+      thin += iid_optimum(served, 2).acceptance == 1 && unit > 0;
+      continue;
+    }
+    if (i % 3 == 1) {
+      p = q;
+      drafts = 1 + source.below(max_drafts);
+    }
+    const RatioTable table(p, q);
+    const TableLaws exact_laws(table);
+    const bool wanted = always_accepts_iid(exact_laws.target, exact_laws.proposal, drafts);
+    ASSERT_EQ(always_accepts_iid(table, drafts), wanted);
+    ASSERT_EQ(always_accepts(*registry().drafter("iid"), table, drafts), wanted);
+    always += wanted;
+  }
+  EXPECT_GT(always, 1000);
+  EXPECT_GT(thin, 400) << "no instance that doubles would call 1";
+}
+
+// S is the heavy token, 1 - n of p and 1 - m of q in units of 2^-62: p(S) >= q(S)^2 is n <= 2 m - m^2 2^-62, an
+// equality at m = 3 2^31, n = 2 m - 9. One unit further no double sees the difference.
+TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
+  const double m = 3 * 0x1p31;
+  const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };
+  const RatioTable touching(row(2 * m - 9), row(m)), beyond(row(2 * m - 8), row(m));
+  EXPECT_TRUE(always_accepts_iid(touching, 2));
+  EXPECT_FALSE(always_accepts_iid(beyond, 2));
+  EXPECT_EQ(iid_optimum(beyond, 2).acceptance, iid_optimum(touching, 2).acceptance);
+}
+
+TEST(CertainAcceptance, WithoutReplacementIsWhatAllCutsSayWhereItIsDecided) {
+  SmallLawsSource source(64);
+  const AnyDrafter& drafter = *registry().drafter("without_replacement");
+  int decided = 0, always = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const SmallLaws laws = source.next(5, 4, false);
+    const RatioTable table = laws.table();
+    const auto found = always_accepts_without_replacement(table, laws.drafts);
+    if (!found) continue;
+    const TableLaws served(table);
+    const SmallLaws exact_laws{served.target, {served.proposal}, laws.drafts};
+    ASSERT_EQ(*found, always_accepts(exact_laws.target, exact_laws.sets(drafter))) << i;
+    ++decided;
+    always += *found;
+  }
+  EXPECT_GT(decided, 1000);
+  EXPECT_GT(always, 100);
+}
+
+TEST(CertainAcceptance, OfAFixedSetIsWhetherItHoldsTheTarget) {
+  const AnyDrafter& drafter = *registry().drafter("fixed_top_k");
+  const std::vector<double> q{0.5, 0.3, 0.2};
+  EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75, 0}, q), 2), true);
+  EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75 - 0x1p-50, 0x1p-50}, q), 2), false);
+}
+
+}  // namespace
+}  // namespace draftproof

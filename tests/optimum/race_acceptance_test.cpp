@@ -1,0 +1,140 @@
+// Acceptance of the couplings: reference values, two methods against each other, and what is known of them in
+// fractions.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
+#include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/tests/verifiers/golden.hpp>
+
+namespace draftproof {
+namespace {
+
+using namespace acceptance;
+
+/// What the file's README asks for. Ours: integrals are good to 1e-13, the finite sums have at most 200 terms of
+/// coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
+constexpr double tolerance = 1e-12;
+
+TEST(RaceAcceptance, EveryReferenceCase) {
+  std::map<std::string, int> compared;
+  double largest = 0;
+  const auto expect = [&](const golden::Case& c, double found, double wanted) {
+    EXPECT_NEAR(found, wanted, tolerance) << c.id;
+    largest = std::max(largest, std::abs(found - wanted));
+  };
+  for (const golden::Case& c : golden::cases()) {
+    const auto& q = c.q.front();
+    if (c.scheme == "gls") {
+      expect(c, gls(c.p, q, c.drafts), c.flag);
+      expect(c, gls_exact(c.p, q, c.drafts), c.membership);
+      expect(c, list_bound(c.p, q, c.drafts), c.lower_bound);
+      if (c.drafts == 1) expect(c, gumbel(c.p, q), c.membership);
+    } else if (c.scheme == "gumbel_topk") {
+      expect(c, shared_race(c.p, q, c.drafts), c.flag);
+      expect(c, shared_race_exact(c.p, q, c.drafts), c.membership);
+    } else {
+      continue;
+    }
+    ++compared[c.scheme + "/" + c.draft_law];
+  }
+  std::cout << "largest deviation " << largest << '\n';
+  EXPECT_EQ(compared, (std::map<std::string, int>{{"gls/iid", 69}, {"gumbel_topk/wor_stop", 46}}));
+}
+
+TEST(RaceAcceptance, ByHand) {
+  // p = (7 3)/10, q = (4 6)/10, K = 2: token 0 wins both races of a stream with 7/13, and so on.
+  const std::vector<Rational> p{Rational(7, 10), Rational(3, 10)}, q{Rational(2, 5), Rational(3, 5)};
+  EXPECT_EQ(gumbel(p, q), Rational(7, 10) / (Rational(7, 10) + Rational(21, 20)) + Rational(3, 10));
+  EXPECT_EQ(gls_exact(p, q, 2), Rational(469, 550));
+  EXPECT_EQ(shared_race_exact(p, q, 2), 1);
+  EXPECT_EQ(minhash_same_dart(p, q), Rational(7, 13));
+  EXPECT_EQ(minhash(p, q), (Rational(7, 10) + Rational(3, 10) * Rational(2, 5) + Rational(3, 10) * Rational(3, 10)) /
+                               Rational(13, 10));
+}
+
+/// Facts in fractions on random laws, with == and <=.
+TEST(RaceAcceptance, KnownOrders) {
+  SmallLawsSource source(51);
+  const AnyDrafter &races = *registry().drafter("races"), &one_race = *registry().drafter("one_race");
+  int strictly_more = 0;
+  for (int i = 0; i < 400; ++i) {
+    const SmallLaws laws = source.next(5, 3, false);
+    const auto &p = laws.target, &q = laws.proposals.front();
+    const int drafts = laws.drafts;
+    const Rational list = gls_exact(p, q, drafts), race = shared_race_exact(p, q, drafts), one = gumbel(p, q);
+    ASSERT_GE(list, list_bound(p, q, drafts));
+    ASSERT_GE(list, sample_and_match(p, q, drafts));
+    ASSERT_LE(list, cut_optimum<Rational>(p, laws.sets(races)));
+    ASSERT_LE(race, cut_optimum<Rational>(p, laws.sets(one_race)));
+    ASSERT_GE(race, list);
+    strictly_more += race > list;
+    ASSERT_EQ(gls_exact(p, q, 1), one);
+    ASSERT_EQ(shared_race_exact(p, q, 1), one);
+    if (drafts > 1) {
+      ASSERT_GE(list, gls_exact(p, q, drafts - 1));
+      ASSERT_GE(race, shared_race_exact(p, q, drafts - 1));
+    }
+    ASSERT_GE(one, minhash_same_dart(p, q));
+    ASSERT_GE(minhash(p, q), minhash_same_dart(p, q));
+    Rational overlap = 0;
+    for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
+    ASSERT_EQ(minhash_same_dart(p, q), overlap / (2 - overlap)) << "(1 - TV) / (1 + TV)";
+    ASSERT_LE(one, overlap) << "no coupling of two laws does better";
+    ASSERT_LE(minhash(p, q), overlap);
+  }
+  EXPECT_GT(strictly_more, 100);
+}
+
+TEST(RaceAcceptance, OneForEqualLawsAndZeroForDisjointOnes) {
+  const std::vector<Rational> p{Rational(1, 6), Rational(1, 3), Rational(1, 2), 0};
+  const std::vector<Rational> left{Rational(1, 3), Rational(2, 3), 0, 0}, right{0, 0, Rational(1, 4), Rational(3, 4)};
+  for (const int drafts : {1, 2, 3}) {
+    EXPECT_EQ(gls_exact(p, p, drafts), 1);
+    EXPECT_EQ(shared_race_exact(p, p, drafts), 1);
+    EXPECT_EQ(list_bound(p, p, drafts), 1);
+    EXPECT_EQ(gls_exact(left, right, drafts), 0);
+    EXPECT_EQ(shared_race_exact(left, right, drafts), 0);
+    // As many drafts as q has tokens: everything q can draft is drafted.
+    EXPECT_EQ(shared_race_exact(p, right, 2 + drafts), Rational(1, 2));
+  }
+  EXPECT_EQ(minhash(p, p), 1);
+  EXPECT_EQ(minhash(left, right), 0);
+}
+
+TEST(RaceAcceptance, IntegralsAreTheFiniteSums) {
+  SmallLawsSource source(52);
+  for (int i = 0; i < 300; ++i) {
+    const SmallLaws laws = source.next(5, 4, false);
+    const auto p = exact::as_doubles(laws.target), q = exact::as_doubles(laws.proposals.front());
+    ASSERT_NEAR(gls(p, q, laws.drafts), static_cast<double>(gls_exact(laws.target, laws.proposals[0], laws.drafts)),
+                tolerance);
+    ASSERT_NEAR(shared_race(p, q, laws.drafts),
+                static_cast<double>(shared_race_exact(laws.target, laws.proposals[0], laws.drafts)), tolerance);
+  }
+}
+
+TEST(RaceAcceptance, OrdersHoldAtLargerSizes) {
+  const auto p = examples::random_row(41, 200, 6), q = examples::random_row(42, 200, 6);
+  const RatioTable table(p, q);
+  EXPECT_NEAR(gls(p, q, 1), gumbel(p, q), tolerance);
+  EXPECT_NEAR(shared_race(p, q, 1), gumbel(p, q), tolerance);
+  for (const int drafts : {2, 4, 8, 32}) {
+    const double list = gls(p, q, drafts);
+    EXPECT_GT(list, gls(p, q, drafts / 2));
+    EXPECT_GT(list, list_bound(p, q, drafts));
+    EXPECT_GT(list, sample_and_match(p, q, drafts));
+    EXPECT_LT(list, *optimum_of(*registry().drafter("races"), table, drafts));
+    if (drafts > 8) continue;
+    const double race = shared_race(p, q, drafts);
+    EXPECT_GT(race, list);
+    EXPECT_LT(race, *optimum_of(*registry().drafter("one_race"), table, drafts));
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

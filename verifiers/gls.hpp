@@ -1,0 +1,36 @@
+// List coupling (GLS): K races of q draft, the first arrival over the same K races run with p is the token.
+//
+//   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
+//   x_k       argmin over x of E^(k)_x / q(x)          the drafter's part: drafters/races.hpp
+//   Y         argmin over x and k of E^(k)_x / p(x)    ties to the lower id; q is never read
+//
+// Cost: K passes over the vocabulary. Acceptance: optimum/race_acceptance.hpp; at least K p_j / (phi + K - 1) summed
+// over j, the list matching bound. Source: Rowan, Phan and Khisti, arXiv:2506.05632.
+// Exact because K races of rates p are one race of rates K p, whose winner has law p. Every stream is needed: from
+// one stream alone the token is as exact, and other streams' drafts match by luck.
+#pragma once
+
+#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct Gls {
+  static constexpr Info info{
+      .name = "gls",
+      .summary = "the first arrival of K races of p in the noise of the K drafts",
+      .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
+      .drafts = DraftLaws{"races"},
+      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
+      .cannot = {.explore = "its randomness is continuous noise that the drafter reads too"},
+      .shared_noise = true};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const auto winner = race<1>(
+        at.laws(), 0, at.drafts(), 1, [&at](Token x) { return at.target(x); }, random);
+    return matched(at, {winner[0].token, none_accepted});
+  }
+};
+
+}  // namespace draftproof::verifiers

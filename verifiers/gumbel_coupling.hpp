@@ -1,0 +1,36 @@
+// Gumbel coupling: draft and token are the winners of one race of exponential clocks, run with q and with p.
+//
+//   E_x    noise of stream 0, token x     exponential of rate 1, read by drafter and verifier
+//   x_1    argmin of E_x / q(x)           the drafter's part: drafters/races.hpp
+//   Y      argmin of E_x / p(x)           ties to the lower id; q is never read
+//
+// Cost: one pass over the vocabulary. Acceptance sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j), below single-draft
+// sampling: the price of a token that does not depend on the drafter. Source: Daliri et al., arXiv:2408.07978.
+// Exact because the winner of a race with rates p has law p.
+#pragma once
+
+#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct GumbelCoupling {
+  static constexpr Info info{
+      .name = "gumbel_coupling",
+      .summary = "the winner of the race of p in the noise that drafted; accepted if it did too",
+      .source = "Daliri et al., arXiv:2408.07978",
+      .drafts = DraftLaws{"races"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
+      .cannot = {.explore = "its randomness is continuous noise that the drafter reads too"},
+      .shared_noise = true};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const auto winner = race<1>(
+        at.laws(), 0, 1, 1, [&at](Token x) { return at.target(x); }, random);
+    return matched(at, {winner[0].token, none_accepted});
+  }
+};
+
+}  // namespace draftproof::verifiers

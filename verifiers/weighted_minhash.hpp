@@ -1,0 +1,38 @@
+// Weighted MinHash coupling: darts are thrown on tokens x [0, 1); the draft is the first below q, the token the first
+// below p.
+//
+//   darts  noise of one stream     (token, height), read by drafter and verifier; sim/first_dart.hpp
+//   x_1    first dart below q      the drafter's part: drafters/darts.hpp
+//   Y      first dart below p      q is never read
+//
+// Cost: V darts on average. The same dart with probability (1 - TV) / (1 + TV), which no coupling without
+// communication beats on every pair; equal tokens more often, [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV): the
+// two may take different darts of one token. Source: Daliri et al., arXiv:2408.07978.
+// Exact because the first dart below p lands on a token of law p.
+#pragma once
+
+#include <draftproof/sim/first_dart.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::verifiers {
+
+struct WeightedMinhash {
+  static constexpr Info info{
+      .name = "weighted_minhash",
+      .summary = "the first of the drafter's darts that hits p; accepted if its token was drafted",
+      .source = "Daliri et al., arXiv:2408.07978",
+      .drafts = DraftLaws{"darts"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
+      .cannot = {.explore = "its randomness is a sequence of darts that the drafter reads too"},
+      .shared_noise = true};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return matched(at, {first_dart(
+                            at.laws(), 0, [&at](Token x) { return at.target(x); }, random),
+                        none_accepted});
+  }
+};
+
+}  // namespace draftproof::verifiers
