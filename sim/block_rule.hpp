@@ -19,18 +19,21 @@ namespace draftproof {
 /// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The path as it was drafted: rows of the laws at its nodes.
+/// A path as it was drafted: rows of the laws at its nodes.
 template <class L>
 class PlainSteps {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `nodes` from the start of the path to its end.
-  explicit PlainSteps(const TreeAt<L>& at) : at_{at} {
-    const int last = at.last();
-    length_ = at.tree().depth(last);
-    for (int u = last, i = length_; i >= 0; u = at.tree().parent(u), --i) nodes_[i] = u;
+  /// The first path from the root to its end.
+  explicit PlainSteps(const TreeAt<L>& at) : PlainSteps(at, DraftTree::root) {
+    while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
   }
+  /// No step yet.
+  PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
+
+  /// One step further, to a child of the last node.
+  void append(int child) { nodes_[++length_] = child; }
 
   int length() const { return length_; }
   int node(int i) const { return nodes_[i]; }
@@ -47,7 +50,7 @@ class PlainSteps {
 
  private:
   const TreeAt<L>& at_;
-  int length_;
+  int length_ = 0;
   int nodes_[max_path_length + 1];
 };
 
@@ -61,14 +64,11 @@ void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
   }
 }
 
+/// The tests of the nodes above the end of the path, from the lowest up: one of them succeeds.
 template <class Steps, class R>
-Passage verify_block(const Steps& steps, R& random) {
+Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;
-  Scalar clipped[max_path_length + 1];
-  clip_products(steps, clipped);
-  const int length = steps.length();
-  if (random.flip(clipped[length], steps.one())) return {steps.node(length), random.emit(steps.bonus())};
-  int i = length - 1;
+  int i = steps.length() - 1;
   for (; i > 0; --i) {
     if (!(clipped[i] > steps.zero())) continue;
     const Scalar excess = steps.excess(i, clipped[i]);
@@ -76,6 +76,15 @@ Passage verify_block(const Steps& steps, R& random) {
     if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
   }
   return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
+}
+
+template <class Steps, class R>
+Passage verify_block(const Steps& steps, R& random) {
+  typename Steps::Scalar clipped[max_path_length + 1];
+  clip_products(steps, clipped);
+  const int length = steps.length();
+  if (random.flip(clipped[length], steps.one())) return {steps.node(length), random.emit(steps.bonus())};
+  return verify_above_end(steps, clipped, random);
 }
 
 }  // namespace draftproof

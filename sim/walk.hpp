@@ -16,34 +16,10 @@
 #include <utility>
 
 #include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/settled.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
-
-/// Makes `emit` an ordinary draw: a walk must know the token to go on.
-template <class R>
-class Settled {
- public:
-  explicit Settled(R& random) : random_{random} {}
-
-  template <class Scalar>
-  bool flip(const Scalar& num, const Scalar& den) {
-    return random_.flip(num, den);
-  }
-  template <class W>
-  Token pick(const W& weights) {
-    return random_.pick(weights);
-  }
-  template <class W>
-  Verdict emit(const W& weights) {
-    Verdict verdict = random_.emit(weights);
-    if (verdict.token == every_token) verdict.token = random_.pick(weights);
-    return verdict;
-  }
-
- private:
-  R& random_;
-};
 
 /// What a walk has prepared so far. One thread's own.
 template <class V, class L>

@@ -1,6 +1,7 @@
 // The reference cases of tests/golden/path.json.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -22,6 +23,20 @@ struct PathModel {
     std::vector<Rows<double>> rows;
     for (std::size_t c = 0; c < target.size(); ++c) rows.emplace_back(target[c], proposal[c]);
     return PrefixContexts<Rows<double>>(std::move(rows));
+  }
+
+  /// The same model with token x called V - 1 - x. Breadth first, so every level and every row stand reversed.
+  PathModel reversed() const {
+    PathModel model = *this;
+    for (auto* rows : {&model.target, &model.proposal}) {
+      for (auto& row : *rows) std::reverse(row.begin(), row.end());
+      std::ptrdiff_t level = 1;
+      for (auto first = rows->begin(); first != rows->end(); level *= vocabulary) {
+        std::reverse(first, first + level);
+        first += level;
+      }
+    }
+    return model;
   }
 };
 

@@ -1,0 +1,39 @@
+// Block verification whose test at i is the clipped product itself, not the share of it that the correction can
+// serve.
+//
+//   c_i      clipped[i]     probability to stop at i or below, given the path; not the probability of test i
+//
+// Source: the threshold half of vllm-project/vllm-ascend#7807. Wrong because test i is asked after those behind it
+// failed. Accepts more than block verification does; hidden at L = 1 and at p = q. Where nothing is left to correct
+// it draws from p.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct BlockClippedTests {
+  static constexpr Info info{.name = "block_clipped_tests",
+                             .summary = "block verification with the clipped product in place of the test's ratio",
+                             .source = "threshold slip reported as vllm-project/vllm-ascend#7807",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    using Scalar = typename L::Scalar;
+    const PlainSteps<L> steps(at);
+    Scalar clipped[max_path_length + 1];
+    clip_products(steps, clipped);
+    int i = steps.length();
+    if (random.flip(clipped[i], steps.one())) return {steps.node(i), random.emit(steps.bonus())};
+    do --i;
+    while (i > 0 && !random.flip(clipped[i], steps.one()));
+    const bool served = steps.excess(i, clipped[i]) > steps.zero();
+    return {steps.node(i),
+            random.emit(steps.laws(i).residual(served ? Scalar(steps.one() / clipped[i]) : steps.zero()))};
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,34 @@
+// Block verification that corrects with the residual of token verification, (p - q)+ in place of (c p - q)+.
+//
+//   c_i      clipped[i]     clipped product of ratios after i tokens (sim/block_rule.hpp)
+//
+// Source: vllm-project/vllm-ascend#7807. Wrong wherever a correction follows c < 1. The number of accepted tokens is
+// right and so is the first token; hidden at V = 2, where both residuals are one token, and at L = 1.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct BlockTokenResidual {
+  static constexpr Info info{.name = "block_token_residual",
+                             .summary = "block verification corrected with (p - q)+",
+                             .source = "slip reported as vllm-project/vllm-ascend#7807",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L>
+  struct Steps : PlainSteps<L> {
+    using Scalar = typename L::Scalar;
+    using PlainSteps<L>::PlainSteps;
+    auto correction(int i, const Scalar&) const { return PlainSteps<L>::correction(i, this->one()); }
+  };
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_block(Steps<L>(at), random);
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,36 @@
+// Token verification whose bonus token is drawn from the proposal after the path, not from the target.
+//
+// Source: wrong-row slips of the kind of SafeAILab/EAGLE#47. Acceptance, the first token and all drafted tokens keep
+// their law: seen only by tests that look at L + 1 tokens.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+/// Token verification with rows of its own for the extra token: bonus(steps, random), correction(steps, i, random).
+template <class L, class R, class Bonus, class Correction>
+Passage verify_tokens(const TreeAt<L>& at, R& random, Bonus bonus, Correction correction) {
+  const PlainSteps<L> steps(at);
+  for (int i = 0; i < steps.length(); ++i)
+    if (!random.flip(steps.target(i), steps.proposal(i))) return {steps.node(i), correction(steps, i)};
+  return {steps.node(steps.length()), bonus(steps)};
+}
+
+struct BonusFromDraft {
+  static constexpr Info info{.name = "bonus_from_draft",
+                             .summary = "token verification with the bonus drawn from the proposal",
+                             .source = "wrong-row slips of the kind of SafeAILab/EAGLE#47",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_tokens(
+        at, random, [&](const auto& steps) { return random.emit(steps.laws(steps.length()).row(0)); },
+        [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });
+  }
+};
+
+}  // namespace draftproof::mutants::paths

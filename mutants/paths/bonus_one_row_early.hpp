@@ -1,0 +1,26 @@
+// Token verification whose bonus token is drawn from the target row of the last drafted token, one row early.
+//
+// Source: SafeAILab/EAGLE#47. Mean length and first token are right; hidden where all rows are equal.
+#pragma once
+
+#include <draftproof/mutants/paths/bonus_from_draft.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct BonusOneRowEarly {
+  static constexpr Info info{.name = "bonus_one_row_early",
+                             .summary = "token verification with the bonus drawn one target row early",
+                             .source = "slip reported as SafeAILab/EAGLE#47",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_tokens(
+        at, random,
+        [&](const auto& steps) { return random.emit(steps.laws(steps.length() - 1).residual(steps.zero())); },
+        [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,31 @@
+// Greedy multi-path block verification that breaks ties of p / q by first come when it chooses, by token id in the
+// law of its choice.
+//
+// Source: reading of the reference code of arXiv:2602.16961. Wrong because the choice then has another law than the
+// one it is verified with. Hidden without ties; p = q is all ties.
+#pragma once
+
+#include <draftproof/mutants/paths/gbv_ties_opposed.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct GbvTiesDiffer {
+  static constexpr Info info{.name = "gbv_ties_differ",
+                             .summary = "greedy multi-path block verification with two tie rules",
+                             .source = "reading of the reference code of arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths"}};
+
+  struct FirstCome {
+    template <class L>
+    int operator()(const TreeAt<L>& at, const TokenOrder<L>&, int u) const {
+      return greatest_child(at, u, [](Token, Token) { return true; });
+    }
+  };
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_block(GreatestPath<L>(at, DraftTree::root, FirstCome{}), random);
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,50 @@
+// Greedy multi-path block verification that breaks ties of p / q towards the higher id when it chooses, towards the
+// lower id in the law of its choice.
+//
+// Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends. Wrong
+// because the choice then has another law than the one it is verified with. Hidden without ties; p = q is all ties.
+#pragma once
+
+#include <draftproof/sim/greatest_path.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+/// The child of greatest p / q; keeps(x, best) says whether the best so far stands against an equal x.
+template <class L, class Keeps>
+int greatest_child(const TreeAt<L>& at, int u, Keeps keeps) {
+  const L& laws = at.laws(u);
+  int greatest = -1;
+  Token best = no_token;
+  for (const int child : at.tree().children(u)) {
+    const Token x = at.tree().token(child);
+    if (greatest >= 0) {
+      const auto left = laws.target(x) * laws.proposal(best), right = laws.target(best) * laws.proposal(x);
+      if (left < right || (left == right && keeps(x, best))) continue;
+    }
+    greatest = child;
+    best = x;
+  }
+  return greatest;
+}
+
+struct GbvTiesOpposed {
+  static constexpr Info info{.name = "gbv_ties_opposed",
+                             .summary = "greedy multi-path block verification, ties chosen from the other end",
+                             .source = "reference code of arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths"}};
+
+  struct HigherId {
+    template <class L>
+    int operator()(const TreeAt<L>& at, const TokenOrder<L>&, int u) const {
+      return greatest_child(at, u, [](Token x, Token best) { return x < best; });
+    }
+  };
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_block(GreatestPath<L>(at, DraftTree::root, HigherId{}), random);
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,35 @@
+// Hierarchical speculative decoding as its repository has it: block verification whose last test takes the product of
+// ratios without a cap.
+//
+//   R_L      product          of p / q over the whole path
+//   c_i      clipped[i]       clipped product after i tokens (sim/block_rule.hpp)
+//
+// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it. Wrong wherever R
+// exceeds 1 before the end and the path then loses: docs/findings/hsd.md. First tokens keep their law.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct HsdRepository {
+  static constexpr Info info{.name = "hsd_repository",
+                             .summary = "block verification with an uncapped product in the last test",
+                             .source = "ZhouYuxuanYX/Hierarchical-Speculative-Decoding",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    typename L::Scalar clipped[max_path_length + 1];
+    clip_products(steps, clipped);
+    auto product = steps.one();
+    for (int i = 0; i < steps.length(); ++i) product *= steps.target(i) / steps.proposal(i);
+    if (random.flip(product, steps.one())) return {steps.node(steps.length()), random.emit(steps.bonus())};
+    return verify_above_end(steps, clipped, random);
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,36 @@
+// Token verification with one accept coin for the whole path: the generator starts over at every position.
+//
+//   u        one coin     token i is accepted while u < p / q; the least ratio so far decides
+//
+// Source: feifeibear/LLMSpeculativeSampling, reading of the source. Every single position has the right law, their
+// joint law does not: accepting once makes the next acceptance likelier. First token right; hidden at L = 1.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct OneCoinForAllPositions {
+  static constexpr Info info{.name = "one_coin_for_all_positions",
+                             .summary = "token verification that reuses one accept coin along the path",
+                             .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  /// One coin against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    using Scalar = typename L::Scalar;
+    const PlainSteps<L> steps(at);
+    Scalar least = steps.one();
+    for (int i = 0; i < steps.length(); ++i) {
+      const Scalar ratio = steps.target(i) / steps.proposal(i);
+      if (!random.flip(ratio, least)) return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+      if (ratio < least) least = ratio;
+    }
+    return {steps.node(steps.length()), random.emit(steps.bonus())};
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,26 @@
+// Token verification that draws from the target, not from its residual, after a refusal, and stops there. (The walk
+// of the same slip goes on where the draw was drafted.)
+//
+// Source: alibaba/rtp-llm#1295. Wrong because accepted drafts have already served min(p, q). Hidden at p = q.
+#pragma once
+
+#include <draftproof/mutants/paths/bonus_from_draft.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct ResampleFromTargetPath {
+  static constexpr Info info{.name = "resample_from_target_path",
+                             .summary = "token verification corrected with a draw from the target",
+                             .source = "slip reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_tokens(
+        at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
+        [&](const auto& steps, int i) { return random.emit(steps.laws(i).residual(steps.zero())); });
+  }
+};
+
+}  // namespace draftproof::mutants::paths

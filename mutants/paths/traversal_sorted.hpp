@@ -1,0 +1,36 @@
+// Traversal verification that tries siblings by token id, not in draw order.
+//
+// Source: mutant of arXiv:2505.12398; trees built as maps or sorted lists lose the order. Wrong because a child tried
+// first by its id is no draw of q. Hidden on chains.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/traversal_rule.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct TraversalSorted {
+  static constexpr Info info{.name = "traversal_sorted",
+                             .summary = "traversal verification with siblings sorted by token id",
+                             .source = "mutant of traversal verification, arXiv:2505.12398",
+                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"}};
+
+  struct ById {
+    template <class L>
+    std::vector<int> operator()(const TreeAt<L>& at, int u) const {
+      std::vector<int> children = DrawOrder{}(at, u);
+      std::sort(children.begin(), children.end(),
+                [&](int a, int b) { return at.tree().token(a) < at.tree().token(b); });
+      return children;
+    }
+  };
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return TraversalRun<L, R, ById>(at, random, ById{}).run();
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,141 @@
+// The exact law of a whole process of iterations, each starting where the one before ended, with what it carries:
+// what a stateful scheme is lossless in. One iteration of it need not be.
+//
+//   state        context, carry      all the next iteration depends on
+//   N            tokens              the process runs until N tokens are there, and is cut after them
+//
+// Dynamic programming over states: equal ones, reached by different ways, are one. Every tree and every branch of the
+// verifier is walked once a state and prefix.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <draftproof/properties/paths/passage_law.hpp>
+
+namespace draftproof {
+
+/// A scheme at work: `process` is null for one that carries nothing.
+template <class L, class Weight = typename L::Scalar>
+struct IteratedScheme {
+  const AnyTreeDrafter& drafter;
+  PathDecider<L, Explorer<Weight>>& decider;
+  PathProcess<L>* process;
+  const Contexts<L>& contexts;
+  TreeShape shape;
+  ExplorerLimits limits{};
+};
+
+/// Where a process stands: the tokens so far (or none, where only their number is asked for), the context they lead
+/// to, and what is carried.
+template <class Weight>
+struct ProcessState {
+  Tokens prefix;
+  int context;
+  Carry<Weight> carry;
+
+  /// Shorter prefixes come first: an iteration emits at least one token, so the first state is final.
+  bool operator<(const ProcessState& other) const {
+    if (prefix.size() != other.prefix.size()) return prefix.size() < other.prefix.size();
+    if (prefix != other.prefix) return prefix < other.prefix;
+    if (context != other.context) return context < other.context;
+    return std::lexicographical_compare(carry.begin(), carry.end(), other.carry.begin(), other.carry.end(),
+                                        [](const Layer<Weight>& a, const Layer<Weight>& b) {
+                                          if (a.remaining != b.remaining) return a.remaining < b.remaining;
+                                          return a.ratio < b.ratio;
+                                        });
+  }
+};
+
+/// Calls `sink(emitted tokens, context after them, carry, probability)` for everything one iteration may do. Returns
+/// false where the limits cut the walk short.
+template <class L, class Weight, class Sink>
+bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context, const Carry<Weight>& carry,
+                       Sink&& sink) {
+  bool whole = true;
+  whole &=
+      explore_trees<L, Weight>(
+          scheme.drafter, scheme.contexts, scheme.shape, context, scheme.limits,
+          [&](const DraftTree& tree, const Weight& drawn) {
+            whole &= explore_passages<L, Weight>(
+                scheme.decider, tree, carry, scheme.limits, [&](int node, Token extra, const Weight& probability) {
+                  Tokens emitted = path_to(tree, node);
+                  emitted.push_back(extra);
+                  Carry<Weight> next{};
+                  if (scheme.process)
+                    next = scheme.process->after(tree, carry, Passage{node, {extra, none_accepted}});
+                  sink(std::move(emitted), scheme.contexts.next(tree.context(node), extra), std::move(next),
+                       Weight(drawn * probability));
+                });
+          }) > 0;
+  return whole;
+}
+
+template <class Weight>
+struct ProcessLaw {
+  std::map<Tokens, Weight> emitted;  ///< the first N tokens
+  bool complete = true;
+};
+
+/// Law of the first `tokens` tokens, starting from `context` with nothing carried.
+template <class L, class Weight>
+ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
+  ProcessLaw<Weight> law;
+  std::map<ProcessState<Weight>, Weight> open;
+  open[{{}, context, {}}] = Weight(1);
+  while (!open.empty()) {
+    const auto state = open.extract(open.begin());
+    const auto& [prefix, at, carry] = state.key();
+    law.complete &= explore_iteration(scheme, at, carry,
+                                      [&](Tokens emitted, int next, Carry<Weight> left, const Weight& probability) {
+                                        Tokens longer = prefix;
+                                        longer.insert(longer.end(), emitted.begin(), emitted.end());
+                                        const Weight reached = state.mapped() * probability;
+                                        if (static_cast<int>(longer.size()) >= tokens) {
+                                          longer.resize(static_cast<std::size_t>(tokens));
+                                          law.emitted[std::move(longer)] += reached;
+                                        } else {
+                                          open[{std::move(longer), next, std::move(left)}] += reached;
+                                        }
+                                      });
+  }
+  return law;
+}
+
+/// Expected number of tokens after 1, 2, .., `iterations` iterations.
+template <class L, class Weight>
+std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int iterations, int context = 0) {
+  std::map<ProcessState<Weight>, Weight> states;
+  states[{{}, context, {}}] = Weight(1);
+  std::vector<Weight> tokens;
+  Weight sum{0};
+  for (int i = 0; i < iterations; ++i) {
+    std::map<ProcessState<Weight>, Weight> after;
+    for (const auto& [state, reached] : states)
+      explore_iteration(
+          scheme, state.context, state.carry,
+          [&, &reached = reached](const Tokens& emitted, int next, Carry<Weight> left, const Weight& probability) {
+            const Weight weight = reached * probability;
+            sum += weight * Weight(static_cast<int>(emitted.size()));
+            after[{{}, next, std::move(left)}] += weight;
+          });
+    states = std::move(after);
+    tokens.push_back(sum);
+  }
+  return tokens;
+}
+
+/// Target probability of `tokens` after `context`.
+template <class L>
+typename L::Scalar target_probability(const Contexts<L>& contexts, int context, const Tokens& tokens) {
+  typename L::Scalar probability = contexts.laws(context).one();
+  for (const Token x : tokens) {
+    probability *= contexts.laws(context).target(x);
+    context = contexts.next(context, x);
+  }
+  return probability;
+}
+
+}  // namespace draftproof

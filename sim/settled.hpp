@@ -1,0 +1,33 @@
+// A random source for rules that go on after a token was emitted: every draw is settled at once.
+#pragma once
+
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+/// Makes `emit` an ordinary draw: a walk must know the token to go on.
+template <class R>
+class Settled {
+ public:
+  explicit Settled(R& random) : random_{random} {}
+
+  template <class Scalar>
+  bool flip(const Scalar& num, const Scalar& den) {
+    return random_.flip(num, den);
+  }
+  template <class W>
+  Token pick(const W& weights) {
+    return random_.pick(weights);
+  }
+  template <class W>
+  Verdict emit(const W& weights) {
+    Verdict verdict = random_.emit(weights);
+    if (verdict.token == every_token) verdict.token = random_.pick(weights);
+    return verdict;
+  }
+
+ private:
+  R& random_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,40 @@
+// Greedy multi-path block verification that goes on where its correction was drafted: if the corrected prefix is a
+// node of the tree, the paths through it are verified again from there.
+//
+//   s        start     node of the present run: the root, then corrected prefixes that were drafted
+//   K'       draws(s)  paths through it, independent given their number
+//
+// Cost: one run of greedy multi-path block verification a re-entry, at most L. Source: conditions and proof derived
+// here; proved by exploration.
+// Exact because the choice of a path never looks below the point where two paths part (sim/greatest_path.hpp): given
+// K', what the paths through s hold below s is still K' draws of q, and each run emits the target's law from its
+// start. The correction never lies on the chosen path, so it leads to another branch.
+#pragma once
+
+#include <draftproof/sim/greatest_path.hpp>
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/settled.hpp>
+
+namespace draftproof::verifiers::paths {
+
+struct BranchReentry {
+  static constexpr Info info{.name = "branch_reentry",
+                             .summary = "greedy multi-path block verification, again from a drafted correction",
+                             .source = "derived here",
+                             .drafts = DraftLaws{"iid_paths", "delayed_paths"}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const DraftTree& tree = at.tree();
+    Settled<R> settled(random);
+    for (int start = DraftTree::root;;) {
+      if (tree.leaf(start)) return {start, random.emit(at.laws(start).residual(at.laws(start).zero()))};
+      const Passage passage = verify_block(GreatestPath<L>(at, start), settled);
+      const int child = passage.extra.token < 0 ? -1 : tree.find(passage.node, passage.extra.token);
+      if (child < 0) return passage;
+      start = child;
+    }
+  }
+};
+
+}  // namespace draftproof::verifiers::paths

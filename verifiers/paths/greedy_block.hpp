@@ -1,0 +1,52 @@
+// Greedy block verification: the tests of a block with products that are not clipped. It takes more of the first
+// block than any rule may that forgets, and pays in the next: the rest of the block has a residual as its target.
+//
+//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (sim/layered_target.hpp)
+//   D+           path.excess(i)   sum over the vocabulary of (R_i p_s - q)+
+//   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
+//
+// Test i < L succeeds with D+ / D-, test L with R_L; the largest i is taken. Cost: block verification, and one
+// residual mass a layer and position. Source: the idea is of Sun et al. 2025, arXiv:2403.10444, appendix; formulas
+// derived here. Exact as a process, not one iteration at a time: the mass that passes x is min(q(x), p_s(x)), the
+// most there is, and what one iteration emits too often the carried target leaves out of the next.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/layered_target.hpp>
+
+namespace draftproof::verifiers::paths {
+
+struct GreedyBlock {
+  static constexpr Info info{.name = "greedy_block",
+                             .summary = "block tests without clipping, made good by the next iterations' target",
+                             .source = "Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry, R& random) const {
+    using Scalar = typename L::Scalar;
+    const LayeredPath<L> path(at, carry);
+    const L& laws = at.laws(DraftTree::root);
+    int i = path.length();
+    if (random.flip(path.ratio(i), laws.one())) return {path.node(i), random.emit(path.bonus())};
+    while (--i > 0) {
+      const Scalar& ratio = path.ratio(i);
+      if (!(ratio > laws.zero())) continue;
+      // From R = 1 on D+ >= D-: no need of D-, which would be a difference.
+      if (!(ratio < laws.one())) break;
+      const Scalar excess = path.excess(i);
+      if (random.flip(excess, Scalar(excess + (laws.one() - ratio)))) break;
+    }
+    return {path.node(i), random.emit(path.correction(i))};
+  }
+
+  template <class L>
+  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
+                                  const Passage& passage) const {
+    return LayeredPath<L>::after(at, carry, at.tree().depth(passage.node), passage.extra.token);
+  }
+};
+
+}  // namespace draftproof::verifiers::paths

@@ -1,0 +1,27 @@
+// Greedy multi-path block verification: of K paths the greatest one, by p / q token by token, is verified as a block
+// drawn from the law that the greatest path has (sim/greatest_path.hpp).
+//
+// Cost: K V and one sort of the vocabulary a token of the path, then block verification. Source: Thomas and Pal,
+// arXiv:2602.16961.
+// Exact because block verification is, for the true law of its path; the order must be strict and the same in the
+// choice and in the law. Not monotone in K, and not always better than one path: choosing costs where p and q agree.
+#pragma once
+
+#include <draftproof/sim/greatest_path.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::verifiers::paths {
+
+struct GreedyMultipathBlock {
+  static constexpr Info info{.name = "greedy_multipath_block",
+                             .summary = "verify the greatest of K paths as a block of the law it then has",
+                             .source = "Thomas and Pal, arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths", "delayed_paths"}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return verify_block(GreatestPath<L>(at, DraftTree::root), random);
+  }
+};
+
+}  // namespace draftproof::verifiers::paths

@@ -1,0 +1,27 @@
+// Traversal verification: a tree is tried from its leaves to its root, a whole path at a time, each against what the
+// paths before it left unserved (sim/traversal_rule.hpp).
+//
+// Cost: at most one residual mass a node, one draw. Source: Weng et al. 2025, arXiv:2505.12398.
+// Exact for siblings that are draws of one row without replacement, in draw order. On a chain it is block
+// verification, on a tree of depth 1 recursive rejection without replacement.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/traversal_rule.hpp>
+
+namespace draftproof::verifiers::paths {
+
+struct Traversal {
+  static constexpr Info info{.name = "traversal",
+                             .summary = "try a tree leaf to root, what is refused goes to the parent",
+                             .source = "Weng et al. 2025, arXiv:2505.12398",
+                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths", "delayed_paths"},
+                             .claims = {.accepts_equal_laws = true}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return TraversalRun<L, R>(at, random).run();
+  }
+};
+
+}  // namespace draftproof::verifiers::paths
