@@ -42,6 +42,8 @@ struct Claims {
   bool one_draft_is_single_draft = false;  ///< K = 1: acceptance is sum min(p, q)
   bool flag_is_membership = false;         ///< no token is emitted unflagged that is among the drafts
   bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows
+  bool one_path_is_token_path = false;     ///< of paths, K = 1: accepts and emits as token verification of the path
+  bool one_path_is_block = false;          ///< of paths, K = 1: accepts and emits as block verification of the path
 };
 
 /// Why a scheme cannot run under an interpreter; empty text means it can.
@@ -63,6 +65,9 @@ struct Info {
   int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
   Cannot cannot{};
+  /// Decides on the drafts in turn and sees those up to it alone, so that whether another follows may depend on them.
+  bool in_turn = false;
+  bool ranks_tokens = false;  ///< chooses between equals by token ids: which drafts it accepts depends on them
 };
 
 struct DrafterInfo {
