@@ -1,0 +1,43 @@
+#include <draftproof/properties/paths/path_prover.hpp>
+
+#include <algorithm>
+
+#include <draftproof/properties/proving.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+
+const std::vector<PathProperty>& PathLevel::properties() { return path_registry().properties(); }
+
+namespace {
+
+PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+  PathSizes sizes{.fewest_drafts = verifier.info().fewest_drafts,
+                  .stem = drafter.info().has_stem,
+                  .branches = drafter.info().branches,
+                  .fixed = drafter.info().fixed};
+  if (sizes.fixed) sizes.most_drafts = 6;
+  if (const int limit = verifier.info().most_drafts; limit > 0)
+    sizes.most_drafts = std::min(sizes.most_drafts, limit);
+  // A process walks the trees again after every sequence of L + 1 tokens.
+  if (verifier.stateful()) sizes.most_trees = 16;
+  return sizes;
+}
+
+}  // namespace
+
+PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options) {
+  const PathSizes sizes = sizes_for(verifier, drafter);
+  const int wanted = options.instances > 0 ? options.instances : PathLevel::instances;
+  std::vector<PathInstance> instances;
+  if (verifier.info().cannot.explore.empty() && sizes.fewest_drafts <= sizes.most_drafts)
+    for (int n = 0; n < wanted; ++n) instances.push_back(generate_path_instance(options.seed, n, sizes));
+  return Proving<PathLevel>(verifier, drafter, options).examine(instances, registry().generators().size());
+}
+
+PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
+                   const ProofOptions& options) {
+  return Proving<PathLevel>(verifier, drafter, options).examine({instance}, 1);
+}
+
+}  // namespace draftproof
