@@ -11,9 +11,10 @@ namespace draftproof {
 namespace {
 
 /// Undecided findings, as "padding (3)".
-std::string undecided_text(const Proof& proof) {
+template <class Level>
+std::string undecided_text(const ProofOf<Level>& proof) {
   std::string text;
-  for (const Finding& finding : proof.findings)
+  for (const auto& finding : proof.findings)
     if (finding.status == Status::undecided)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", finding.property, finding.undecided);
   return text;
@@ -21,15 +22,18 @@ std::string undecided_text(const Proof& proof) {
 
 }  // namespace
 
-Cell verdict_cell(const Proof& proof) {
+template <class Level>
+Cell verdict_cell(const ProofOf<Level>& proof) {
   if (proof.violation()) return {"refuted", Tone::bad};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
   if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
   return {"undecided"};
 }
 
-nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
-  nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
+template <class Level>
+nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
+  nlohmann::ordered_json data{{"level", Level::name},
+                              {"verifier", proof.verifier->info().name},
                               {"law", proof.drafter->info().name},
                               {"verdict", proof.violation() ? "refuted"
                                           : proof.exact()   ? "proved"
@@ -38,7 +42,7 @@ nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
   if (timings) data["seconds"] = proof.seconds;
-  for (const Finding& finding : proof.findings) {
+  for (const auto& finding : proof.findings) {
     nlohmann::ordered_json entry{{"property", finding.property},
                                  {"status", to_text(finding.status)},
                                  {"held", finding.held},
@@ -53,9 +57,10 @@ nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
   return data;
 }
 
-std::vector<std::string> violation_lines(const Proof& proof) {
+template <class Level>
+std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
-  for (const Finding& finding : proof.findings) {
+  for (const auto& finding : proof.findings) {
     if (finding.status != Status::violated) continue;
     lines.push_back(fmt::format("  {} violated on {}", finding.property,
                                 finding.instance ? finding.instance->text() : "an instance"));
@@ -65,20 +70,21 @@ std::vector<std::string> violation_lines(const Proof& proof) {
   return lines;
 }
 
-Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
-  Document document;
-  document.data = {
-      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
-  Section section{.title = "Proofs in exact fractions"};
+namespace {
+
+/// The table of one level, its proofs as data, and a section for every violation.
+template <class Level>
+void add_level(Document& document, std::vector<Section>& violations, std::string title,
+               std::span<const ProofOf<Level>> proofs, bool timings) {
+  Section section{.title = std::move(title)};
   section.table.columns = {{"verifier"},        {"draft law"},      {"verdict"},       {"properties held", true},
                            {"instances", true}, {"branches", true}, {"seconds", true}, {"undecided"}};
-  std::vector<Section> violations;
-  for (const Proof& proof : proofs) {
+  for (const ProofOf<Level>& proof : proofs) {
     document.data["proofs"].push_back(proof_data(proof, timings));
     const auto held = std::count_if(proof.findings.begin(), proof.findings.end(),
-                                    [](const Finding& finding) { return finding.status == Status::held; });
+                                    [](const auto& finding) { return finding.status == Status::held; });
     const auto asked = std::count_if(proof.findings.begin(), proof.findings.end(),
-                                     [](const Finding& finding) { return finding.status != Status::skipped; });
+                                     [](const auto& finding) { return finding.status != Status::skipped; });
     section.table.rows.push_back({{std::string(proof.verifier->info().name)},
                                   {std::string(proof.drafter->info().name)},
                                   verdict_cell(proof),
@@ -93,8 +99,29 @@ Document report_proofs(std::span<const Proof> proofs, const ProofOptions& option
                             .before = violation_lines(proof)});
   }
   document.sections.push_back(std::move(section));
+}
+
+}  // namespace
+
+Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
+                       const ProofOptions& options, bool timings) {
+  Document document;
+  document.data = {
+      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+  std::vector<Section> violations;
+  if (!proofs.empty() || path_proofs.empty())
+    add_level(document, violations, "Proofs in exact fractions", proofs, timings);
+  if (!path_proofs.empty())
+    add_level(document, violations, "Proofs of paths and trees in exact fractions", path_proofs, timings);
   for (auto& violation : violations) document.sections.push_back(std::move(violation));
   return document;
 }
+
+template Cell verdict_cell(const Proof&);
+template Cell verdict_cell(const PathProof&);
+template nlohmann::ordered_json proof_data(const Proof&, bool);
+template nlohmann::ordered_json proof_data(const PathProof&, bool);
+template std::vector<std::string> violation_lines(const Proof&);
+template std::vector<std::string> violation_lines(const PathProof&);
 
 }  // namespace draftproof
