@@ -134,11 +134,17 @@ TEST(LadderBlock, EqualLawsAreAcceptedWhole) {
       const auto contexts = model.contexts<double>();
       EXPECT_NEAR(planned_mean_accepted(contexts, paths, 3), 3, 1e-12);  // sums of 27 products of 3
     }
-    // No refusal that rounding makes possible may lead to nothing to emit: the explorer would throw.
-    auto model = small::random_model(3, 2, 9, 7);
+  }
+}
+
+TEST(LadderBlock, RoundingOfEqualLawsLeavesSomethingToEmit) {
+  // Rows of double whose sum misses 1 by an ulp give the chosen law a factor of 1 + 2^-52. The refusal that this
+  // makes possible would have nothing to emit, and the explorer would throw: so it does on 17 of 200 such models
+  // when the plan does not see that nothing is left.
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    auto model = small::random_model(16, 1, 99, seed);
     model.target = model.proposal;
-    EXPECT_NEAR((law_of<LadderBlock>(model.contexts<double>(), shape_of(paths > 3 ? 3 : paths, 2)).mean_accepted()),
-                2, 1e-12);
+    EXPECT_NEAR((law_of<LadderBlock>(model.contexts<double>(), shape_of(2, 1)).mean_accepted()), 1, 1e-12);
   }
 }
 
