@@ -49,8 +49,8 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
   if (sizes.fixed) sizes.most_drafts = 6;
   if (const int limit = verifier.info().most_drafts; limit > 0)
     sizes.most_drafts = std::min(sizes.most_drafts, limit);
-  // A process walks the trees again after every sequence of L + 1 tokens.
-  if (verifier.stateful()) sizes.most_trees = 16;
+  // A process walks the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, seldom L = 3.
+  if (verifier.stateful()) sizes.most_trees = 9;
   return sizes;
 }
 
