@@ -5,15 +5,15 @@ set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
                  REGISTRAR draftproof/properties/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-                 REGISTRAR draftproof/properties/register_verifier.hpp)
+                 REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
-                 REGISTRAR draftproof/properties/register_verifier.hpp)
+                 REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/tree_drafters REGISTRAR draftproof/properties/paths/register_path_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
-                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp)
+                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
-                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp)
+                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
@@ -28,7 +28,7 @@ draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::fam
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
-                 REGISTRAR draftproof/studies/study.hpp)
+                 REGISTRAR draftproof/studies/study.hpp BATCH 3)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
 file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp

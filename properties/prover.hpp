@@ -9,6 +9,7 @@
 
 namespace draftproof {
 
+using Finding = FindingOf<Instance>;
 using Distance = DistanceOf<Instance>;
 using Proof = ProofOf<PositionLevel>;
 

@@ -51,25 +51,25 @@ struct Describe {
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
     const Info& info = verifier.info();
     add(document, "kind", verifier.kind() == Kind::verifier ? "verifier" : "mutant");
-    describe_scheme(document, info);
+    describe_scheme(document, info, verifier.kind());
     add_runs(document, "CUDA kernel", info.cannot.device);
   }
 
   static void describe_path_verifier(Document& document, const AnyPathVerifier& verifier) {
     add(document, "kind", verifier.kind() == Kind::verifier ? "path verifier" : "path mutant");
-    describe_scheme(document, verifier.info());
+    describe_scheme(document, verifier.info(), verifier.kind());
     add(document, "carries state", verifier.stateful() ? "yes" : "no");
   }
 
   /// What is said of schemes of both levels.
-  static void describe_scheme(Document& document, const Info& info) {
+  static void describe_scheme(Document& document, const Info& info, Kind kind) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));
     std::string laws;
     for (std::size_t i = 0; i < info.drafts.count; ++i)
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
-    add(document, "promise", promise_text(verifier));
+    add(document, "promise", promise_text(info, kind));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
@@ -105,12 +105,11 @@ struct Describe {
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
   }
 
-  static std::string promise_text(const AnyVerifier& verifier) {
-    const Info& info = verifier.info();
+  static std::string promise_text(const Info& info, Kind kind) {
     if (info.promise == Promise::lossless_up_to) return fmt::format("lossless up to {}", info.tau);
     const auto shown = fmt::format("draftproof prove {} shows its law and distance", info.name);
     if (info.promise == Promise::lossy) return "lossy by design: " + shown;
-    return verifier.kind() == Kind::verifier ? "lossless" : "lossless, and broken: " + shown;
+    return kind == Kind::verifier ? "lossless" : "lossless, and broken: " + shown;
   }
 
   static void describe_drafter(Document& document, const DrafterInfo& info) {
