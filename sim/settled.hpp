@@ -21,9 +21,11 @@ class Settled {
   }
   template <class W>
   Verdict emit(const W& weights) {
-    Verdict verdict = random_.emit(weights);
-    if (verdict.token == every_token) verdict.token = random_.pick(weights);
-    return verdict;
+    // Not by emitting first: an explorer would look at every weight again whenever it replays.
+    if constexpr (requires { R::spreads_emitted; })
+      return {random_.pick(weights), none_accepted};
+    else
+      return random_.emit(weights);
   }
 
  private:

@@ -21,7 +21,9 @@ struct BranchReentry {
   static constexpr Info info{.name = "branch_reentry",
                              .summary = "greedy multi-path block verification, again from a drafted correction",
                              .source = "derived here",
-                             .drafts = DraftLaws{"iid_paths", "delayed_paths"}};
+                             .drafts = DraftLaws{"iid_paths", "delayed_paths"},
+                             .claims = {.one_path_is_block = true},
+                             .ranks_tokens = true};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -16,7 +16,9 @@ struct GreedyMultipathBlock {
   static constexpr Info info{.name = "greedy_multipath_block",
                              .summary = "verify the greatest of K paths as a block of the law it then has",
                              .source = "Thomas and Pal, arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths", "delayed_paths"}};
+                             .drafts = DraftLaws{"iid_paths", "delayed_paths"},
+                             .claims = {.one_path_is_block = true},
+                             .ranks_tokens = true};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -26,7 +26,7 @@ struct LadderBlock {
       .summary = "choose one of K paths by ladders, verify it as a block of the law it then has",
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftLaws{"iid_paths", "delayed_paths"},
-      .claims = {.accepts_equal_laws = true},
+      .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
       .cannot = {.device = "the plans are made on the host"}};
 
   template <class L>

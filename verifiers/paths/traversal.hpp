@@ -16,7 +16,7 @@ struct Traversal {
                              .summary = "try a tree leaf to root, what is refused goes to the parent",
                              .source = "Weng et al. 2025, arXiv:2505.12398",
                              .drafts = DraftLaws{"without_replacement_tree", "iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_laws = true}};
+                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

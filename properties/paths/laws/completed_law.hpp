@@ -21,7 +21,7 @@ struct CompletedLaw {
   static constexpr int every = 1;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return verifier.info().promise == Promise::lossless && !verifier.stateful();
+    return verifier.info().promise != Promise::lossless_up_to && !verifier.stateful();
   }
   static Answer check(PathExamination& at) {
     const auto& law = at.law();

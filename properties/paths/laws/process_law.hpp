@@ -17,7 +17,7 @@ struct ProcessLaw {
   static constexpr int every = 1;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return verifier.info().promise == Promise::lossless && verifier.stateful();
+    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
   }
   static Answer check(PathExamination& at) {
     const PathInstance& instance = at.instance();
