@@ -7,7 +7,7 @@ namespace {
 
 using namespace hostile;
 
-bool all(std::string_view) { return true; }
+bool any_array(std::string_view) { return true; }
 const std::string data = raw(std::vector<float>{0, 1, 2, 3, 4, 5});
 const std::string good_header =
     R"({"__metadata__":{"values":"logit"},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
@@ -16,7 +16,7 @@ const std::string good_header =
 TEST(SafetensorsFile, ReadsArraysInTheOrderOfTheirData) {
   const TemporaryDirectory directory;
   const auto file = directory.write("x.safetensors", safetensors(good_header + "   ", data));
-  const Safetensors read = read_safetensors(file, all);
+  const Safetensors read = read_safetensors(file, any_array);
   ASSERT_EQ(read.arrays.size(), 2u);
   EXPECT_EQ(read.arrays[0].first, "b");
   EXPECT_EQ(read.arrays[0].second.as_double(3), 3);
@@ -32,14 +32,14 @@ TEST(SafetensorsFile, SkipsWhatIsNotWanted) {
   const Safetensors read = read_safetensors(file, [](std::string_view name) { return name == "a"; });
   ASSERT_EQ(read.arrays.size(), 1u);
   EXPECT_EQ(read.arrays[0].second.as_double(0), 4);
-  expect_input_error([&] { read_safetensors(file, all); }, {"x.safetensors", "x: ", "F8_E4M3"});
+  expect_input_error([&] { read_safetensors(file, any_array); }, {"x.safetensors", "x: ", "F8_E4M3"});
 }
 
 TEST(SafetensorsFile, RefusesHeadersThatLie) {
   const TemporaryDirectory directory;
   const auto refused = [&](const std::string& header, const std::string& part) {
     const auto file = directory.write("lie.safetensors", safetensors(header, data));
-    expect_input_error([&] { read_safetensors(file, all); }, {"lie.safetensors", part});
+    expect_input_error([&] { read_safetensors(file, any_array); }, {"lie.safetensors", part});
   };
   const auto one = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
     return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
@@ -76,7 +76,7 @@ TEST(SafetensorsFile, RefusesBadJson) {
        {std::string("{"), std::string("[]"), std::string("7"), std::string(""), std::string("{\"a\":1e999}"),
         std::string("{\"\xFF\":1}"), std::string(8, '\0'), deep}) {
     const auto file = directory.write("json.safetensors", safetensors(header, data));
-    expect_input_error([&] { read_safetensors(file, all); }, {"json.safetensors"});
+    expect_input_error([&] { read_safetensors(file, any_array); }, {"json.safetensors"});
   }
 }
 
@@ -84,7 +84,7 @@ TEST(SafetensorsFile, RefusesHeaderLengthsBeyondTheFile) {
   const TemporaryDirectory directory;
   for (const std::uint64_t length : {std::uint64_t{1} << 20, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
     const auto file = directory.write("length.safetensors", little(length, 8) + good_header + data);
-    expect_input_error([&] { read_safetensors(file, all); }, {"length.safetensors", "a header of"});
+    expect_input_error([&] { read_safetensors(file, any_array); }, {"length.safetensors", "a header of"});
   }
 }
 
@@ -93,7 +93,7 @@ TEST(SafetensorsFile, RefusesEveryTruncation) {
   const std::string good = safetensors(good_header, data);
   for (std::size_t length = 0; length < good.size(); ++length) {
     const auto file = directory.write("cut.safetensors", good.substr(0, length));
-    expect_input_error([&] { read_safetensors(file, all); }, {"cut.safetensors"});
+    expect_input_error([&] { read_safetensors(file, any_array); }, {"cut.safetensors"});
   }
 }
 

@@ -25,7 +25,7 @@ Weight optimum(std::string_view draft_law, const Rows<Weight>& rows, const std::
 
 // Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of
 // a few roundings each, 64 * 8 * 2^-53 = 6e-14.
-constexpr double tolerance = 1e-12;
+constexpr double reference_tolerance = 1e-12;
 
 TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
   std::map<std::string, int> compared;
@@ -34,12 +34,12 @@ TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
     const AnyDrafter* drafter = golden::drafter(c.draft_law);
     if (!drafter || std::isnan(c.optimum)) continue;
     const double found = optimum<double>(drafter->info().name, Rows<double>(c.p, c.q), c.p, c.drafts);
-    ASSERT_NEAR(found, c.optimum, tolerance) << c.id;
+    ASSERT_NEAR(found, c.optimum, reference_tolerance) << c.id;
     largest = std::max(largest, std::abs(found - c.optimum));
     ++compared[c.draft_law];
     if (c.draft_law != "iid") continue;
     const double scan = iid_optimum(RatioTable(c.p, c.q), c.drafts).acceptance;
-    ASSERT_NEAR(scan, c.optimum, tolerance) << c.id;
+    ASSERT_NEAR(scan, c.optimum, reference_tolerance) << c.id;
     largest = std::max(largest, std::abs(scan - c.optimum));
   }
   std::cout << "largest deviation " << largest << '\n';
@@ -66,7 +66,7 @@ TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
     });
     for (const auto& [set, mass] : sets)
       if ((set & ~cut) == 0) value -= mass;
-    EXPECT_NEAR(value, c.optimum, tolerance) << c.id;
+    EXPECT_NEAR(value, c.optimum, reference_tolerance) << c.id;
     ++compared[c.draft_law];
   }
   const std::map<std::string, int> expected{{"iid", 69}};

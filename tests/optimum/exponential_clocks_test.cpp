@@ -28,7 +28,7 @@ std::vector<long double> drawn_sets(const RatioTable& table, int drafts) {
 }
 
 /// 1e-14 of the rule, V + nodes roundings of the sums and the doubling of at most 90 octaves.
-constexpr double tolerance = 1e-13;
+constexpr double clock_tolerance = 1e-13;
 
 TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
   SmallLawsSource source(1);
@@ -46,7 +46,7 @@ TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
       long double wanted = 0;
       for (TokenSet set = 0; set < law.size(); ++set)
         if (set & outside) wanted += law[set];
-      ASSERT_NEAR(missed[j], static_cast<double>(wanted), tolerance) << instance << " prefix " << j;
+      ASSERT_NEAR(missed[j], static_cast<double>(wanted), clock_tolerance) << instance << " prefix " << j;
       largest = std::max(largest, std::abs(missed[j] - static_cast<double>(wanted)));
     }
   }
@@ -65,7 +65,7 @@ TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
     for (TokenSet set = 0; set < law.size(); ++set)
       if (law[set] > 0) sets[set] = law[set];
     const Optimum found = without_replacement_optimum(table, laws.drafts);
-    ASSERT_NEAR(found.acceptance, static_cast<double>(cut_optimum<long double>(target, sets)), tolerance) << i;
+    ASSERT_NEAR(found.acceptance, static_cast<double>(cut_optimum<long double>(target, sets)), clock_tolerance) << i;
   }
 }
 
@@ -116,7 +116,7 @@ TEST(ExponentialClocks, AtTwoDraftsAgreeWithTheClosedForm) {
       const long double one = table.proposal(order[i]);
       both += one * (inside - one) / (1 - one);
     }
-    ASSERT_NEAR(missed[j], static_cast<double>(1 - both), tolerance) << j;
+    ASSERT_NEAR(missed[j], static_cast<double>(1 - both), clock_tolerance) << j;
   }
 }
 
@@ -134,7 +134,7 @@ TEST(ExponentialClocks, AreNeverBelowDraftsWithReplacement) {
     const auto& q = laws.proposals.front();
     if (std::count_if(q.begin(), q.end(), [](const Rational& mass) { return mass > 0; }) < laws.drafts) continue;
     ASSERT_GE(without_replacement_optimum(table, laws.drafts).acceptance,
-              iid_optimum(table, laws.drafts).acceptance - tolerance);
+              iid_optimum(table, laws.drafts).acceptance - clock_tolerance);
   }
 }
 

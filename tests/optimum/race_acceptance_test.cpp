@@ -18,13 +18,13 @@ using namespace acceptance;
 
 /// What the file's README asks for. Ours: integrals are good to 1e-13, the finite sums have at most 200 terms of
 /// coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
-constexpr double tolerance = 1e-12;
+constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
   std::map<std::string, int> compared;
   double largest = 0;
   const auto expect = [&](const golden::Case& c, double found, double wanted) {
-    EXPECT_NEAR(found, wanted, tolerance) << c.id;
+    EXPECT_NEAR(found, wanted, race_tolerance) << c.id;
     largest = std::max(largest, std::abs(found - wanted));
   };
   for (const golden::Case& c : golden::cases()) {
@@ -112,17 +112,17 @@ TEST(RaceAcceptance, IntegralsAreTheFiniteSums) {
     const SmallLaws laws = source.next(5, 4, false);
     const auto p = exact::as_doubles(laws.target), q = exact::as_doubles(laws.proposals.front());
     ASSERT_NEAR(gls(p, q, laws.drafts), static_cast<double>(gls_exact(laws.target, laws.proposals[0], laws.drafts)),
-                tolerance);
+                race_tolerance);
     ASSERT_NEAR(shared_race(p, q, laws.drafts),
-                static_cast<double>(shared_race_exact(laws.target, laws.proposals[0], laws.drafts)), tolerance);
+                static_cast<double>(shared_race_exact(laws.target, laws.proposals[0], laws.drafts)), race_tolerance);
   }
 }
 
 TEST(RaceAcceptance, OrdersHoldAtLargerSizes) {
   const auto p = examples::random_row(41, 200, 6), q = examples::random_row(42, 200, 6);
   const RatioTable table(p, q);
-  EXPECT_NEAR(gls(p, q, 1), gumbel(p, q), tolerance);
-  EXPECT_NEAR(shared_race(p, q, 1), gumbel(p, q), tolerance);
+  EXPECT_NEAR(gls(p, q, 1), gumbel(p, q), race_tolerance);
+  EXPECT_NEAR(shared_race(p, q, 1), gumbel(p, q), race_tolerance);
   for (const int drafts : {2, 4, 8, 32}) {
     const double list = gls(p, q, drafts);
     EXPECT_GT(list, gls(p, q, drafts / 2));

@@ -6,13 +6,13 @@
 namespace draftproof {
 namespace {
 
-struct Size {
+struct ModelSize {
   int vocabulary;
   TreeShape shape;
 };
 
 /// Small enough for a walk of every tree, with V >= 3, L >= 2 and K >= 2 among them.
-std::vector<Size> sizes_of(std::string_view trees) {
+std::vector<ModelSize> sizes_of(std::string_view trees) {
   if (trees == "without_replacement_tree")
     return {{3, {.length = 1, .branching = {3}}},    {2, {.length = 2, .branching = {2, 2}}},
             {3, {.length = 2, .branching = {2, 2}}}, {3, {.length = 2, .branching = {3, 1}}},

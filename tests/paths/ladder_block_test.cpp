@@ -30,10 +30,10 @@ PassageLaw<typename L::Scalar> law_of(const Contexts<L>& contexts, const TreeSha
   return explore_passage_law<L>(TreeDrafterOf<D>(), decider, contexts, shape);
 }
 
-struct Size {
+struct LadderSize {
   int vocabulary, length, paths;
 };
-constexpr Size sizes[] = {{2, 1, 3}, {2, 2, 1}, {2, 2, 2}, {2, 2, 3}, {3, 2, 2}, {2, 3, 2}, {3, 2, 3}};
+constexpr LadderSize ladder_sizes[] = {{2, 1, 3}, {2, 2, 1}, {2, 2, 2}, {2, 2, 3}, {3, 2, 2}, {2, 3, 2}, {3, 2, 3}};
 
 TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
   std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/ladder.json");
@@ -70,7 +70,7 @@ TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
 }
 
 TEST(LadderBlock, IsExactInFractions) {
-  for (const Size& size : sizes)
+  for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
       const auto model = weighted::random_model(size.vocabulary, size.length, 3, seed);
       const auto contexts = model.contexts<Rational>();
@@ -85,7 +85,7 @@ TEST(LadderBlock, IsExactInFractions) {
 
 TEST(LadderBlock, NeverAcceptsMoreThanIsDraftedOrWanted) {
   // A prefix is accepted at most as often as it is drafted, and as often as the target says it.
-  for (const Size& size : sizes)
+  for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
       const auto contexts = weighted::random_model(size.vocabulary, size.length, 4, seed).contexts<Rational>();
       Rational bound = 0;

@@ -50,11 +50,11 @@ Law law_of(const Contexts<L>& contexts, const TreeShape& shape) {
 }
 
 /// A model in the three forms. Entries are 48ths: exact in no binary format.
-struct Forms {
+struct PrecisionForms {
   std::vector<std::vector<double>> target, proposal;
   std::vector<std::vector<float>> target_float, proposal_float;
 
-  Forms(int seed, int vocabulary, int length) {
+  PrecisionForms(int seed, int vocabulary, int length) {
     const auto model = small::random_model(seed, vocabulary, length);
     int contexts = 0;
     for (int depth = 0, width = 1; depth <= length; ++depth, width *= vocabulary) contexts += width;
@@ -111,7 +111,7 @@ TYPED_TEST(PathForms, HaveOneLaw) {
   using D = typename TypeParam::Drafter;
   for (int seed = 0; seed < 12; ++seed) {
     const TreeShape shape{.drafts = V::info.most_drafts == 1 ? 1 : 2, .length = 2};
-    const Forms forms(700 + seed, 3, 2);
+    const PrecisionForms forms(700 + seed, 3, 2);
     const Law reference = law_of<V, D>(forms.rows(), shape);
     // Sums truncate V terms at 2^-60, everything else rounds at 2^-53; a quotient loses at most the factor 1 / F, and
     // a test at most 1 / (1 - w), both below 10^4 in weights of 0 to 5: 81 trees, 10 roundings, 10^4 2^-53 < 1e-9.
@@ -169,7 +169,7 @@ TEST(PathRuns, PhiloxOnTablesAndOnFreshRows) {
   constexpr int trials = 20'000, length = 3;
   // A mean of numbers in 0 .. L: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / L^2); 1e-10 here.
   const double bound = length * std::sqrt(std::log(2 / 1e-10) / (2 * trials));
-  const Forms forms(42, 3, length);
+  const PrecisionForms forms(42, 3, length);
   const auto rows = forms.rows();
   const auto tables = forms.tables();
   const auto fresh = forms.fresh_float();

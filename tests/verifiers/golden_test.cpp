@@ -41,11 +41,11 @@ namespace {
 /// The file's values are good to 1e-15 and a few 1e-12 is what its README asks for. Ours: at most 4 stages, each a
 /// handful of roundings of 2^-53 relative to terms at most 1, divided at worst by the smallest unseen mass and the
 /// smallest residual mass that the cases reach, about 1/300 each: 30 * 2^-53 * 300 = 1e-12.
-constexpr double tolerance = 1e-12;
+constexpr double reference_tolerance = 1e-12;
 
 /// FreshRows truncates each term of a sum at 2^-60 (V <= 6: 6 * 2^-60 = 5e-18) and RatioTable each entry of a row at
 /// 2^-62, both far below the roundings counted above.
-constexpr double integer_tolerance = tolerance;
+constexpr double integer_tolerance = reference_tolerance;
 
 template <class V>
 using As = VerifierOf<V>;
@@ -108,7 +108,7 @@ double expect_golden(const golden::Case& c, const AnyVerifier& scheme) {
   const double table = deviation(c, scheme, RatioTable(c.p, c.q));
   const double fresh =
       deviation(c, scheme, FreshRows<double>(c.p, std::vector<std::span<const double>>(c.q.begin(), c.q.end())));
-  EXPECT_LE(plain, tolerance) << c.id << " on Rows";
+  EXPECT_LE(plain, reference_tolerance) << c.id << " on Rows";
   EXPECT_LE(table, integer_tolerance) << c.id << " on RatioTable";
   EXPECT_LE(fresh, integer_tolerance) << c.id << " on FreshRows";
   return std::max({plain, table, fresh});

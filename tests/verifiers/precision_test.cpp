@@ -83,7 +83,7 @@ std::vector<double> scattered(const std::vector<double>& support) {
 }
 
 // Tokens of p alone, of q alone and of both; three tokens of q at least, so that three drafts never exhaust it.
-const std::vector<double> target = examples::normalised({5, 0, 3, 1, 7, 2});
+const std::vector<double> target_row_of_six = examples::normalised({5, 0, 3, 1, 7, 2});
 const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}),
                                                  examples::normalised({1, 1, 5, 2, 0, 3}),
                                                  examples::normalised({0, 6, 1, 1, 1, 2})};
@@ -95,7 +95,7 @@ constexpr double large_tolerance = 1e-11;
 
 void expect_large(auto&& make_laws, std::string_view name) {
   double largest = 0;
-  const auto p = scattered(target);
+  const auto p = scattered(target_row_of_six);
   std::vector<std::vector<double>> q;
   for (const auto& row : rows_of_q) q.push_back(scattered(row));
   const auto one = make_laws(p, std::vector<std::vector<double>>{q.front()});
