@@ -1,14 +1,14 @@
 // The plan of the ladder: which breaks between rungs stand at which level, and the law of the draft they select.
 //
 //   s_i, P_i   rungs.proposal_below(i), target_below(i)     q- and p-mass of the first i rungs
-//   f(s)       1 - (1 - s)^K                                probability that some draft falls in the first s of q
+//   f(s)       coverage (coverage.hpp)                      probability that some draft falls in the first s of q
 //   D_i        (P_i - f(s_i))+                              target mass that drafts above break i cannot serve
 //   M_i        running maximum of D towards its argmax i*   from the left before i*, from the right after it
 //   G_i        P_i - M_i                                    mass the selected draft has in the first i rungs
 //   c_i        level of break i, in [0, 1]                  up with probability c_i
 //
 // Every concave G <= f with the same ends is a mixture of chords of f over nested sets of breaks; the levels are the
-// times at which breaks leave while kinks of G are spent at the rate of f's. Cost: O(n log n). Derived in
+// times at which breaks leave while kinks of G are spent at the rate of f's. Cost: O(n log n) values of f. Derived in
 // docs/ladder.md.
 #pragma once
 
@@ -19,6 +19,9 @@
 #include <queue>
 #include <type_traits>
 #include <vector>
+
+#include <draftproof/sim/coverage.hpp>
+#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
 
@@ -42,13 +45,13 @@ Scalar on_grid(const Scalar& time) {
 
 /// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
 /// may cost acceptance, never exactness.
-template <class Scalar>
+template <class Scalar, class Coverage>
 class LadderSweep {
  public:
   /// Corners (s_i, G_i) for i = 0 .. n; `held` is M, `touches` says where G_i = f(s_i), `ratio` p / q of each rung.
   LadderSweep(const std::vector<Scalar>& s, const std::vector<Scalar>& g, const std::vector<Scalar>& held,
-              const std::vector<char>& touches, const std::vector<Scalar>& ratio, int drafts)
-      : s_{s}, drafts_{drafts}, breaks_(s.size()), segments_(2 * s.size()) {
+              const std::vector<char>& touches, const std::vector<Scalar>& ratio, const Coverage& coverage)
+      : s_{s}, coverage_{coverage}, breaks_(s.size()), segments_(2 * s.size()) {
     const int n = last();
     for (int i = 0; i <= n; ++i) {
       breaks_[at(i)].left = i - 1;
@@ -124,30 +127,10 @@ class LadderSweep {
   Scalar width(int a, int b) const { return s_[at(b)] - s_[at(a)]; }
   Scalar missed(int i) const { return Scalar{1} - s_[at(i)]; }
 
-  /// Slope of f between two breaks. With A = 1 - s_a and B = 1 - s_b the difference A^K - B^K over A - B is the sum
-  /// of A^i B^j over i + j = K - 1: no cancellation, however narrow the rung.
-  Scalar chord(int a, int b) const { return symmetric(missed(a), missed(b)); }
-  Scalar symmetric(const Scalar& a, const Scalar& b) const {
-    Scalar sum{1}, power{1};
-    for (int degree = 1; degree < drafts_; ++degree) {
-      power *= b;
-      sum = a * sum + power;
-    }
-    return sum;
-  }
-  /// Slope of f left of break i minus right of it, between neighbours a and c: s_c - s_a times the sum of A^i B^j C^k
-  /// over i + j + k = K - 2, by the same identity once more.
-  Scalar kink(int a, int i, int c) const {
-    if (drafts_ < 2) return Scalar{0};
-    const Scalar left = missed(a), middle = missed(i), right = missed(c);
-    Scalar three{1}, two{1}, power{1};
-    for (int degree = 1; degree < drafts_ - 1; ++degree) {
-      power *= right;
-      two = middle * two + power;
-      three = left * three + two;
-    }
-    return width(a, c) * three;
-  }
+  /// Slope of f between two breaks.
+  Scalar chord(int a, int b) const { return coverage_.chord(missed(a), missed(b)); }
+  /// Slope of f left of break i minus right of it, between neighbours a and c.
+  Scalar kink(int a, int i, int c) const { return width(a, c) * coverage_.bend(missed(a), missed(i), missed(c)); }
 
   void schedule(int i) {
     Break& b = breaks_[at(i)];
@@ -197,7 +180,7 @@ class LadderSweep {
   }
 
   const std::vector<Scalar>& s_;
-  int drafts_;
+  const Coverage& coverage_;
   std::vector<Break> breaks_;
   std::vector<Segment> segments_;
   int next_segment_ = 0;
@@ -206,16 +189,29 @@ class LadderSweep {
 
 }  // namespace detail
 
-/// The plan for K = `drafts` independent drafts on these rungs, whose p- over q-masses are `ratio`.
-template <class Scalar, class Rungs>
-LadderPlan<Scalar> plan_ladder(const Rungs& rungs, const std::vector<Scalar>& ratio, int drafts) {
+/// p- over q-mass of each rung, from the tokens' own masses: differences of prefix sums lose the narrow ones.
+template <class L, class Rungs>
+std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
+  std::vector<typename L::Scalar> p(static_cast<std::size_t>(rungs.size()), laws.zero()), q = p;
+  for (Token x = 0; x < laws.vocabulary(); ++x)
+    if (laws.proposal(x) > laws.zero()) {
+      const auto rung = static_cast<std::size_t>(laws.rung(rungs, x));
+      p[rung] += laws.target(x);
+      q[rung] += laws.proposal(x);
+    }
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] /= q[i];
+  return p;
+}
+
+/// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`.
+template <class L, class Rungs, class Coverage>
+LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, const Coverage& coverage) {
+  using Scalar = typename L::Scalar;
   const int n = rungs.size();
   std::vector<Scalar> s, g, excess, unserved;
   for (int i = 0; i <= n; ++i) {
     s.push_back(rungs.proposal_below(i));
-    Scalar all_missed{1};
-    for (int k = 0; k < drafts; ++k) all_missed *= Scalar{1} - s.back();
-    excess.push_back(rungs.target_below(i) - (Scalar{1} - all_missed));
+    excess.push_back(rungs.target_below(i) - (Scalar{1} - coverage.none(Scalar(Scalar{1} - s.back()))));
     unserved.push_back(std::max<Scalar>(excess.back(), Scalar{0}));
   }
   const auto peak = std::max_element(unserved.begin(), unserved.end());
@@ -229,7 +225,8 @@ LadderPlan<Scalar> plan_ladder(const Rungs& rungs, const std::vector<Scalar>& ra
     g.push_back(rungs.target_below(i) - unserved[place]);
     touches.push_back(unserved[place] == excess[place]);
   }
-  detail::LadderSweep<Scalar>(s, g, unserved, touches, ratio, drafts).run(plan);
+  const auto ratio = rung_ratios(laws, rungs);
+  detail::LadderSweep<Scalar, Coverage>(s, g, unserved, touches, ratio, coverage).run(plan);
   return plan;
 }
 
