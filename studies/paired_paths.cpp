@@ -27,8 +27,9 @@ class Worker {
   Worker(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t coins, std::uint64_t seed)
       : contexts_{source.open()}, coins_{coins}, seed_{seed} {
     for (const PathCell& cell : cells) {
-      paths_ = std::max(paths_, cell.drafts);
-      length_ = std::max(length_, cell.length);
+      lengths_.resize(std::max(lengths_.size(), static_cast<std::size_t>(cell.drafts)), 0);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(cell.drafts); ++k)
+        lengths_[k] = std::max(lengths_[k], cell.length);
       cells_.push_back({{.drafts = cell.drafts, .length = cell.length}, {}});
       for (const AnyPathVerifier* scheme : cell.schemes) {
         cells_.back().deciders.push_back(scheme->simulate_on(*contexts_, cells_.back().shape));
@@ -56,29 +57,28 @@ class Worker {
     std::vector<PathDeciderPtr<RatioTable, Philox>> deciders;
   };
 
-  /// The paths of the largest cell, token by token.
+  /// Every path as long as some cell wants it, token by token.
   void draw(std::uint64_t n, int start) {
-    tokens_.clear();
+    paths_.resize(lengths_.size());
     Philox draft(seed_, n, Philox::Role::draft);
-    for (int k = 0; k < paths_; ++k) {
+    for (std::size_t k = 0; k < paths_.size(); ++k) {
+      paths_[k].clear();
       int context = start;
-      for (int i = 0; i < length_; ++i) {
+      for (int i = 0; i < lengths_[k]; ++i) {
         const Token x = draft.pick(contexts_->laws(context).row(0));
         context = contexts_->next(context, x);
         if (context == PassageContexts::no_context) throw std::invalid_argument("paths longer than the source");
-        tokens_.push_back({x, context});
+        paths_[k].push_back({x, context});
       }
     }
   }
 
   void grow(const TreeShape& shape, int start) {
     tree_.clear(start);
-    for (int k = 0; k < shape.drafts; ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(shape.drafts); ++k) {
       int u = DraftTree::root;
-      for (int i = 0; i < shape.length; ++i) {
-        const Drawn& at = tokens_[static_cast<std::size_t>(k * length_ + i)];
-        u = tree_.draw(u, at.token, at.context);
-      }
+      for (std::size_t i = 0; i < static_cast<std::size_t>(shape.length); ++i)
+        u = tree_.draw(u, paths_[k][i].token, paths_[k][i].context);
     }
   }
 
@@ -116,9 +116,9 @@ class Worker {
 
   std::unique_ptr<PassageContexts> contexts_;
   std::uint64_t coins_, seed_;
-  int paths_ = 1, length_ = 1;
+  std::vector<int> lengths_;  // of path k
   std::vector<Cell> cells_;
-  std::vector<Drawn> tokens_;
+  std::vector<std::vector<Drawn>> paths_;
   std::vector<int> taus_;           // of one verification
   std::vector<std::int64_t> sums_;  // of one trial
   DraftTree tree_;

@@ -6,7 +6,7 @@
 //   tau_s      accepted[s]     accepted tokens of scheme s in one trial, summed over its coins
 //   D          squares[s, t]   sum over trials of (tau_s - tau_t)^2
 //
-// Cost: one draw of the longest paths a trial; laws at a node are computed once for all schemes and cells.
+// Cost: one draw of the longest paths that are wanted a trial; laws at a node are computed once for all schemes and cells.
 // Right because rules see only a tree of i.i.d. paths, and a trial with all its coins is one observation; counts are
 // integers, so threads do not matter.
 #pragma once

@@ -2,6 +2,7 @@
 // same drafts, and what they differ by with its error; then the one scheme that carries state, over many iterations.
 //
 //   E[tau]        accepted tokens of a passage, the extra token not counted
+//   K L           a single path with as many tokens as K paths of L: as many rows of the target
 //   difference    of two schemes on the same contexts, drafts and coins (studies/paired_paths.hpp), ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
@@ -89,11 +90,13 @@ struct LivePaths {
   static const AnyPathVerifier* found(std::string_view scheme) { return path_registry().verifier(scheme); }
 
   static std::vector<PathCell> plan() {
-    std::vector<PathCell> cells;
+    std::vector<PathCell> cells;  // of a length: one path, then a long one and several in turns
     for (const int length : lengths) {
       // One path by block verification: what several have to beat.
       cells.push_back({.drafts = 1, .length = length, .schemes = {found("token_path"), found("block")}});
       for (const int drafts : numbers) {
+        // As many tokens in one path, for the same number of target rows.
+        cells.push_back({.drafts = 1, .length = drafts * length, .schemes = {found("block")}});
         PathCell cell{.drafts = drafts, .length = length, .schemes = {}};
         for (const std::string_view scheme : schemes)
           if (const auto* verifier = found(scheme); verifier && verifier->takes(drafts))
@@ -112,9 +115,10 @@ struct LivePaths {
 
   static void write(const PassageSource& from, const std::vector<PathCell>& cells, const PairedResult& paired,
                     int length, Checks& checks, Document& document) {
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      if (cells[i].length == length) columns.push_back(i);
+    constexpr std::size_t width = 1 + 2 * std::size(numbers);
+    const std::size_t first = (length == lengths[0] ? 0 : 1) * width;
+    std::vector<std::size_t> columns{first};
+    for (std::size_t i = first + 2; i < first + width; i += 2) columns.push_back(i);
     Section means{.title = fmt::format("{}, L = {}: accepted tokens of a passage", from.name(), length),
                   .before = {fmt::format("  {}; {}", from.summary(), counted(paired.cells[0].trials, "context"))}};
     Section against{.title = fmt::format("{}, L = {}: the best of them against the others", from.name(), length)};
@@ -135,12 +139,17 @@ struct LivePaths {
       }
       if (any) means.table.rows.push_back(std::move(line));
     }
+    std::vector<Cell> one{{"block, one path of K L"}, {""}};
+    for (std::size_t i = first + 1; i < first + width; i += 2)
+      one.push_back({fmt::format("{:.4f} ±{:.4f}", paired.cells[i].mean(0), paired.cells[i].standard_error(0))});
+    means.table.rows.push_back(std::move(one));
     against.table.columns = {{"K", true}, {"scheme"}, {"against"}, {"difference", true}, {"errors", true}};
     for (const std::size_t i : columns) {
       check(from, cells[i], paired.cells[i], checks);
-      add_data(cells[i], paired.cells[i], document.data["sources"].back()["cells"]);
       if (cells[i].drafts > 1) add_differences(cells[i], paired.cells[i], against);
     }
+    for (std::size_t i = first; i < first + width; ++i)
+      add_data(cells[i], paired.cells[i], document.data["sources"].back()["cells"]);
     document.sections.push_back(std::move(means));
     document.sections.push_back(std::move(against));
   }
