@@ -138,7 +138,11 @@ void add(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from)
 }  // namespace
 
 PairedTally::PairedTally(std::size_t schemes, std::uint64_t coins_of_a_trial)
-    : coins(coins_of_a_trial), accepted(schemes), impossible(schemes), squares(schemes * schemes), longer(schemes * schemes),
+    : coins(coins_of_a_trial),
+      accepted(schemes),
+      impossible(schemes),
+      squares(schemes * schemes),
+      longer(schemes * schemes),
       own_squares(schemes) {}
 
 PairedTally& PairedTally::operator+=(const PairedTally& other) {
@@ -168,7 +172,8 @@ double PairedTally::difference_error(std::size_t s, std::size_t t) const {
 }
 
 PairedResult compare_paths(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t trials,
-                           std::uint64_t coins, const StudyOptions& options, const std::function<void(std::uint64_t)>& done) {
+                           std::uint64_t coins, const StudyOptions& options,
+                           const std::function<void(std::uint64_t)>& done) {
   const TrialBudget budget{.trials = trials,
                            .threads = options.threads > 0 ? options.threads : default_threads(),
                            .stop = options.stop,
@@ -179,11 +184,11 @@ PairedResult compare_paths(const PassageSource& source, std::span<const PathCell
     workers.push_back(std::make_unique<Worker>(source, cells, coins, options.seed));
   Tallies empty;
   for (const PathCell& cell : cells) empty.cells.emplace_back(cell.schemes.size(), coins);
-  Tallies total = run_trials(budget, empty,
-                             [&workers](int worker, std::uint64_t first, std::uint64_t count, Tallies& tallies) {
-                               for (std::uint64_t n = first; n < first + count; ++n)
-                                 workers[static_cast<std::size_t>(worker)]->trial(n, tallies);
-                             });
+  Tallies total =
+      run_trials(budget, empty, [&workers](int worker, std::uint64_t first, std::uint64_t count, Tallies& tallies) {
+        for (std::uint64_t n = first; n < first + count; ++n)
+          workers[static_cast<std::size_t>(worker)]->trial(n, tallies);
+      });
   PairedResult result{std::move(total.cells), true};
   for (const PairedTally& tally : result.cells) result.complete = result.complete && tally.trials == trials;
   return result;

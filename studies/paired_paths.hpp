@@ -6,9 +6,9 @@
 //   tau_s      accepted[s]     accepted tokens of scheme s in one trial, summed over its coins
 //   D          squares[s, t]   sum over trials of (tau_s - tau_t)^2
 //
-// Cost: one draw of the longest paths that are wanted a trial; laws at a node are computed once for all schemes and cells.
-// Right because rules see only a tree of i.i.d. paths, and a trial with all its coins is one observation; counts are
-// integers, so threads do not matter.
+// Cost: one draw of the longest paths that are wanted a trial; laws at a node are computed once for all schemes and
+// cells. Right because rules see only a tree of i.i.d. paths, and a trial with all its coins is one observation;
+// counts are integers, so threads do not matter.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct PathCell {
 /// What was counted of one cell.
 struct PairedTally {
   std::uint64_t trials = 0;
-  std::uint64_t coins = 1;                ///< verifications of a trial
-  std::vector<std::uint64_t> accepted;    ///< by scheme, summed over trials
-  std::vector<std::uint64_t> impossible;  ///< by scheme: passages that reached a branch of probability zero
-  std::vector<std::uint64_t> squares;     ///< by pair of schemes: (tau_s - tau_t)^2
-  std::vector<std::uint64_t> longer;      ///< by pair: verifications in which s accepted more than t
+  std::uint64_t coins = 1;                 ///< verifications of a trial
+  std::vector<std::uint64_t> accepted;     ///< by scheme, summed over trials
+  std::vector<std::uint64_t> impossible;   ///< by scheme: passages that reached a branch of probability zero
+  std::vector<std::uint64_t> squares;      ///< by pair of schemes: (tau_s - tau_t)^2
+  std::vector<std::uint64_t> longer;       ///< by pair: verifications in which s accepted more than t
   std::vector<std::uint64_t> own_squares;  ///< by scheme: tau_s^2
 
   PairedTally(std::size_t schemes, std::uint64_t coins_of_a_trial);
@@ -58,6 +58,7 @@ struct PairedResult {
 /// Trials 0 .. `trials` - 1 of `source`, which stores no trees, each verified with `coins` sets of coins. `done`
 /// counts trials, called between rounds.
 PairedResult compare_paths(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t trials,
-                           std::uint64_t coins, const StudyOptions& options, const std::function<void(std::uint64_t)>& done);
+                           std::uint64_t coins, const StudyOptions& options,
+                           const std::function<void(std::uint64_t)>& done);
 
 }  // namespace draftproof

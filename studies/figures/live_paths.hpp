@@ -31,19 +31,13 @@ struct LivePaths {
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961, on another model";
 
   /// Those that are not registered are left out.
-  static constexpr std::string_view schemes[] = {"block",
-                                                 "sample_and_match_walk",
-                                                 "recursive_rejection_walk",
-                                                 "k_seq_walk",
-                                                 "ladder_walk",
-                                                 "traversal",
-                                                 "greedy_multipath_block",
-                                                 "branch_reentry",
-                                                 "ladder_block"};
+  static constexpr std::string_view schemes[] = {
+      "block",     "sample_and_match_walk",  "recursive_rejection_walk", "k_seq_walk",  "ladder_walk",
+      "traversal", "greedy_multipath_block", "branch_reentry",           "ladder_block"};
   static constexpr std::string_view single[] = {"token_path", "block", "greedy_block"};
   static constexpr int numbers[] = {2, 3, 4, 8}, lengths[] = {4, 8};
   static constexpr std::uint64_t coins = 16;  ///< verifications of the same drafts
-  static constexpr int iterations = 32;      ///< of an episode
+  static constexpr int iterations = 32;       ///< of an episode
 
   static StudyResult run(const StudyOptions& options) {
     const std::vector<std::string> own{"data/stories260k.bin:q4", "data/stories260k.bin:q3",
@@ -69,8 +63,8 @@ struct LivePaths {
     Checks checks;
     for (const auto& from : sources) {
       const auto cells = plan();
-      const PairedResult paired = compare_paths(
-          *from, cells, contexts, coins, options, [&](std::uint64_t done) { options.tell(before + done, total); });
+      const PairedResult paired = compare_paths(*from, cells, contexts, coins, options,
+                                                [&](std::uint64_t done) { options.tell(before + done, total); });
       before += contexts;
       result.complete = result.complete && paired.complete;
       if (!paired.complete) break;
@@ -123,8 +117,7 @@ struct LivePaths {
                   .before = {fmt::format("  {}; {}", from.summary(), counted(paired.cells[0].trials, "context"))}};
     Section against{.title = fmt::format("{}, L = {}: the best of them against the others", from.name(), length)};
     means.table.columns = {{"scheme"}};
-    for (const std::size_t i : columns)
-      means.table.columns.push_back({fmt::format("K = {}", cells[i].drafts), true});
+    for (const std::size_t i : columns) means.table.columns.push_back({fmt::format("K = {}", cells[i].drafts), true});
     std::vector<std::string_view> rows{"token_path"};
     rows.insert(rows.end(), std::begin(schemes), std::end(schemes));
     for (const std::string_view scheme : rows) {
@@ -134,8 +127,9 @@ struct LivePaths {
         const std::size_t s = place(cells[i], scheme);
         const bool here = s < cells[i].schemes.size();
         any = any || here;
-        line.push_back({here ? fmt::format("{:.4f} ±{:.4f}", paired.cells[i].mean(s), paired.cells[i].standard_error(s))
-                             : std::string("-")});
+        line.push_back(
+            {here ? fmt::format("{:.4f} ±{:.4f}", paired.cells[i].mean(s), paired.cells[i].standard_error(s))
+                  : std::string("-")});
       }
       if (any) means.table.rows.push_back(std::move(line));
     }
@@ -159,9 +153,8 @@ struct LivePaths {
       return fmt::format("{}, K = {}, L = {}: {}", from.name(), cell.drafts, cell.length, claim);
     };
     for (std::size_t s = 0; s < cell.schemes.size(); ++s)
-      checks.at_most(static_cast<double>(tally.impossible[s]), 0, 0, [&] {
-        return what(fmt::format("impossible passages of {}", cell.schemes[s]->info().name));
-      });
+      checks.at_most(static_cast<double>(tally.impossible[s]), 0, 0,
+                     [&] { return what(fmt::format("impossible passages of {}", cell.schemes[s]->info().name)); });
     const std::size_t reentry = place(cell, "branch_reentry"), plain = place(cell, "greedy_multipath_block");
     if (reentry < cell.schemes.size() && plain < cell.schemes.size())
       checks.at_most(static_cast<double>(tally.times_longer(plain, reentry)), 0, 0,
@@ -176,8 +169,8 @@ struct LivePaths {
                                  {"standard_error", tally.standard_error(s)}};
       for (std::size_t t = 0; t < cell.schemes.size(); ++t)
         if (t != s)
-          row["minus"][std::string(cell.schemes[t]->info().name)] = {{"difference", tally.difference(s, t)},
-                                                                    {"standard_error", tally.difference_error(s, t)}};
+          row["minus"][std::string(cell.schemes[t]->info().name)] = {
+              {"difference", tally.difference(s, t)}, {"standard_error", tally.difference_error(s, t)}};
       data["schemes"].push_back(std::move(row));
     }
     out.push_back(std::move(data));
@@ -216,13 +209,13 @@ struct LivePaths {
                              .shape = {.drafts = 1, .length = length},
                              .seed = options.seed,
                              .iterations = iterations};
-        const PassageTally tally = simulate_passages(
-            run, from,
-            {.trials = episodes,
-             .threads = options.threads,
-             .stop = options.stop,
-             .progress = [&](std::uint64_t done) { options.tell(before + done, total); },
-             .shard = 1});
+        const PassageTally tally =
+            simulate_passages(run, from,
+                              {.trials = episodes,
+                               .threads = options.threads,
+                               .stop = options.stop,
+                               .progress = [&](std::uint64_t done) { options.tell(before + done, total); },
+                               .shard = 1});
         before += episodes;
         if (tally.trials != episodes) return false;
         section.table.rows.push_back({{std::string(scheme)},
