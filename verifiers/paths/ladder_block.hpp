@@ -10,8 +10,8 @@
 // group is taken uniformly. Cost: a plan and a pass a node, both kept per prefix, then O(K) and block verification's
 // passes. Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
 // Exact because block verification is for any law of its path that it is told truly, and given u and m the active
-// paths' next tokens are i.i.d. from q(.|u), whatever was chosen before. More paths
-// can be worse, rarely and by little (docs/ladder.md).
+// paths' next tokens are i.i.d. from q(.|u), whatever was chosen before. More paths can be worse,
+// rarely and by little (docs/ladder.md).
 #pragma once
 
 #include <draftproof/sim/chosen_steps.hpp>
