@@ -11,10 +11,13 @@ namespace draftproof {
 
 namespace {
 
-template <class List>
-[[noreturn]] void unknown(const std::string& what, const std::string& name, const List& list) {
+template <class... Lists>
+[[noreturn]] void unknown(const std::string& what, const std::string& name, const Lists&... lists) {
   std::string known;
-  for (const auto& item : list) known += fmt::format("{}{}", known.empty() ? "" : ", ", item->info().name);
+  const auto add = [&known](const auto& list) {
+    for (const auto& item : list) known += fmt::format("{}{}", known.empty() ? "" : ", ", item->info().name);
+  };
+  (add(lists), ...);
   throw InputError({.file = what, .found = in_quotes(name), .wanted = "one of " + known});
 }
 
@@ -37,6 +40,28 @@ std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>&
   for (const auto& verifier : registry().verifiers())
     if (mutants || verifier->kind() == Kind::verifier) selected.push_back(verifier.get());
   return selected;
+}
+
+SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mutants) {
+  SelectedVerifiers selected;
+  for (const auto& name : names) {
+    if (const auto* of_paths = path_registry().verifier(name))
+      selected.paths.push_back(of_paths);
+    else if (const auto* of_position = registry().verifier(name))
+      selected.position.push_back(of_position);
+    else
+      unknown("verifier", name, registry().verifiers(), path_registry().verifiers());
+  }
+  if (!names.empty()) return selected;
+  selected.position = select_verifiers({}, mutants);
+  for (const auto& verifier : path_registry().verifiers())
+    if (mutants || verifier->kind() == Kind::verifier) selected.paths.push_back(verifier.get());
+  return selected;
+}
+
+void need_law(const std::string& name) {
+  if (!registry().drafter(name) && !path_registry().drafter(name))
+    unknown("draft law", name, registry().drafters(), path_registry().drafters());
 }
 
 void SourceChoice::declare(CLI::App& app) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/registry.hpp>
 
 namespace draftproof {
@@ -17,6 +18,18 @@ const AnyDrafter& need_drafter(const std::string& name);
 
 /// The named verifiers, or all (mutants only if wanted).
 std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants);
+
+/// Verifiers of one position and of paths.
+struct SelectedVerifiers {
+  std::vector<const AnyVerifier*> position;
+  std::vector<const AnyPathVerifier*> paths;
+};
+
+/// The same of both levels; throws InputError for a name that neither has.
+SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mutants);
+
+/// Throws InputError for a draft law that neither level has.
+void need_law(const std::string& name);
 
 /// A source and what to do to its rows on loading.
 struct SourceChoice {

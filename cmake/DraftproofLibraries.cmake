@@ -20,6 +20,9 @@ draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::
                  DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::laws DIRECTORY properties/laws
                  REGISTRAR draftproof/properties/register_property.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::laws::paths
+                 DIRECTORY properties/paths/laws REGISTRAR draftproof/properties/paths/register_path_property.hpp
+                 TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers

@@ -13,7 +13,8 @@ struct WorVerifiedAsIid {
   static constexpr Info info{.name = "wor_verified_as_iid",
                              .summary = "drafts without replacement tested against the whole q",
                              .source = "common slip; recursive rejection of arXiv:2305.09781 on the wrong draft law",
-                             .drafts = DraftLaws{"without_replacement"}};
+                             .drafts = DraftLaws{"without_replacement"},
+                             .in_turn = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

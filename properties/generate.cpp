@@ -2,23 +2,9 @@
 #include <algorithm>
 
 #include <draftproof/properties/prover.hpp>
+#include <draftproof/properties/repair_weights.hpp>
 
 namespace draftproof {
-
-namespace {
-
-/// A row of zeros gets a 1; a proposal gets 1s on further tokens until its support is `support`.
-void repair(std::vector<int>& row, int support, Dice& dice) {
-  const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
-  const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));
-  while (alive() < wanted) {
-    auto x = static_cast<std::size_t>(dice.between(0, static_cast<int>(row.size()) - 1));
-    while (row[x] > 0) x = (x + 1) % row.size();
-    row[x] = 1;
-  }
-}
-
-}  // namespace
 
 Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts) {
   const auto& generators = registry().generators();
@@ -36,9 +22,9 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   instance.proposals.push_back(std::move(weights.proposal));
   while (several && std::ssize(instance.proposals) < instance.drafts)
     instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
-  repair(instance.target, 1, dice);
+  repair_weights(instance.target, 1, dice);
   // One token more than there are drafts exercises the last residual; one time in four the support may run out.
-  for (auto& row : instance.proposals) repair(row, dice.chance(3, 4) ? instance.drafts + 1 : 1, dice);
+  for (auto& row : instance.proposals) repair_weights(row, dice.chance(3, 4) ? instance.drafts + 1 : 1, dice);
   return instance;
 }
 

@@ -27,6 +27,9 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
+/// Target and proposals, to be edited.
+std::vector<std::vector<int>*> rows_of(Instance& instance);
+
 /// One step simpler, most drastic first: fewer drafts, a token dropped, two tokens merged, weights halved, a row made
 /// uniform on its support, single weights lowered. Valid instances only.
 std::vector<Instance> simpler(const Instance& instance);

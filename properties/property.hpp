@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <draftproof/properties/examination.hpp>
+#include <draftproof/properties/level.hpp>
 
 namespace draftproof {
 
@@ -25,13 +26,16 @@ struct Answer {
 /// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
 /// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
 /// be explored too.
-struct Property {
+template <class Level>
+struct PropertyOf {
   std::string_view name;
   std::string_view about;
   int every;
   bool explores;
-  bool (*applies)(const AnyVerifier&, const AnyDrafter&);
-  Answer (*check)(Examination&);
+  bool (*applies)(const typename Level::Verifier&, const typename Level::Drafter&);
+  Answer (*check)(typename Level::Examination&);
 };
+
+using Property = PropertyOf<PositionLevel>;
 
 }  // namespace draftproof

@@ -11,18 +11,20 @@ namespace draftproof {
 namespace {
 
 /// Undecided findings, as "padding (3)".
-std::string undecided_text(const Proof& proof) {
+template <class Level>
+std::string undecided_text(const ProofOf<Level>& proof) {
   std::string text;
-  for (const Finding& finding : proof.findings)
+  for (const auto& finding : proof.findings)
     if (finding.status == Status::undecided)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", finding.property, finding.undecided);
   return text;
 }
 
 /// What is known of a verifier that cannot be explored.
-std::string not_proved_line(const Proof& proof) {
+template <class Level>
+std::string not_proved_line(const ProofOf<Level>& proof) {
   std::string held;
-  for (const Finding& finding : proof.findings)
+  for (const auto& finding : proof.findings)
     if (finding.status == Status::held)
       held += fmt::format("{}{} on {}", held.empty() ? "" : ", ", finding.property,
                           counted(static_cast<std::uint64_t>(finding.held), "instance"));
@@ -31,7 +33,8 @@ std::string not_proved_line(const Proof& proof) {
 }
 
 /// In one sentence; nothing for a proof without a violation.
-std::string distance_text(const Distance& distance, int instances) {
+template <class Instance>
+std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
   return fmt::format("  TV to p: not 0 on {} of {}, at most {:.6f}, on {}", distance.off,
                      counted(static_cast<std::uint64_t>(instances), "instance"),
                      static_cast<double>(distance.largest), distance.instance.text());
@@ -39,7 +42,8 @@ std::string distance_text(const Distance& distance, int instances) {
 
 }  // namespace
 
-Cell verdict_cell(const Proof& proof) {
+template <class Level>
+Cell verdict_cell(const ProofOf<Level>& proof) {
   if (proof.lossy() && proof.distance)
     return {fmt::format("lossy, TV to {:.4f}", static_cast<double>(proof.distance->largest)), Tone::bad};
   if (proof.violation()) return {"refuted", Tone::bad};
@@ -49,8 +53,10 @@ Cell verdict_cell(const Proof& proof) {
   return {"undecided"};
 }
 
-nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
-  nlohmann::ordered_json data{{"verifier", proof.verifier->info().name},
+template <class Level>
+nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
+  nlohmann::ordered_json data{{"level", Level::name},
+                              {"verifier", proof.verifier->info().name},
                               {"law", proof.drafter->info().name},
                               {"verdict", proof.lossy()       ? "lossy"
                                           : proof.violation() ? "refuted"
@@ -67,7 +73,7 @@ nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
                                {"instances_off", proof.distance->off}};
     if (proof.distance->off > 0) data["total_variation"]["instance"] = proof.distance->instance.text();
   }
-  for (const Finding& finding : proof.findings) {
+  for (const auto& finding : proof.findings) {
     nlohmann::ordered_json entry{{"property", finding.property},
                                  {"status", to_text(finding.status)},
                                  {"held", finding.held},
@@ -82,9 +88,10 @@ nlohmann::ordered_json proof_data(const Proof& proof, bool timings) {
   return data;
 }
 
-std::vector<std::string> violation_lines(const Proof& proof) {
+template <class Level>
+std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
-  for (const Finding& finding : proof.findings) {
+  for (const auto& finding : proof.findings) {
     if (finding.status != Status::violated) continue;
     lines.push_back(fmt::format("  {} violated on {}", finding.property,
                                 finding.instance ? finding.instance->text() : "an instance"));
@@ -96,25 +103,27 @@ std::vector<std::string> violation_lines(const Proof& proof) {
   return lines;
 }
 
-std::string refutation_title(const Proof& proof) {
+template <class Level>
+std::string refutation_title(const ProofOf<Level>& proof) {
   return fmt::format("{} with {} drafts is {}", proof.verifier->info().name, proof.drafter->info().name,
                      proof.lossy() ? "lossy by design" : "refuted");
 }
 
-Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
-  Document document;
-  document.data = {
-      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
-  Section section{.title = "Proofs in exact fractions"};
+namespace {
+
+/// The table of one level, its proofs as data, and a section for every violation.
+template <class Level>
+void add_level(Document& document, std::vector<Section>& violations, std::string title,
+               std::span<const ProofOf<Level>> proofs, bool timings) {
+  Section section{.title = std::move(title)};
   section.table.columns = {{"verifier"},        {"draft law"},      {"verdict"},       {"properties held", true},
                            {"instances", true}, {"branches", true}, {"seconds", true}, {"undecided"}};
-  std::vector<Section> violations;
-  for (const Proof& proof : proofs) {
+  for (const ProofOf<Level>& proof : proofs) {
     document.data["proofs"].push_back(proof_data(proof, timings));
     const auto held = std::count_if(proof.findings.begin(), proof.findings.end(),
-                                    [](const Finding& finding) { return finding.status == Status::held; });
+                                    [](const auto& finding) { return finding.status == Status::held; });
     const auto asked = std::count_if(proof.findings.begin(), proof.findings.end(),
-                                     [](const Finding& finding) { return finding.status != Status::skipped; });
+                                     [](const auto& finding) { return finding.status != Status::skipped; });
     section.table.rows.push_back({{std::string(proof.verifier->info().name)},
                                   {std::string(proof.drafter->info().name)},
                                   verdict_cell(proof),
@@ -127,8 +136,31 @@ Document report_proofs(std::span<const Proof> proofs, const ProofOptions& option
     if (proof.violation()) violations.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(std::move(section));
+}
+
+}  // namespace
+
+Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
+                       const ProofOptions& options, bool timings) {
+  Document document;
+  document.data = {
+      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+  std::vector<Section> violations;
+  if (!proofs.empty() || path_proofs.empty())
+    add_level(document, violations, "Proofs in exact fractions", proofs, timings);
+  if (!path_proofs.empty())
+    add_level(document, violations, "Proofs of paths and trees in exact fractions", path_proofs, timings);
   for (auto& violation : violations) document.sections.push_back(std::move(violation));
   return document;
 }
+
+template Cell verdict_cell(const Proof&);
+template Cell verdict_cell(const PathProof&);
+template nlohmann::ordered_json proof_data(const Proof&, bool);
+template nlohmann::ordered_json proof_data(const PathProof&, bool);
+template std::string refutation_title(const Proof&);
+template std::string refutation_title(const PathProof&);
+template std::vector<std::string> violation_lines(const Proof&);
+template std::vector<std::string> violation_lines(const PathProof&);
 
 }  // namespace draftproof

@@ -12,6 +12,8 @@
 // a(x) = q(x) c(x), so that a(xy) = min(q(xy), a(x) p(y|x)), and the correction serves a(x) p(y|x) - a(xy).
 #pragma once
 
+#include <cassert>
+
 #include <draftproof/sim/contexts.hpp>
 
 namespace draftproof {
@@ -33,7 +35,10 @@ class PlainSteps {
   PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
 
   /// One step further, to a child of the last node.
-  void append(int child) { nodes_[++length_] = child; }
+  void append(int child) {
+    assert(length_ < max_path_length);
+    nodes_[++length_] = child;
+  }
 
   int length() const { return length_; }
   int node(int i) const { return nodes_[i]; }

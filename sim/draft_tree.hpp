@@ -156,6 +156,7 @@ struct TreeShape {
   int stem = 0;                  ///< tokens drafted before the paths part
 
   int children_at(int depth) const { return branching.empty() ? drafts : branching[static_cast<std::size_t>(depth)]; }
+  bool operator==(const TreeShape&) const = default;
 };
 
 }  // namespace draftproof

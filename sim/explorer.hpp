@@ -30,6 +30,8 @@ struct ExplorerLimits {
 template <class Weight>
 class Explorer {
  public:
+  static constexpr bool spreads_emitted = true;  ///< emit returns every_token
+
   explicit Explorer(ExplorerLimits limits = {}) : limits_{limits} {}
 
   template <class Scalar>

@@ -2,7 +2,7 @@
 // each of its tokens truly has, in place of q.
 //
 //   fan          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (skewed_row.hpp) in a fan, q itself on a single path
+//   row(i)       law of token i + 1 given the i before: skewed (token_order.hpp) in a fan, q itself on a single path
 //   choose       choose(order, u) -> child of u. Theirs is the greatest by the order the row was made with
 //
 // Cost: one skewed row a token. The choice never looks below the point where two paths part: what follows there is a
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <draftproof/sim/block_rule.hpp>
-#include <draftproof/sim/skewed_row.hpp>
+#include <draftproof/sim/token_order.hpp>
 
 namespace draftproof {
 

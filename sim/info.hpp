@@ -43,6 +43,8 @@ struct Claims {
   bool flag_is_membership = false;         ///< no token is emitted unflagged that is among the drafts
   bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows
   bool drafter_invariant = false;          ///< with its randomness fixed, the token depends on p and K alone
+  bool one_path_is_token_path = false;     ///< of paths, K = 1: accepts and emits as token verification of the path
+  bool one_path_is_block = false;          ///< of paths, K = 1: accepts and emits as block verification of the path
 };
 
 /// Why a scheme cannot run under an interpreter; empty text means it can.
@@ -65,6 +67,9 @@ struct Info {
   Claims claims{};
   Cannot cannot{};
   bool shared_noise = false;  ///< races through noise that its drafter reads too: a trial passes over the vocabulary
+  /// Decides on the drafts in turn and sees those up to it alone, so that whether another follows may depend on them.
+  bool in_turn = false;
+  bool ranks_tokens = false;  ///< chooses between equals by token ids: which drafts it accepts depends on them
 };
 
 struct DrafterInfo {

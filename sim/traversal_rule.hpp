@@ -13,6 +13,7 @@
 // must be draws of one row without replacement, in draw order: merged paths are, in order of first appearance.
 #pragma once
 
+#include <cassert>
 #include <vector>
 
 #include <draftproof/sim/contexts.hpp>
@@ -90,6 +91,7 @@ class TraversalRun {
       if (u.weight < laws.one()) u.weight = laws.zero();
       return;
     }
+    assert(u.refused <= static_cast<std::size_t>(max_drafts));
     Token seen[max_drafts];
     int count = 0;
     for (std::size_t i = 0; i < u.refused; ++i) seen[count++] = at_.tree().token(u.children[i]);

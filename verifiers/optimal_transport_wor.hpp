@@ -22,7 +22,8 @@ struct OptimalTransportWor : OptimalTransportOf<drafters::WithoutReplacement> {
                  .one_draft_is_single_draft = true,
                  .flag_is_membership = true,
                  .more_drafts_never_hurt = true},
-      .cannot = enumerated_plan};
+      .cannot = enumerated_plan,
+      .ranks_tokens = true};
 };
 
 }  // namespace draftproof::verifiers

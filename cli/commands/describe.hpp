@@ -1,4 +1,4 @@
-// `draftproof describe NAME`: all that one verifier, draft law or family says of itself.
+// `draftproof describe NAME`: all that one verifier, draft law, tree law or family says of itself.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,12 @@ struct Describe {
       describe_family(document, *family);
     else if (const auto* drafter = registry().drafter(item))
       describe_drafter(document, drafter->info());
+    else if (const auto* tree_drafter = path_registry().drafter(item))
+      describe_tree_drafter(document, tree_drafter->info());
+    else if (const auto found = select_of_both({item}, true); found.paths.empty())
+      describe_verifier(document, *found.position.front());
     else
-      describe_verifier(document, need_verifier(item));
+      describe_path_verifier(document, *found.paths.front());
     session.write(document);
     return exit_held;
   }
@@ -47,6 +51,18 @@ struct Describe {
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
     const Info& info = verifier.info();
     add(document, "kind", verifier.kind() == Kind::verifier ? "verifier" : "mutant");
+    describe_scheme(document, info);
+    add_runs(document, "CUDA kernel", info.cannot.device);
+  }
+
+  static void describe_path_verifier(Document& document, const AnyPathVerifier& verifier) {
+    add(document, "kind", verifier.kind() == Kind::verifier ? "path verifier" : "path mutant");
+    describe_scheme(document, verifier.info());
+    add(document, "carries state", verifier.stateful() ? "yes" : "no");
+  }
+
+  /// What is said of schemes of both levels.
+  static void describe_scheme(Document& document, const Info& info) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));
     std::string laws;
@@ -65,13 +81,28 @@ struct Describe {
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
     claim(info.claims.drafter_invariant, "the token does not depend on the proposal or the drafts");
     if (info.shared_noise) add(document, "reads noise of the drafter", "yes");
-    const auto runs = [&document](const char* interpreter, std::string_view reason) {
-      add(document, interpreter, reason.empty() ? "yes" : "no: " + std::string(reason));
-    };
-    runs("explored exactly", info.cannot.explore);
-    runs("simulated on tables", info.cannot.simulate);
-    runs("timed on fresh rows", info.cannot.fresh);
-    runs("CUDA kernel", info.cannot.device);
+    claim(info.claims.one_path_is_token_path, "one path: token verification, event by event");
+    claim(info.claims.one_path_is_block, "one path: block verification, event by event");
+    if (info.ranks_tokens) add(document, "breaks ties by token id", "yes");
+    add_runs(document, "explored exactly", info.cannot.explore);
+    add_runs(document, "simulated on tables", info.cannot.simulate);
+    add_runs(document, "timed on fresh rows", info.cannot.fresh);
+  }
+
+  static void add_runs(Document& document, const char* interpreter, std::string_view reason) {
+    add(document, interpreter, reason.empty() ? "yes" : "no: " + std::string(reason));
+  }
+
+  static void describe_tree_drafter(Document& document, const TreeDrafterInfo& info) {
+    add(document, "kind", "tree law");
+    add(document, "what it does", std::string(info.summary));
+    add(document, "drafts at a node",
+        info.fixed               ? "a function of the context"
+        : info.distinct_siblings ? "without replacement"
+                                 : "independent");
+    add(document, "heeds a stem", info.has_stem ? "yes" : "no");
+    add(document, "heeds branching", info.branches ? "yes" : "no");
+    add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
   }
 
   static std::string promise_text(const AnyVerifier& verifier) {

@@ -5,6 +5,7 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/registry.hpp>
 #include <draftproof/studies/study.hpp>
 
@@ -33,6 +34,13 @@ struct List {
     for (const auto& drafter : registry().drafters())
       add("draft laws", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
+    for (const auto& verifier : path_registry().verifiers())
+      add(verifier->kind() == Kind::verifier ? "path verifiers" : "path mutants", verifier->info().name,
+          verifier->info().summary);
+    for (const auto& drafter : path_registry().drafters())
+      add("tree laws", drafter->info().name, drafter->info().summary);
+    for (const PathProperty& property : path_registry().properties())
+      add("path properties", property.name, property.about);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);
     for (const Study& study : found_studies()) add("studies", study.name, study.about);

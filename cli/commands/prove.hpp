@@ -1,6 +1,15 @@
-// `draftproof prove`: verifiers held to every property in exact fractions, on generated instances or on a
-// given one.
+// `draftproof prove`: verifiers of one position and of paths held to every property in exact fractions, on generated
+// instances or on a given one.
 #pragma once
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/progress.hpp>
@@ -17,64 +26,98 @@ struct Prove {
   std::vector<std::string> names, laws;
   std::string instance_text;
   ProofOptions options;
+  std::optional<int> instances;
   bool mutants = false;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", names, "verifiers to prove; all if none is named");
+    app.add_option("verifier", names, "verifiers to prove, of one position or of paths; all if none is named");
     app.add_option("--law", laws, "draft laws; those each verifier is written for if none is named")->delimiter(',');
-    app.add_option("--instances", options.instances, "instances per verifier and draft law")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
+    app.add_option("--instances", instances,
+                   fmt::format("instances per verifier and draft law [{}, of paths {}]", PositionLevel::instances,
+                               PathLevel::instances))
+        ->check(CLI::Range(1, 1'000'000));
     app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
         ->check(many)
         ->capture_default_str();
-    app.add_option("--instance", instance_text, "only this instance, as in 'p=(1 1)/2 q=(0 1)/1 K=1'");
+    app.add_option("--instance", instance_text,
+                   fmt::format("only this instance, as in '{}' or '{}'", PositionLevel::example, PathLevel::example));
     app.add_flag("--mutants", mutants, "the mutants too");
   }
 
   int run(const Session& session) {
+    options.instances = instances.value_or(0);
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
-    std::vector<std::pair<const AnyVerifier*, const AnyDrafter*>> pairs;
-    for (const auto& law : laws) need_drafter(law);
-    for (const AnyVerifier* verifier : select_verifiers(names, mutants))
-      for (const AnyDrafter* drafter : registry().drafters_of(verifier->info()))
-        if (laws.empty() || std::find(laws.begin(), laws.end(), drafter->info().name) != laws.end())
-          pairs.emplace_back(verifier, drafter);
-    if (pairs.empty())
+    for (const auto& law : laws) need_law(law);
+    const SelectedVerifiers selected = select_of_both(names, mutants);
+    auto pairs = pairs_of<PositionLevel>(selected.position, registry());
+    auto path_pairs = pairs_of<PathLevel>(selected.paths, path_registry());
+    if (pairs.empty() && path_pairs.empty())
       throw InputError({.file = "prove",
                         .found = "no verifier for that draft law",
                         .wanted = "a law that `draftproof describe VERIFIER` names"});
-    std::vector<Proof> proofs;
-    Progress progress("proving", pairs.size(), session.quiet);
-    for (const auto& [verifier, drafter] : pairs) {
-      if (stop_requested()) break;
-      if (instance_text.empty())
-        proofs.push_back(prove(*verifier, *drafter, options));
-      else if (const Instance instance = parse(); Examination::possible(*verifier, *drafter, instance))
-        proofs.push_back(prove_on(*verifier, *drafter, instance, options));
-      progress.update(proofs.size());
+    if (!instance_text.empty() && !pairs.empty() && !path_pairs.empty()) {
+      // One instance is of one level; its first letter says which.
+      if (instance_text.find_first_not_of(' ') == instance_text.find('L'))
+        pairs.clear();
+      else
+        path_pairs.clear();
     }
-    if (proofs.empty() && !stop_requested())
+    Progress progress("proving", pairs.size() + path_pairs.size(), session.quiet);
+    const auto proofs = proofs_of<PositionLevel>(pairs, progress, 0);
+    const auto path_proofs = proofs_of<PathLevel>(path_pairs, progress, pairs.size());
+    if (proofs.empty() && path_proofs.empty() && !stop_requested())
       throw InputError({.file = "--instance",
                         .found = instance_text,
                         .wanted = "an instance that the verifier and its draft law are defined for"});
-    session.write(report_proofs(proofs, options, session.timings));
-    bool undecided = stop_requested();
-    for (const Proof& proof : proofs) {
-      if (proof.violation()) return exit_violated;
-      undecided = undecided || !proof.kept();
-    }
-    return undecided ? exit_undecided : exit_held;
+    session.write(report_proofs(proofs, path_proofs, options, session.timings));
+    const auto violated = [](const auto& proof) { return proof.violation() != nullptr; };
+    const auto kept = [](const auto& proof) { return proof.kept(); };
+    if (std::any_of(proofs.begin(), proofs.end(), violated) ||
+        std::any_of(path_proofs.begin(), path_proofs.end(), violated))
+      return exit_violated;
+    const bool decided = !stop_requested() && std::all_of(proofs.begin(), proofs.end(), kept) &&
+                         std::all_of(path_proofs.begin(), path_proofs.end(), kept);
+    return decided ? exit_held : exit_undecided;
   }
 
  private:
-  Instance parse() const {
+  template <class Level>
+  using Pairs = std::vector<std::pair<const typename Level::Verifier*, const typename Level::Drafter*>>;
+
+  template <class Level>
+  Pairs<Level> pairs_of(const std::vector<const typename Level::Verifier*>& verifiers, const auto& known) const {
+    Pairs<Level> pairs;
+    for (const auto* verifier : verifiers)
+      for (const auto* drafter : known.drafters_of(verifier->info()))
+        if (laws.empty() || std::find(laws.begin(), laws.end(), drafter->info().name) != laws.end())
+          pairs.emplace_back(verifier, drafter);
+    return pairs;
+  }
+
+  template <class Level>
+  std::vector<ProofOf<Level>> proofs_of(const Pairs<Level>& pairs, Progress& progress, std::size_t done) const {
+    std::vector<ProofOf<Level>> proofs;
+    std::optional<typename Level::Instance> given;
+    if (!instance_text.empty() && !pairs.empty()) given = parse<Level>();
+    for (const auto& [verifier, drafter] : pairs) {
+      if (stop_requested()) break;
+      if (!given)
+        proofs.push_back(prove(*verifier, *drafter, options));
+      else if (Level::Examination::possible(*verifier, *drafter, *given))
+        proofs.push_back(prove_on(*verifier, *drafter, *given, options));
+      progress.update(done + proofs.size());
+    }
+    return proofs;
+  }
+
+  template <class Level>
+  typename Level::Instance parse() const {
     try {
-      return Instance::parse(instance_text);
+      return Level::Instance::parse(instance_text);
     } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .found = error.what(), .wanted = "p=(1 1)/2 q=(0 1)/1 K=1"});
+      throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
     }
   }
 };

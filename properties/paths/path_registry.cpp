@@ -18,6 +18,9 @@ void PathRegistry::add(std::unique_ptr<AnyPathVerifier> verifier) {
 void PathRegistry::add(std::unique_ptr<AnyTreeDrafter> drafter) {
   insert_sorted(drafters_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
 }
+void PathRegistry::add(const PathProperty& property) {
+  insert_sorted(properties_, property, [](const auto& p) { return std::tuple(0, p.name); });
+}
 
 const AnyPathVerifier* PathRegistry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
 const AnyTreeDrafter* PathRegistry::drafter(std::string_view name) const { return find_named(drafters_, name); }

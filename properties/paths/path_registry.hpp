@@ -1,11 +1,12 @@
-// Everything that was found for paths and trees: verifiers, mutants and drafters, by name. Walks of the verifiers of
-// one position are among them.
+// Everything that was found for paths and trees: verifiers, mutants, drafters and properties, by name. Walks of
+// the verifiers of one position are among them.
 #pragma once
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include <draftproof/properties/paths/path_property.hpp>
 #include <draftproof/properties/paths/path_subject.hpp>
 
 namespace draftproof {
@@ -17,9 +18,11 @@ class PathRegistry {
 
   void add(std::unique_ptr<AnyPathVerifier> verifier);
   void add(std::unique_ptr<AnyTreeDrafter> drafter);
+  void add(const PathProperty& property);
 
   const std::vector<std::unique_ptr<AnyPathVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyTreeDrafter>>& drafters() const { return drafters_; }
+  const std::vector<PathProperty>& properties() const { return properties_; }
 
   /// Null if there is none of that name.
   const AnyPathVerifier* verifier(std::string_view name) const;
@@ -30,6 +33,7 @@ class PathRegistry {
  private:
   std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_;
   std::vector<std::unique_ptr<AnyTreeDrafter>> drafters_;
+  std::vector<PathProperty> properties_;
 };
 
 /// The registry with everything of this library in it.

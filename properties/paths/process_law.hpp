@@ -87,10 +87,10 @@ ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int 
   open[{{}, context, {}}] = Weight(1);
   while (!open.empty()) {
     const auto state = open.extract(open.begin());
-    const auto& [prefix, at, carry] = state.key();
-    law.complete &= explore_iteration(scheme, at, carry,
+    const ProcessState<Weight>& from = state.key();
+    law.complete &= explore_iteration(scheme, from.context, from.carry,
                                       [&](Tokens emitted, int next, Carry<Weight> left, const Weight& probability) {
-                                        Tokens longer = prefix;
+                                        Tokens longer = from.prefix;
                                         longer.insert(longer.end(), emitted.begin(), emitted.end());
                                         const Weight reached = state.mapped() * probability;
                                         if (static_cast<int>(longer.size()) >= tokens) {

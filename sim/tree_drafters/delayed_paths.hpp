@@ -9,8 +9,8 @@
 namespace draftproof::tree_drafters {
 
 struct DelayedPaths {
-  static constexpr TreeDrafterInfo info{.name = "delayed_paths",
-                                        .summary = "a stem, then K independent paths from its end"};
+  static constexpr TreeDrafterInfo info{
+      .name = "delayed_paths", .summary = "a stem, then K independent paths from its end", .has_stem = true};
 
   template <class L, class R>
   void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {

@@ -12,7 +12,8 @@ namespace draftproof::tree_drafters {
 struct WithoutReplacementTree {
   static constexpr TreeDrafterInfo info{.name = "without_replacement_tree",
                                         .summary = "children of every node drawn without replacement",
-                                        .distinct_siblings = true};
+                                        .distinct_siblings = true,
+                                        .branches = true};
 
   template <class L, class R>
   void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {

@@ -50,6 +50,42 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
   EXPECT_EQ(accepted("greedy_multipath_block", toy, 3), Rational(1289, 729));
 }
 
+// Not published: what the schemes of ours accept beside them.
+TEST(PublishedPaths, TheExampleWithOurSchemes) {
+  const auto toy = small::constant({1, 2}, {2, 1});
+  EXPECT_EQ(accepted("layer_frame", toy, 2), Rational(112, 81));
+  EXPECT_EQ(accepted("branch_reentry", toy, 2), Rational(131, 81));
+  EXPECT_EQ(accepted("ladder_walk", toy, 2), Rational(128, 81));
+  EXPECT_EQ(accepted("layer_frame", toy, 3), Rational(1103, 729));
+  EXPECT_EQ(accepted("branch_reentry", toy, 3), Rational(945353, 512487));
+  EXPECT_EQ(accepted("ladder_walk", toy, 3), Rational(742, 405));
+}
+
+// A stem where the laws agree is accepted, and what follows is the example itself.
+TEST(PublishedPaths, TheExampleBehindAStem) {
+  const Rows<Rational> toy(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
+  const Rows<Rational> equal(normalised(std::vector{1, 1}), normalised(std::vector{1, 1}));
+  const small::Model model({equal, toy, toy});
+  const TreeShape shape{.drafts = 2, .length = 3, .stem = 1};
+  const std::vector<std::pair<std::string_view, Rational>> cases{{"traversal", {115, 81}},
+                                                                 {"layer_frame", {112, 81}},
+                                                                 {"greedy_multipath_block", {131, 81}},
+                                                                 {"branch_reentry", {131, 81}}};
+  for (const auto& [scheme, behind] : cases)
+    EXPECT_EQ(small::law(scheme, "delayed_paths", model, shape).mean_accepted(), 1 + behind) << scheme;
+}
+
+TEST(PublishedPaths, LayersAcceptMoreThanOnePath) {
+  int more = 0;
+  for (int seed = 0; seed < 24; ++seed) {
+    const auto model = small::random_model(1000 + seed, 2 + seed % 2, 2);
+    const Rational one = accepted("block", model, 1), layers = accepted("layer_frame", model, 2);
+    EXPECT_GE(layers, one) << seed;
+    more += layers > one;
+  }
+  EXPECT_GT(more, 12);
+}
+
 const std::string_view accept_all[]{"token_path", "block",     "greedy_block", "recursive_rejection_walk",
                                     "k_seq_walk", "traversal", "layer_frame"};
 

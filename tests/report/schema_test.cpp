@@ -145,6 +145,32 @@ TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
   EXPECT_EQ(proof_data(proof, false)["total_variation"]["largest"], 0.25);
 }
 
+TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
+  const std::vector<Proof> proofs{proof_with(Status::held)};
+  PathProof of_paths{.verifier = path_registry().verifier("block"),
+                     .drafter = path_registry().drafter("iid_paths"),
+                     .instances = 3,
+                     .leaves = 12};
+  of_paths.findings.push_back({.property = "completed_law",
+                               .status = Status::violated,
+                               .evidence = "after [0] got this",
+                               .instance = PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"),
+                               .replay = "draftproof prove block"});
+  const Document document = report_proofs(proofs, {&of_paths, 1}, {}, false);
+  EXPECT_EQ(document.data["schema"], "draftproof.prove/1");
+  const Json& one = document.data["proofs"][0];
+  const Json& two = document.data["proofs"][1];
+  EXPECT_EQ(keys(one), keys(two));
+  EXPECT_EQ(one["level"], "position");
+  EXPECT_EQ(two["level"], "paths");
+  EXPECT_EQ(two["law"], "iid_paths");
+  EXPECT_EQ(two["verdict"], "refuted");
+  EXPECT_EQ(two["findings"][0]["counterexample"], "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1");
+  EXPECT_EQ(two["findings"][0]["evidence"], "after [0] got this");
+  ASSERT_EQ(document.sections.size(), 3u) << "a table a level, and the violation";
+  EXPECT_EQ(report_proofs({}, {&of_paths, 1}, {}, false).sections.size(), 2u) << "no table without rows";
+}
+
 TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
 
 TEST(ProofReport, VerdictsInWords) {

@@ -17,7 +17,7 @@ struct Block {
                              .source = "Sun et al. 2025, arXiv:2403.10444",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true}};
+                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -19,7 +19,7 @@ struct TokenPath {
                              .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true}};
+                             .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -1,7 +1,7 @@
 # Whatever list shows can be described.
 run(0 list --json)
 set(listed "${out}")
-foreach(kind verifiers mutants draft_laws families)
+foreach(kind verifiers mutants draft_laws path_verifiers path_mutants tree_laws families)
   string(JSON last LENGTH "${listed}" ${kind})
   math(EXPR last "${last} - 1")
   foreach(i RANGE ${last})

@@ -1,10 +1,12 @@
 # Everything that was found, by kind. Looked for, not compared: a new file must not break a test of the list.
 run(0 list)
-foreach(kind verifiers mutants "draft laws" properties instances families)
+foreach(kind verifiers mutants "draft laws" properties "path verifiers" "path mutants" "tree laws" "path properties"
+        instances families)
   says(out "(^|\n)${kind}\n")
 endforeach()
 says(out "\n  single_draft +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+\n")
 says(out "\n  resample_from_target ")
+says(out "\n  single_draft_walk +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+, at every node of a tree\n")
 
 run(0 list --json)
 string(JSON schema GET "${out}" schema)
@@ -12,7 +14,8 @@ if(NOT schema STREQUAL "draftproof.list/1")
   fail("schema")
 endif()
 # Every header of the rooms is listed under its file's name.
-foreach(room verifiers mutants)
+foreach(room verifiers mutants sim/drafters properties/laws verifiers/paths mutants/paths sim/tree_drafters
+        properties/paths/laws)
   file(GLOB headers ${SOURCE}/${room}/*.hpp)
   foreach(header ${headers})
     get_filename_component(name ${header} NAME_WE)

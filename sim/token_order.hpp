@@ -1,5 +1,5 @@
-// The next token of the greatest of K independent paths. Paths are compared token by token, by a strict order of the
-// tokens at each node; the greatest one is no longer a path of q, but its law is known.
+// A strict order of the tokens at a node, and the law it gives the next token of the greatest of K independent paths.
+// Paths are compared token by token; the greatest one is no longer a draw of q, but its law is known.
 //
 //   K             fan.paths        independent paths that were compared
 //   B             fan.below        probability that a path is less than all that pass through node u

@@ -1,0 +1,27 @@
+// With p = q after every prefix a scheme that claims it accepts a whole path always.
+#pragma once
+
+#include <draftproof/properties/paths/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
+struct EqualLaws {
+  static constexpr std::string_view name = "equal_laws";
+  static constexpr std::string_view about = "where claimed: p = q accepts L tokens with probability 1";
+  static constexpr int every = 4;
+
+  /// A fixed tree may miss what the target emits.
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+    return verifier.info().claims.accepts_equal_laws && !drafter.info().fixed;
+  }
+  static Answer check(PathExamination& at) {
+    PathInstance equal = at.instance();
+    for (auto& [prefix, weights] : equal.rows) weights.proposal = weights.target;
+    const auto law = at.law_of(equal);
+    if (!law.complete) return Answer::undecided("the tree was not walked whole");
+    return Answer::held_if(law.accepted.back() == 1,
+                           [&] { return "with q = p the numbers accepted have law " + to_text(law.accepted); });
+  }
+};
+
+}  // namespace draftproof::laws::paths

@@ -1,0 +1,54 @@
+// Where a law of sequences leaves the target: the first prefix after which the next token has the wrong law.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/properties/paths/prefix.hpp>
+#include <draftproof/sim/prefix_contexts.hpp>
+
+namespace draftproof {
+
+struct WrongPrefix {
+  Tokens prefix;
+  Rational beyond;                    ///< probability that a sequence goes on after the prefix
+  std::vector<Rational> got, wanted;  ///< laws of the next token, given that
+
+  std::string text() const {
+    return "after " + prefix_text(prefix) + " got " + to_text(got) + ", wanted " + to_text(wanted) + ", TV " +
+           to_text(total_variation(got, wanted)) + "; reached with probability " + to_text(beyond);
+  }
+};
+
+/// Shorter prefixes first, then by token ids. Nothing if, whenever a sequence goes beyond a prefix, its next token
+/// has the law p(.|prefix).
+inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
+                                                     const PrefixContexts<Rows<Rational>>& contexts) {
+  const auto size = static_cast<std::size_t>(contexts.vocabulary());
+  std::map<Tokens, std::vector<Rational>, ShorterFirst> next;  // mass of each token after each prefix
+  for (const auto& [sequence, mass] : sequences)
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      auto& row = next[Tokens(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(i))];
+      if (row.empty()) row.resize(size);
+      row[static_cast<std::size_t>(sequence[i])] += mass;
+    }
+  for (auto& [prefix, row] : next) {
+    int context = 0;
+    for (const Token x : prefix) context = contexts.next(context, x);
+    const auto& laws = contexts.laws(context);
+    Rational beyond = 0;
+    for (const Rational& mass : row) beyond += mass;
+    bool right = true;
+    for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * laws.target(static_cast<Token>(x));
+    if (right) continue;
+    WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = {}};
+    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: then the row would be right
+    for (std::size_t x = 0; x < size; ++x) wrong.wanted.push_back(laws.target(static_cast<Token>(x)));
+    return wrong;
+  }
+  return std::nullopt;
+}
+
+}  // namespace draftproof

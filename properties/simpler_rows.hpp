@@ -1,0 +1,71 @@
+// Shrinking steps that every kind of instance shares: edits of its rows of weights.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace draftproof {
+
+/// Collects the candidates that are valid and differ from `origin`. `Instance` has valid(), == and rows_of(instance),
+/// a list of pointers to its rows.
+template <class Instance>
+class Candidates {
+ public:
+  explicit Candidates(const Instance& origin) : origin_{origin} {}
+
+  template <class Edit>
+  void add(Edit edit) {
+    Instance candidate = origin_;
+    edit(candidate);
+    if (candidate.valid() && candidate != origin_) found_.push_back(std::move(candidate));
+  }
+  template <class Edit>
+  void add_to_all_rows(Edit edit) {
+    add([&](Instance& candidate) {
+      for (std::vector<int>* row : rows_of(candidate)) edit(*row);
+    });
+  }
+  /// The same edit on one row at a time.
+  template <class Edit>
+  void add_to_each_row(Edit edit) {
+    Instance copy = origin_;
+    for (std::size_t r = 0; r < rows_of(copy).size(); ++r)
+      add([&](Instance& candidate) { edit(*rows_of(candidate)[r]); });
+  }
+  /// Weights halved everywhere, then row by row, a row made uniform on its support, single weights lowered.
+  void add_smaller_weights(std::size_t vocabulary) {
+    const auto halve = [](std::vector<int>& row) {
+      for (int& weight : row) weight = (weight + 1) / 2;
+    };
+    add_to_all_rows(halve);
+    add_to_each_row(halve);
+    add_to_each_row([](std::vector<int>& row) {
+      for (int& weight : row) weight = weight > 0;
+    });
+    for (std::size_t x = 0; x < vocabulary; ++x)
+      for (const auto& lower : {+[](int) { return 0; }, +[](int) { return 1; }, +[](int w) { return w / 2; },
+                                +[](int w) { return w - 1; }})
+        add_to_each_row([x, lower](std::vector<int>& row) {
+          if (row[x] > lower(row[x])) row[x] = lower(row[x]);
+        });
+  }
+  std::vector<Instance> take() { return std::move(found_); }
+
+ private:
+  const Instance& origin_;
+  std::vector<Instance> found_;
+};
+
+/// Row without token x.
+inline void drop_token(std::vector<int>& row, std::size_t x) {
+  row.erase(row.begin() + static_cast<std::ptrdiff_t>(x));
+}
+
+/// Row with token x + 1 counted as x.
+inline void merge_tokens(std::vector<int>& row, std::size_t x) {
+  row[x] += row[x + 1];
+  drop_token(row, x + 1);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,2 @@
+run(0 describe delayed_paths)
+approved()

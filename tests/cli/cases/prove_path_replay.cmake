@@ -1,0 +1,13 @@
+# The replay line of a refutation on generated models finds the same first wrong prefix on the same model.
+run(1 prove resorted_drafts_walk --law delayed_paths --instances 60)
+if(NOT out MATCHES "completed_law violated on ([^\n]+)\n    (after [^\n]+)\n    replay: draftproof ([^\n]+)\n")
+  fail("no replay line")
+endif()
+set(instance "${CMAKE_MATCH_1}")
+set(evidence "${CMAKE_MATCH_2}")
+separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_3}")
+run(1 ${replay})
+string(FIND "${out}" "completed_law violated on ${instance}\n    ${evidence}\n" place)
+if(place EQUAL -1)
+  fail("the replay does not show: ${instance}: ${evidence}")
+endif()

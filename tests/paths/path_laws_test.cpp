@@ -1,0 +1,120 @@
+// Each property of paths can fail: a verifier or a drafter that is wrong in the one way it looks for is reported.
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/paths/path_erased.hpp>
+#include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/tests/paths/wrong_schemes.hpp>
+
+namespace draftproof {
+namespace {
+
+using namespace wrong;
+
+const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
+
+/// A proof refers to its verifier and drafter: they are kept.
+template <class V>
+const AnyPathVerifier& verifier_of() {
+  static const PathVerifierOf<V> verifier(Kind::mutant);
+  return verifier;
+}
+template <class V>
+PathProof proof_of() {
+  return prove(verifier_of<V>(), iid_paths(), {.instances = 96});
+}
+template <class D>
+PathProof proof_with_drafter() {
+  static const TreeDrafterOf<D> drafter;
+  return prove(*path_registry().verifier("sample_and_match_walk"), drafter, {.instances = 48});
+}
+
+const PathFinding* finding(const PathProof& proof, std::string_view property) {
+  for (const PathFinding& finding : proof.findings)
+    if (finding.property == property) return &finding;
+  return nullptr;
+}
+
+void expect_violated(const PathProof& proof, std::string_view property) {
+  const PathFinding* found = finding(proof, property);
+  ASSERT_TRUE(found) << property << " does not apply to " << proof.verifier->info().name;
+  EXPECT_EQ(found->status, Status::violated) << property << " holds for " << proof.verifier->info().name;
+  EXPECT_FALSE(found->evidence.empty());
+  EXPECT_TRUE(found->instance);
+}
+
+TEST(PathProperties, CompletedLawSeesAWrongLaw) { expect_violated(proof_of<AcceptAlways>(), "completed_law"); }
+
+TEST(PathProperties, CompletedLawNamesThePrefixBeforeAWrongBonus) {
+  const PathProof proof = proof_of<BonusFromDraft>();
+  expect_violated(proof, "completed_law");
+  const PathFinding& found = *finding(proof, "completed_law");
+  EXPECT_EQ(found.instance->shape.length, 1) << found.instance->text();
+  EXPECT_EQ(found.evidence.rfind("after [", 0), 0u) << found.evidence;
+  EXPECT_EQ(found.evidence.rfind("after []", 0), std::string::npos) << "its first token is right: " << found.evidence;
+}
+
+TEST(PathProperties, CompletedLawOnAnExampleByHand) {
+  // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and taken with 1/2; after it comes
+  // another 0, where the target wants either.
+  const PathProof proof =
+      prove_on(verifier_of<BonusFromDraft>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 0)/1"), {});
+  EXPECT_EQ(finding(proof, "completed_law")->evidence,
+            "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1/2");
+}
+
+TEST(PathProperties, ProcessLawSeesALaterIteration) {
+  expect_violated(proof_of<ForgetsItself>(), "process_law");
+  EXPECT_EQ(finding(proof_of<ForgetsItself>(), "completed_law"), nullptr) << "one iteration of it is right";
+}
+TEST(PathProperties, ProcessLawHoldsForAStateWithoutAMeaning) {
+  const PathProof proof = proof_of<CarriesForNothing>();
+  EXPECT_TRUE(proof.exact());
+  EXPECT_EQ(finding(proof, "process_law")->held, 96);
+}
+
+TEST(PathProperties, FixedTreeLawSeesRelianceOnTheDraftLaw) {
+  const PathProof proof = proof_of<SoldForAny>();
+  expect_violated(proof, "fixed_tree_law");
+  EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact over sampled drafts all the same";
+}
+TEST(PathProperties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(PathProperties, OnePathSeesAnotherDecision) { expect_violated(proof_of<ClaimsTokenPath>(), "one_path"); }
+TEST(PathProperties, OnePathTellsTokensFromBlocks) {
+  const PathProof proof = proof_of<ClaimsBlock>();
+  expect_violated(proof, "one_path");
+  EXPECT_EQ(finding(proof, "one_path")->instance->shape.length, 2) << "with L = 1 they are the same";
+}
+TEST(PathProperties, DisjointSupportsSeeAnAcceptedDraft) {
+  expect_violated(proof_of<AcceptAlways>(), "disjoint_supports");
+}
+TEST(PathProperties, RelabellingSeesIds) { expect_violated(proof_of<LikesTokenZero>(), "relabelling"); }
+TEST(PathProperties, TauBoundsSeeMoreThanThePossible) { expect_violated(proof_of<AcceptAlways>(), "tau_bounds"); }
+
+TEST(PathProperties, DeclaredLawSeesDraftsOfAnotherRow) {
+  expect_violated(proof_with_drafter<DrawsFromTarget>(), "declared_law");
+}
+TEST(PathProperties, DeclaredLawSeesRepeatsAmongDistinctSiblings) {
+  expect_violated(proof_with_drafter<ClaimsDistinct>(), "declared_law");
+}
+TEST(PathProperties, DeclaredLawSeesRandomnessInAFixedTree) {
+  expect_violated(proof_with_drafter<ClaimsFixed>(), "declared_law");
+}
+
+TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
+  const PathProof proof =
+      prove_on(verifier_of<ReachesNothing>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1) q=(1 1)"), {});
+  ASSERT_TRUE(proof.violation());
+  EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
+}
+
+TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
+  const std::vector<std::string_view> shown{"completed_law", "declared_law",   "disjoint_supports",
+                                            "equal_laws",    "fixed_tree_law", "one_path",
+                                            "process_law",   "relabelling",    "tau_bounds"};
+  std::vector<std::string_view> registered;
+  for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
+  EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
+}
+
+}  // namespace
+}  // namespace draftproof
