@@ -1,5 +1,5 @@
 // Block verification against token verification of one path as it gets longer: in fractions on models that allow it,
-// on drafts of a live model and on captured trees by their means.
+// on drafts of the sources that are given, live models or captured trees, by their means.
 //
 //   L            drafted tokens        1 .. 16; captured trees as far as they go
 //   gain         block / token - 1     of E[tau], the extra token not counted
@@ -49,10 +49,7 @@ struct BlockAgainstToken {
     result.document.data = {
         {"schema", "draftproof.study.block_against_token/1"}, {"seed", options.seed}, {"contexts", contexts}};
     std::vector<std::unique_ptr<PassageSource>> sources;
-    const std::vector<std::string> own{"data/stories260k.bin:q4", "data/stories260k.bin:q3",
-                                       "data/stories260k.bin:exit4", "data/stories512_trees.npz"};
-    for (const std::string& spec : options.sources.empty() ? own : options.sources)
-      sources.push_back(PassageSource::open(spec, {.seed = options.seed}));
+    for (const std::string& spec : options.sources) sources.push_back(PassageSource::open(spec, {.seed = options.seed}));
     Checks checks;
     Section gains{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1",
                   .table = {{{"model"}}, {}}};

@@ -6,7 +6,8 @@
 //   difference    of two schemes on the same contexts, drafts and coins (studies/paired_paths.hpp), ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
-// Effort counts contexts of each draft; an eighth as many episodes. Cost: 30 ms a context.
+// Without sources it wants the model in data/, seen from the repository's root. Effort counts contexts of each draft;
+// an eighth as many episodes. Cost: 0.1 s a context.
 // Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes it does not have.
 // Holds if no passage reached a branch of probability zero, and re-entering branches never made a passage shorter:
 // its first run is greedy multi-path block verification with the same coins.
