@@ -48,6 +48,33 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
+// Coin c of trial n is what address n coins + c gives: no two verifications share their randomness.
+TEST(PairedPaths, CoinsAreNotShared) {
+  constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
+  const auto source = open_rows();
+  const auto contexts = source->open();
+  const TreeShape shape{.drafts = 2, .length = 3};
+  const auto decider = small::verifier("traversal").simulate_on(*contexts, shape);
+  std::uint64_t accepted = 0, squares = 0;
+  DraftTree tree;
+  for (std::uint64_t n = 0; n < trials; ++n) {
+    tree.clear(contexts->start(n));
+    Philox draft(seed, n, Philox::Role::draft);
+    small::drafter("iid_paths").draw(*contexts, shape, draft, tree);
+    std::uint64_t sum = 0;
+    for (std::uint64_t coin = 0; coin < coins; ++coin) {
+      Philox verify(seed, n * coins + coin, Philox::Role::verify);
+      sum += static_cast<std::uint64_t>(tree.depth(decider->decide(tree, {}, verify).node));
+    }
+    accepted += sum;
+    squares += sum * sum;
+  }
+  const auto tally =
+      compare_paths(*source, std::vector{cell(2, 3, {"traversal"})}, trials, coins, on_threads(2), ignore).cells[0];
+  EXPECT_EQ(tally.accepted[0], accepted);
+  EXPECT_EQ(tally.own_squares[0], squares);
+}
+
 TEST(PairedPaths, SameForAnyThreads) {
   const auto source = open_rows();
   const std::vector cells{cell(1, 6, {"block", "token_path"}), cell(2, 3, {"traversal", "k_seq_walk"})};
