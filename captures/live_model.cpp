@@ -20,6 +20,8 @@ namespace {
 
 /// Texts have 8 to 71 tokens: long enough to be about something, short against the 512 that the model can read.
 constexpr int shortest_text = 8, text_lengths = 64;
+/// The longest text, and the longest path that is drafted after it (PassageSource::longest).
+constexpr int needed_context = shortest_text + text_lengths - 1 + 64;
 constexpr std::uint32_t text_purpose = 0x6c697665;  // its own range of counters: no draft or verdict shares them
 
 struct Models {
@@ -57,6 +59,9 @@ class LiveContexts final : public PassageContexts {
     return forgotten_ + node;
   }
   int forgotten() const override { return forgotten_; }
+  int room(int context) const override {
+    return models_->target.shape().context - 1 - nodes_[static_cast<std::size_t>(context - forgotten_)].depth;
+  }
 
   const RatioTable& laws(int context) const override {
     const int index = context - forgotten_;
@@ -175,6 +180,10 @@ std::unique_ptr<PassageSource> open_live_model(const std::string& spec, const So
                            : colon == std::string::npos ? "q4"
                                                         : spec.substr(colon + 1);
   StoryModel target = StoryModel::open(spec.substr(0, colon));
+  if (const int context = target.shape().context; context < needed_context)
+    throw InputError({.file = spec,
+                      .found = fmt::format("a context of {} tokens", context),
+                      .wanted = fmt::format("at least {}, a text and a path", needed_context)});
   StoryModel draft = draft_of(target, word, spec);
   return std::make_unique<LiveModel>(
       spec, word,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ class PassageContexts : public Contexts<RatioTable> {
  public:
   /// The context in which trial `trial` starts; 0 <= trial. What was known of earlier trials may be forgotten.
   virtual int start(std::uint64_t trial) = 0;
+  /// Tokens that may follow `context`: a model reads so far and no further. Drafts go no deeper.
+  virtual int room(int /*context*/) const { return std::numeric_limits<int>::max(); }
   /// The stored tree of that trial with its paths cut to `shape`, where trees are stored; null where a drafter has to
   /// draw one.
   virtual const DraftTree* tree(std::uint64_t, const TreeShape&) { return nullptr; }

@@ -31,8 +31,10 @@ class Reader {
     return {reinterpret_cast<const char*>(part.data()), size};
   }
   std::vector<float> floats(int rows, int columns = 1) {
-    std::vector<float> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
-    const auto part = take(values.size() * sizeof(float));
+    const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    // The file has to have them before memory is asked for.
+    const auto part = take(size * sizeof(float));
+    std::vector<float> values(size);
     std::memcpy(values.data(), part.data(), part.size());
     for (const float value : values)
       if (!std::isfinite(value)) fail(fmt::format("the weight {}", value), "finite numbers");

@@ -25,7 +25,7 @@ class Worker {
     int context = contexts_->start(n);
     Carry<double> carry;
     std::uint64_t accepted = 0;
-    for (int i = 0; i < run_.iterations; ++i) {
+    for (int i = 0; i < run_.iterations && contexts_->room(context) >= run_.shape.length; ++i) {
       const std::uint64_t address = n * static_cast<std::uint64_t>(run_.iterations) + static_cast<std::uint64_t>(i);
       const DraftTree* tree = contexts_->tree(n, run_.shape);
       if (!tree) {

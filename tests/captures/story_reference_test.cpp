@@ -1,0 +1,92 @@
+// The forward pass against captured rows, which another program computed in float64 from the same weights: contexts
+// that are stored whole, for the target and its three cheaper copies.
+#include <cmath>
+#include <deque>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/capture.hpp>
+#include <draftproof/captures/story_model.hpp>
+
+namespace draftproof {
+namespace {
+
+const std::string data = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
+
+/// Probabilities after `tokens`.
+std::vector<double> law_after(const StoryModel& model, std::span<const std::int64_t> tokens) {
+  std::deque<StoryMemory> memories;
+  std::vector<const StoryMemory*> before;
+  std::vector<double> law;
+  for (const std::int64_t token : tokens) {
+    law = model.read(static_cast<int>(token), before, memories.emplace_back());
+    before.push_back(&memories.back());
+  }
+  for (double& value : law) value = std::exp(value);
+  return law;
+}
+
+constexpr int enough = 16;  // positions: seconds
+
+/// Largest difference of a probability, over positions whose context starts where the text did (token 1).
+double largest_difference(const StoryModel& model, const Capture& rows, const std::string& name) {
+  double largest = 0;
+  int compared = 0;
+  for (std::size_t i = 0; i < rows.positions(); ++i) {
+    const auto tokens = rows.context(i);
+    if (tokens.empty() || tokens.front() != 1) continue;
+    if (++compared > enough) break;
+    const std::vector<double> law = law_after(model, tokens);
+    const std::vector<double> stored = name == "target" ? rows.target(i) : rows.proposal(name, i);
+    for (std::size_t x = 0; x < law.size(); ++x) largest = std::max(largest, std::abs(law[x] - stored[x]));
+  }
+  EXPECT_GT(compared, enough);
+  return largest;
+}
+
+class StoryReference : public testing::Test {
+ protected:
+  const StoryModel target_ = StoryModel::open(data + "stories260k.bin");
+  const Capture rows_ = Capture::open(data + "stories512_positions.npz");
+};
+
+// Rows are stored as float32 logarithms: p is off by at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8; rows are
+// normalised on reading, which at most doubles it. The pass in doubles adds about 1e-13.
+constexpr double stored_precision = 0x1p-24;
+
+TEST_F(StoryReference, Target) { EXPECT_LT(largest_difference(target_, rows_, "target"), stored_precision); }
+
+TEST_F(StoryReference, FirstFourLayers) {
+  EXPECT_LT(largest_difference(target_.cut(4), rows_, "draft_exit4"), stored_precision);
+}
+
+// A rounded weight is a step times a scale, here rounded to float, there perhaps not: 2^-23 of its size. 36 matrices
+// deep that is 36 2^-23 of a logit below 32 in size, and a quarter of it in a probability, as p (1 - p) <= 1/4. One
+// weight rounded to another step changes a probability by a thousand times as much.
+constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
+
+TEST_F(StoryReference, FourBits) {
+  EXPECT_LT(largest_difference(target_.rounded(4), rows_, "draft_q4"), rounded_precision);
+}
+
+TEST_F(StoryReference, ThreeBits) {
+  EXPECT_LT(largest_difference(target_.rounded(3), rows_, "draft_q3"), rounded_precision);
+}
+
+// Without these the tests above could not tell the copies from the target.
+TEST_F(StoryReference, CopiesAreNotTheTarget) {
+  EXPECT_GT(largest_difference(target_, rows_, "draft_q4"), 0.1);
+  EXPECT_GT(largest_difference(target_.rounded(4), rows_, "draft_q3"), 0.1);
+  EXPECT_GT(largest_difference(target_.cut(3), rows_, "draft_exit4"), 0.1);
+}
+
+TEST_F(StoryReference, PiecesAreText) {
+  std::string text;
+  for (const std::int64_t token : rows_.context(0)) text += target_.piece(static_cast<int>(token));
+  EXPECT_TRUE(text.starts_with("<s>▁Once▁upon▁a▁time,")) << text;
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,119 @@
+// Captured trees whose arrays contradict each other are refused with their place; good ones are read as they lie.
+#include <cmath>
+
+#include <draftproof/captures/captured_trees.hpp>
+#include <draftproof/captures/npz.hpp>
+#include <draftproof/captures/tree_capture.hpp>
+
+#include "hostile.hpp"
+
+namespace draftproof {
+namespace {
+
+using namespace hostile;
+
+/// Two contexts with two paths of two tokens, V = 3. Nodes 0 .. 3 are of the first context: root, after 0, after 0 0,
+/// after 0 2; its second path shares the first step. Nodes 4 .. 8: two paths that part at once.
+struct Trees {
+  std::vector<std::int32_t> paths{0, 0, 0, 2, 1, 1, 2, 0};
+  std::vector<std::int32_t> nodes{0, 1, 2, 0, 1, 3, 4, 5, 6, 4, 7, 8};
+  std::vector<std::size_t> paths_shape{2, 2, 2}, nodes_shape{2, 2, 3};
+  int rows = 9;
+
+  NamedArrays arrays() const {
+    std::vector<float> uniform(static_cast<std::size_t>(rows) * 3, static_cast<float>(std::log(1.0 / 3)));
+    const std::vector<std::size_t> shape{static_cast<std::size_t>(rows), 3};
+    return {{"target", make_array<float>(shape, uniform)},
+            {"draft", make_array<float>(shape, uniform)},
+            {"paths", make_array<std::int32_t>(paths_shape, paths)},
+            {"path_nodes", make_array<std::int32_t>(nodes_shape, nodes)}};
+  }
+};
+
+std::filesystem::path written(const TemporaryDirectory& directory, const NamedArrays& arrays) {
+  const auto file = directory / "trees.npz";
+  write_npz(file, arrays);
+  return file;
+}
+
+TEST(TreeCapture, ReadsWhatIsThere) {
+  const TemporaryDirectory directory;
+  const auto file = written(directory, Trees{}.arrays());
+  ASSERT_TRUE(TreeCapture::recognises(file));
+  const TreeCapture trees = TreeCapture::open(file);
+  EXPECT_EQ(trees.contexts(), 2u);
+  EXPECT_EQ(trees.paths(), 2u);
+  EXPECT_EQ(trees.length(), 2u);
+  EXPECT_EQ(trees.node(0, 1, 2), 3u);
+  EXPECT_EQ(trees.node(1, 1, 1), 7u);
+  EXPECT_EQ(trees.symbol(0, 1, 1), 2u);
+  EXPECT_EQ(trees.symbol(1, 0, 0), 1u);
+}
+
+TEST(TreeCapture, KnowsWhatHoldsNoTrees) {
+  const TemporaryDirectory directory;
+  NamedArrays arrays = Trees{}.arrays();
+  arrays.resize(2);
+  EXPECT_FALSE(TreeCapture::recognises(written(directory, arrays)));
+  EXPECT_FALSE(TreeCapture::recognises(directory.write("x.npy", "text")));
+  expect_input_error([&] { TreeCapture::recognises(directory.write("x.npz", "text")); }, {"x.npz"});
+}
+
+TEST(TreeCapture, RefusesArraysThatContradict) {
+  const TemporaryDirectory directory;
+  const auto refused = [&](auto change, const std::vector<std::string>& parts) {
+    Trees trees;
+    change(trees);
+    const auto file = written(directory, trees.arrays());
+    expect_input_error([&] { TreeCapture::open(file); }, parts);
+  };
+  refused([](Trees& t) { t.nodes[5] = 9; }, {"trees.npz", "path_nodes", "node 9", "a row below 9"});
+  refused([](Trees& t) { t.nodes[0] = -1; }, {"path_nodes", "node -1"});
+  refused([](Trees& t) { t.paths[3] = 3; }, {"paths", "token 3"});
+  refused([](Trees& t) { t.paths[3] = -1; }, {"paths", "token -1"});
+  // The same node after another token, and after another node.
+  refused([](Trees& t) { t.paths[2] = 1; }, {"node 1 after two different prefixes"});
+  refused([](Trees& t) { t.nodes[8] = 2; }, {"node 2 after two different prefixes"});
+  refused([](Trees& t) { t.paths_shape = {2, 4}; }, {"paths", "2 dimensions"});
+  refused([](Trees& t) { t.paths_shape = {4, 1, 2}; }, {"path_nodes", "[2, 2, 3]", "[4, 1, 3]"});
+  refused([](Trees& t) { t.nodes_shape = {2, 3, 2}; }, {"path_nodes", "[2, 3, 2]"});
+  refused([](Trees& t) { t.paths.clear(), t.paths_shape = {2, 0, 2}; }, {"path_nodes"});
+}
+
+TEST(TreeCapture, RefusesMissingAndForeignArrays) {
+  const TemporaryDirectory directory;
+  for (const std::string name : {"paths", "path_nodes", "target", "draft"}) {
+    NamedArrays arrays = Trees{}.arrays();
+    std::erase_if(arrays, [&](const auto& array) { return array.first == name; });
+    const auto file = written(directory, arrays);
+    expect_input_error([&] { TreeCapture::open(file); }, {"trees.npz", name});
+  }
+  NamedArrays arrays = Trees{}.arrays();
+  arrays[2].second = make_array<float>({2, 2, 2}, std::vector<float>(8, 0));
+  const auto file = written(directory, arrays);
+  expect_input_error([&] { TreeCapture::open(file); }, {"paths", "integers"});
+}
+
+TEST(CapturedTrees, AreSourcesOfPassages) {
+  const TemporaryDirectory directory;
+  const auto file = written(directory, Trees{}.arrays());
+  const auto source = open_captured_trees(file, {});
+  EXPECT_EQ(source->most_paths(), 2);
+  EXPECT_EQ(source->longest(), 2);
+  const auto contexts = source->open();
+  // Trial 3: the second context, its paths beginning with the second.
+  const DraftTree* tree = contexts->tree(3, {.drafts = 2, .length = 2});
+  ASSERT_EQ(contexts->start(3), 4);
+  ASSERT_EQ(tree->size(), 5);
+  EXPECT_EQ(tree->context(1), 7);
+  EXPECT_EQ(tree->token(1), 2);
+  EXPECT_EQ(tree->context(4), 6);
+  EXPECT_EQ(contexts->tree(0, {.drafts = 2, .length = 2})->size(), 4) << "the shared step is one node";
+  EXPECT_EQ(contexts->tree(0, {.drafts = 2, .length = 1})->size(), 2);
+  expect_input_error([&] { open_captured_trees(file, {.target_filter = {.temperature = 0.5}}); },
+                     {"trees.npz", "filter"});
+  expect_input_error([&] { open_captured_trees(file, {.proposals = {"draft_x"}}); }, {"trees.npz", "draft_x"});
+}
+
+}  // namespace
+}  // namespace draftproof
