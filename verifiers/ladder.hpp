@@ -61,12 +61,17 @@ struct Ladder {
   struct Plan {
     std::shared_ptr<const Core<L>> core;
     decltype(residual_of(std::declval<const L&>(), core)) residual;
+    bool nothing_left;  ///< the residual is 0 everywhere: every flip is certain, and only rounding could refuse it
   };
 
   template <Laws L>
   Plan<L> prepare(const L& laws, int drafts) const {
     auto core = std::make_shared<const Core<L>>(laws, drafts);
-    return {core, residual_of(laws, core)};
+    // What is left of p adds up to at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
+    bool nothing_left = !(laws.one() - core->plan.acceptance > typename L::Scalar(0x1p-20));
+    for (Token x = 0; nothing_left && x < laws.vocabulary(); ++x)
+      nothing_left = !(laws.target(x) > core->selected(laws, x));
+    return {core, residual_of(laws, core), nothing_left};
   }
 
   template <Position P, RandomSource R>
@@ -83,9 +88,7 @@ struct Ladder {
       if (core.levels.together(top, laws.rung(core.rungs, at.draft(k)), u)) group[size++] = k;
     const int chosen = size == 1 ? group[0] : group[random.pick(EqualWeights{size})];
     const Token x = at.draft(chosen);
-    // Where single tokens reach 1, p_I is p and every flip is certain: only rounding could refuse it.
-    const bool certain = decltype(core.rungs)::single_tokens && !(core.plan.acceptance < at.one());
-    if (random.flip(at.target(x), core.selected(laws, x)) || certain) return accepted(x, chosen);
+    if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
     return random.emit(plan.residual);
   }
 };

@@ -81,7 +81,7 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
 // 4e-14 of itself. Statistics are sums of laws times factors below 200 (a logarithm), and their own rounding
 // over 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or
 // token moves them by more than 1e-6.
-constexpr double tolerance = 1e-10;
+constexpr double stored_tolerance = 1e-10;
 
 void expect_reference(const std::string& file, std::size_t statistics_wanted) {
   const std::string data = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
@@ -93,7 +93,7 @@ void expect_reference(const std::string& file, std::size_t statistics_wanted) {
       const auto found = statistics(capture, draft, std::stod(temperature));
       for (const auto& [name, value] : wanted.items()) {
         ASSERT_TRUE(found.contains(name)) << name;
-        EXPECT_NEAR(found.at(name), value.get<double>(), tolerance) << draft << ' ' << temperature << ' ' << name;
+        EXPECT_NEAR(found.at(name), value.get<double>(), stored_tolerance) << draft << ' ' << temperature << ' ' << name;
         ++compared;
       }
     }

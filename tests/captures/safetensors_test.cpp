@@ -8,14 +8,14 @@ namespace {
 using namespace hostile;
 
 bool any_array(std::string_view) { return true; }
-const std::string data = raw(std::vector<float>{0, 1, 2, 3, 4, 5});
+const std::string six_raw_floats = raw(std::vector<float>{0, 1, 2, 3, 4, 5});
 const std::string good_header =
     R"({"__metadata__":{"values":"logit"},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
     R"("a":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})";
 
 TEST(SafetensorsFile, ReadsArraysInTheOrderOfTheirData) {
   const TemporaryDirectory directory;
-  const auto file = directory.write("x.safetensors", safetensors(good_header + "   ", data));
+  const auto file = directory.write("x.safetensors", safetensors(good_header + "   ", six_raw_floats));
   const Safetensors read = read_safetensors(file, any_array);
   ASSERT_EQ(read.arrays.size(), 2u);
   EXPECT_EQ(read.arrays[0].first, "b");
@@ -28,7 +28,7 @@ TEST(SafetensorsFile, SkipsWhatIsNotWanted) {
   const TemporaryDirectory directory;
   const std::string header = R"({"x":{"dtype":"F8_E4M3","shape":[16],"data_offsets":[0,16]},)"
                              R"("a":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})";
-  const auto file = directory.write("x.safetensors", safetensors(header, data));
+  const auto file = directory.write("x.safetensors", safetensors(header, six_raw_floats));
   const Safetensors read = read_safetensors(file, [](std::string_view name) { return name == "a"; });
   ASSERT_EQ(read.arrays.size(), 1u);
   EXPECT_EQ(read.arrays[0].second.as_double(0), 4);
@@ -38,7 +38,7 @@ TEST(SafetensorsFile, SkipsWhatIsNotWanted) {
 TEST(SafetensorsFile, RefusesHeadersThatLie) {
   const TemporaryDirectory directory;
   const auto refused = [&](const std::string& header, const std::string& part) {
-    const auto file = directory.write("lie.safetensors", safetensors(header, data));
+    const auto file = directory.write("lie.safetensors", safetensors(header, six_raw_floats));
     expect_input_error([&] { read_safetensors(file, any_array); }, {"lie.safetensors", part});
   };
   const auto one = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
@@ -75,7 +75,7 @@ TEST(SafetensorsFile, RefusesBadJson) {
   for (const std::string& header :
        {std::string("{"), std::string("[]"), std::string("7"), std::string(""), std::string("{\"a\":1e999}"),
         std::string("{\"\xFF\":1}"), std::string(8, '\0'), deep}) {
-    const auto file = directory.write("json.safetensors", safetensors(header, data));
+    const auto file = directory.write("json.safetensors", safetensors(header, six_raw_floats));
     expect_input_error([&] { read_safetensors(file, any_array); }, {"json.safetensors"});
   }
 }
@@ -83,14 +83,14 @@ TEST(SafetensorsFile, RefusesBadJson) {
 TEST(SafetensorsFile, RefusesHeaderLengthsBeyondTheFile) {
   const TemporaryDirectory directory;
   for (const std::uint64_t length : {std::uint64_t{1} << 20, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
-    const auto file = directory.write("length.safetensors", little(length, 8) + good_header + data);
+    const auto file = directory.write("length.safetensors", little(length, 8) + good_header + six_raw_floats);
     expect_input_error([&] { read_safetensors(file, any_array); }, {"length.safetensors", "a header of"});
   }
 }
 
 TEST(SafetensorsFile, RefusesEveryTruncation) {
   const TemporaryDirectory directory;
-  const std::string good = safetensors(good_header, data);
+  const std::string good = safetensors(good_header, six_raw_floats);
   for (std::size_t length = 0; length < good.size(); ++length) {
     const auto file = directory.write("cut.safetensors", good.substr(0, length));
     expect_input_error([&] { read_safetensors(file, any_array); }, {"cut.safetensors"});

@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-const std::string data = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
+const std::string data_directory = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
 
 /// Probabilities after `tokens`.
 std::vector<double> law_after(const StoryModel& model, std::span<const std::int64_t> tokens) {
@@ -48,8 +48,8 @@ double largest_difference(const StoryModel& model, const Capture& rows, const st
 
 class StoryReference : public testing::Test {
  protected:
-  const StoryModel target_ = StoryModel::open(data + "stories260k.bin");
-  const Capture rows_ = Capture::open(data + "stories512_positions.npz");
+  const StoryModel target_ = StoryModel::open(data_directory + "stories260k.bin");
+  const Capture rows_ = Capture::open(data_directory + "stories512_positions.npz");
 };
 
 // Rows are stored as float32 logarithms: p is off by at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8; rows are

@@ -10,15 +10,15 @@
 namespace draftproof {
 namespace {
 
-// Rows are violated by 1e-11 at most, each by Clp's and by the search's tolerance, and no price exceeds the number
+// Rows are violated by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the number
 // of prefixes, 14; certificates add 1e-9.
-constexpr double tolerance = 2e-9;
+constexpr double antichain_tolerance = 2e-9;
 
 void expect_optimum(const TreeLaw& trees, const std::optional<double>& value) {
   ASSERT_TRUE(value);
   const TreeCertificate certificate = tree_optimum(trees, Sight::one_shot);
-  EXPECT_LE(static_cast<double>(certificate.lower), *value + tolerance);
-  EXPECT_GE(static_cast<double>(certificate.upper), *value - tolerance);
+  EXPECT_LE(static_cast<double>(certificate.lower), *value + antichain_tolerance);
+  EXPECT_GE(static_cast<double>(certificate.upper), *value - antichain_tolerance);
 }
 
 /// The full tree of `vocabulary` tokens and `length` levels, all drafted at once.
@@ -109,7 +109,7 @@ TEST(Antichains, AreTooManySoon) {
   const Meets always = [](std::span<const int>) { return 1.0; };
   EXPECT_FALSE(antichain_optimum(law, always, 674));
   // Every tree holds every prefix: all that the target allows, one token a level.
-  EXPECT_NEAR(antichain_optimum(law, always, 675).value(), 3, tolerance);
+  EXPECT_NEAR(antichain_optimum(law, always, 675).value(), 3, antichain_tolerance);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::map<Tokens, double> reversed_back(const std::map<Tokens, double>& emitted, 
 
 // Both sides add at most 2^12 products of a dozen factors in double: 2^12 * 12 * 2^-53 = 6e-12 at worst, 1e-15 in
 // practice; the file promises 1e-12.
-constexpr double tolerance = 1e-10;
+constexpr double reference_law_tolerance = 1e-10;
 
 TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
   std::map<std::string, int> compared, missing;
@@ -108,14 +108,14 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
     auto law = explore_passage_law<Rows<double>>(*drafter, *decider, contexts, c.shape);
     if (reversed) law.emitted = reversed_back(law.emitted, c.model->vocabulary);
     ASSERT_TRUE(law.complete) << c.id;
-    ASSERT_NEAR(law.mean_accepted(), c.mean_accepted, tolerance) << c.id << ' ' << c.scheme;
+    ASSERT_NEAR(law.mean_accepted(), c.mean_accepted, reference_law_tolerance) << c.id << ' ' << c.scheme;
     for (std::size_t i = 0; i < c.accepted.size(); ++i)
-      ASSERT_NEAR(law.accepted[i], c.accepted[i], tolerance) << c.id << ' ' << c.scheme << " tau = " << i;
+      ASSERT_NEAR(law.accepted[i], c.accepted[i], reference_law_tolerance) << c.id << ' ' << c.scheme << " tau = " << i;
     for (const auto& [tokens, probability] : law.emitted) {
       if (c.emitted.empty()) break;  // a process: tests/paths/process_test.cpp
       const auto wanted = c.emitted.find(tokens);
       const double value = wanted == c.emitted.end() ? 0 : wanted->second;
-      ASSERT_NEAR(probability, value, tolerance) << c.id << ' ' << c.scheme;
+      ASSERT_NEAR(probability, value, reference_law_tolerance) << c.id << ' ' << c.scheme;
       largest = std::max(largest, std::abs(probability - value));
     }
     for (const auto& [tokens, probability] : c.emitted) ASSERT_TRUE(law.emitted.contains(tokens)) << c.id;

@@ -134,7 +134,7 @@ TEST(CanonicalTwoStep, IsLosslessForAnyWeights) {
 /// A plan in double is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens,
 /// 1e-14; the law of the sets and its walk add a few roundings of 2^-53 a leaf: together well below what the
 /// file asks for.
-constexpr double tolerance = 1e-12;
+constexpr double flow_tolerance = 1e-12;
 
 template <class V>
 double deviation(const golden::Case& c, std::string_view draft_law) {
@@ -167,7 +167,7 @@ TEST(FlowPlans, EveryReferenceCase) {
   for (const golden::Case& c : golden::cases()) {
     if (c.scheme != "ot_lp" && c.scheme != "two_step_canonical") continue;
     const double found = deviation(c);
-    EXPECT_LE(found, tolerance) << c.id;
+    EXPECT_LE(found, flow_tolerance) << c.id;
     largest = std::max(largest, found);
     ++compared[c.scheme + "/" + c.draft_law];
   }

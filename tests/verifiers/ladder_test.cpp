@@ -121,6 +121,27 @@ double planned_acceptance(const L& laws, int drafts) {
   return laws.sum([&](Token x) { return std::min(laws.target(x), core.selected(laws, x)); });
 }
 
+// Where the optimum is 1, p_I is p and a refusal would have nothing to emit: in doubles p_I may miss p by a rounding, and
+// the acceptance the plan computes may miss 1.
+TEST(Ladder, RoundingReachesNoEmptyResidual) {
+  const auto explore = [](const Instance& instance) {
+    const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
+    const auto doubles = [](const std::vector<Rational>& row) {
+      std::vector<double> values;
+      for (const Rational& value : row) values.push_back(static_cast<double>(value));
+      return values;
+    };
+    const Rows<double> rows(doubles(p), doubles(q));
+    const auto decider = registry().verifier("ladder")->explore_on(rows, instance.drafts);
+    const auto law = explore_law(*registry().drafter("iid"), *decider, rows, instance.drafts);
+    // A dozen roundings on each of at most 8^4 leaves.
+    EXPECT_NEAR(law.membership, iid_optimum(RatioTable(doubles(p), doubles(q)), instance.drafts).acceptance, 1e-12)
+        << instance.text();
+  };
+  explore(Instance::parse("p=(4 5)/9 q=(2 1)/3 K=2"));
+  for (int n = 0; n < 2000; ++n) explore(generate_instance(77, n, 3, false));
+}
+
 TEST(Ladder, RoundingCostsNothingOnCapturedDistributions) {
   // Narrow rungs among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
   // cancellation, so each of K chords errs by a few 2^-53 of itself, and V truncations of 2^-60 come on top.
