@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/properties/registry.hpp>
 #include <draftproof/sim/threads.hpp>
 #include <draftproof/studies/study.hpp>
 
@@ -16,6 +17,7 @@ namespace draftproof {
 
 /// The sources asked for, or the study's own.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
+  registry();  // families are registered with everything else
   std::vector<Source> sources;
   for (const std::string& spec : options.sources.empty() ? by_default : options.sources)
     sources.push_back(Source::open(spec, {.seed = options.seed}));

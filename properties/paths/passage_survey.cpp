@@ -18,7 +18,8 @@ bool wanted(const std::vector<std::string>& names, std::string_view name) {
 
 bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
   if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
-  return info.drafts.any() ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
+  // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
+  return info.drafts.includes("iid_paths") ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
 }
 
 void check(const PassageSource& source, const PassageSurveyOptions& options) {

@@ -21,7 +21,7 @@ struct PassageSurveyOptions {
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
-  std::vector<std::string> laws{};       ///< tree laws; empty: the first each verifier is written for
+  std::vector<std::string> laws{};       ///< tree laws; empty: independent paths, or the first a verifier takes
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t passages)> progress{};

@@ -1,6 +1,6 @@
 # Two models of each size; the instance on which more paths hurt.
-foreach(threads 1 2 7)
-  run(0 reproduce multipath_in_k --effort 2 --threads ${threads} --json)
+foreach(threads 1 7)
+  run(0 reproduce multipath_in_k --effort 1 --threads ${threads} --json)
   if(threads EQUAL 1)
     set(one "${out}")
   elseif(NOT out STREQUAL one)
