@@ -14,6 +14,7 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/sim/contexts.hpp>
 #include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/rows.hpp>
 
 namespace draftproof {
 
@@ -42,6 +43,11 @@ class PassageSource {
   virtual bool stored_trees() const { return false; }
   virtual int most_paths() const { return max_drafts; }
   virtual int longest() const { return 64; }
+
+  /// The same contexts as plain rows, where all that an iteration may do can be walked; null elsewhere. Trials start in
+  /// contexts 0 .. starts() - 1 in turn.
+  virtual std::unique_ptr<Contexts<Rows<double>>> plain() const { return nullptr; }
+  virtual int starts() const { return 0; }
 
   /// A view for one thread. Rows are shared where they are shared between trials.
   virtual std::unique_ptr<PassageContexts> open() const = 0;

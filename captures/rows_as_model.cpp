@@ -13,17 +13,34 @@ namespace {
 
 using Tables = std::vector<RatioTable>;
 
+/// Where token x leads from a context.
+int hashed(int context, Token x, std::size_t contexts) {
+  // The counter names the pair; the key only keeps it apart from draws.
+  const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
+  return static_cast<int>(block.first % contexts);
+}
+
+class PlainContexts final : public Contexts<Rows<double>> {
+ public:
+  explicit PlainContexts(const Source& source) {
+    for (std::size_t i = 0; i < source.positions(); ++i) {
+      RowPair pair = source.pair(i);
+      rows_.emplace_back(std::move(pair.target), std::move(pair.proposals.front()));
+    }
+  }
+  const Rows<double>& laws(int context) const override { return rows_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return hashed(context, x, rows_.size()); }
+
+ private:
+  std::vector<Rows<double>> rows_;
+};
+
 class HashedContexts final : public PassageContexts {
  public:
   explicit HashedContexts(std::shared_ptr<const Tables> tables) : tables_{std::move(tables)} {}
 
   const RatioTable& laws(int context) const override { return (*tables_)[static_cast<std::size_t>(context)]; }
-  int next(int context, Token x) const override {
-    // The counter names the pair; the key only keeps it apart from draws.
-    const auto block =
-        philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
-    return static_cast<int>(block.first % tables_->size());
-  }
+  int next(int context, Token x) const override { return hashed(context, x, tables_->size()); }
   int start(std::uint64_t trial) override { return static_cast<int>(trial % tables_->size()); }
 
  private:
@@ -53,6 +70,8 @@ class RowsAsModel final : public PassageSource {
     return about;
   }
   std::unique_ptr<PassageContexts> open() const override { return std::make_unique<HashedContexts>(tables_); }
+  std::unique_ptr<Contexts<Rows<double>>> plain() const override { return std::make_unique<PlainContexts>(source_); }
+  int starts() const override { return static_cast<int>(source_.positions()); }
 
  private:
   Source source_;

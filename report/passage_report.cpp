@@ -27,8 +27,9 @@ Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, 
   Section section{.title = fmt::format("{}, tree law {}", item.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary)}};
   section.table.columns = {
-      {"verifier"},         {"K", true},           {"accepted", true},  {"block efficiency", true},
-      {"at least 1", true}, {"all drafted", true}, {"us/passage", true}};
+      {"verifier"},         {"K", true},           {"accepted", true}, {"block efficiency", true},
+      {"at least 1", true}, {"all drafted", true}, {"optimum", true},  {"full information", true},
+      {"us/passage", true}};
   for (const PassageRow* row : in_reading_order(item, drafter)) {
     const PassageTally& tally = row->tally;
     section.table.rows.push_back(
@@ -38,6 +39,8 @@ Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, 
          {fmt::format("{:.4f}", tally.block_efficiency())},
          {fmt::format("{:.4f}", tally.at_least(1))},
          {fmt::format("{:.4f}", tally.at_least(length))},
+         {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
+         {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
          {fmt::format("{:.2f}", row->microseconds_per_passage()), Tone::faint}});
     if (tally.impossible > 0)
       section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
@@ -60,6 +63,8 @@ nlohmann::ordered_json row_data(const PassageRow& row, int length, bool timings)
                               {"block_efficiency", tally.block_efficiency()},
                               {"impossible", tally.impossible}};
   data["accepted"] = std::vector<std::uint64_t>(tally.accepted.begin(), tally.accepted.begin() + length + 1);
+  if (row.optimum) data["optimum"] = *row.optimum;
+  if (row.full_information) data["full_information"] = *row.full_information;
   if (timings) data["microseconds_per_passage"] = row.microseconds_per_passage();
   return data;
 }
@@ -97,8 +102,9 @@ Document report_passages(std::span<const SurveyedPassages> surveyed, const Passa
       {.title = "",
        .before = {
            "accepted: drafted tokens accepted in a passage, the extra token not counted, ± its standard error.",
-           "block efficiency: emitted tokens per call of the target. us/passage: processor time to draft,",
-           "verify and count. K: paths; other trees have as many nodes as K paths."}});
+           "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
+           "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",
+           "us/passage: processor time to draft, verify and count. K: paths; other trees have as many nodes."}});
   return document;
 }
 

@@ -32,7 +32,8 @@ struct Passages {
     app.add_option("--passages", options.passages, "passages per row of the table")
         ->check(many)
         ->capture_default_str();
-    app.add_option("--iterations", options.iterations, "of a trial, one after the other; 0: 8, on stored trees 1")
+    app.add_option("--iterations", options.iterations,
+                   "of a trial, one after the other; 0: 1, or 8 with state and on live models")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--verifier", options.verifiers, "only these verifiers of paths")->delimiter(',');
     app.add_option("--law", options.laws, "only these tree laws")->delimiter(',');

@@ -1,12 +1,16 @@
 #include <draftproof/properties/paths/passage_survey.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/paths/tree_optimum.hpp>
 
 namespace draftproof {
 
@@ -45,6 +49,49 @@ void check(const PassageSource& source, const PassageSurveyOptions& options) {
                         .wanted = fmt::format("at most {} for {}", source.most_paths(), source.name())});
 }
 
+/// Iterations of a trial.
+int iterations_of(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier) {
+  if (source.stored_trees()) return 1;
+  if (options.iterations > 0) return options.iterations;
+  return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
+}
+
+/// Trees up to which every start gets its linear program, milliseconds each.
+constexpr double affordable_trees = 1024;
+constexpr int affordable_starts = 64;
+
+using Bounds = std::optional<PathBounds>;
+
+/// Means over the starts; nothing where there are too many trees.
+Bounds bounds_of(const PassageSource& source, const Contexts<Rows<double>>& contexts, const AnyTreeDrafter& drafter,
+                 int drafts, int length) {
+  if (std::pow(source.vocabulary(), drafts * length) > affordable_trees) return std::nullopt;
+  PathBounds mean{};
+  for (int start = 0; start < source.starts(); ++start) {
+    const auto bounds = path_optimum_bounds(drafter, contexts, shape_of(drafter, drafts, length), start);
+    if (!bounds) return std::nullopt;
+    mean.upper += bounds->upper / source.starts();
+    mean.whole_block_upper += bounds->whole_block_upper / source.starts();
+  }
+  return mean;
+}
+
+/// Fills in what no scheme can beat, once a tree law and number of drafts. A bound is of one iteration from each
+/// start.
+void find_optima(const PassageSource& source, const PassageSurveyOptions& options, std::vector<PassageRow>& rows) {
+  const auto plain = source.starts() > 0 && source.starts() <= affordable_starts ? source.plain() : nullptr;
+  if (!plain) return;
+  std::map<std::pair<const AnyTreeDrafter*, int>, Bounds> known;
+  for (PassageRow& row : rows) {
+    if (iterations_of(source, options, *row.verifier) != 1) continue;
+    const auto [bounds, fresh] = known.try_emplace({row.drafter, row.drafts});
+    if (fresh) bounds->second = bounds_of(source, *plain, *row.drafter, row.drafts, options.length);
+    if (!bounds->second) continue;
+    row.optimum = bounds->second->upper;
+    row.full_information = bounds->second->whole_block_upper;
+  }
+}
+
 }  // namespace
 
 TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
@@ -80,11 +127,11 @@ std::vector<PassageRow> plan_passages(const PassageSource& source, const Passage
 
 std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options) {
   std::vector<PassageRow> rows = plan_passages(source, options);
-  const int iterations = options.iterations > 0 ? options.iterations : source.stored_trees() ? 1 : 8;
-  const auto per_trial = static_cast<std::uint64_t>(source.stored_trees() ? 1 : iterations);
+  find_optima(source, options, rows);
   std::uint64_t done = 0;
   for (PassageRow& row : rows) {
     if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
+    const auto per_trial = static_cast<std::uint64_t>(iterations_of(source, options, *row.verifier));
     const PassageRun run{.verifier = *row.verifier,
                          .drafter = *row.drafter,
                          .shape = shape_of(*row.drafter, row.drafts, options.length),

@@ -16,7 +16,7 @@ namespace draftproof {
 struct PassageSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
   int length = 4;                    ///< drafted tokens of a path
-  int iterations = 0;                ///< of a trial; 0: 1 on stored trees, 8 elsewhere
+  int iterations = 0;                ///< of a trial; 0: 1 where starts are alike, 8 with state and on live models
   std::uint64_t passages = 1 << 16;  ///< for each row of the result
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
@@ -32,6 +32,9 @@ struct PassageRow {
   const AnyTreeDrafter* drafter = nullptr;
   int drafts = 1;
   PassageTally tally{};
+  /// The most tokens any one-shot lossless scheme accepts on this law's trees, and any that also knew the target's
+  /// next block: means over the starts. Where all trees can be walked and trials are of one iteration.
+  std::optional<double> optimum{}, full_information{};
   double cpu_seconds = 0;  ///< drafting, verifying and counting; not reproducible
 
   double microseconds_per_passage() const {

@@ -1,0 +1,46 @@
+// What a survey of passages says beside its simulation: the optimum of each law, which no lossless scheme exceeds and
+// one path's block verification reaches.
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/paths/passage_survey.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+namespace {
+
+std::vector<PassageRow> surveyed(const PassageSurveyOptions& options) {
+  registry();
+  const auto source = PassageSource::open("gaussian_logits:vocabulary=2,positions=3", {});
+  return survey_passages(*source, options);
+}
+
+TEST(PassageSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
+  int compared = 0;
+  for (const PassageRow& row : surveyed({.drafts = {1, 2}, .length = 2, .passages = 30'000})) {
+    if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
+    ++compared;
+    // Starts alternate, so the mean over them is exact; six standard errors are one chance in 10^9 a row.
+    EXPECT_LE(row.tally.mean_accepted(), *row.optimum + 6 * row.tally.standard_error())
+        << row.verifier->info().name << " K = " << row.drafts;
+    EXPECT_LE(*row.optimum, *row.full_information + 1e-12);
+    if (row.verifier->info().name == "block") {
+      EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error());
+    }
+  }
+  EXPECT_GE(compared, 25);
+}
+
+TEST(PassageSurvey, SaysNothingWhereTheBoundIsOfSomethingElse) {
+  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .passages = 64}))
+    EXPECT_EQ(row.optimum.has_value(), !row.verifier->stateful()) << row.verifier->info().name;
+  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .iterations = 3, .passages = 64}))
+    EXPECT_FALSE(row.optimum) << "contexts of later iterations are not the starts";
+  for (const PassageRow& row : surveyed({.drafts = {4}, .length = 8, .passages = 64})) {
+    if (row.drafts == 4) {
+      EXPECT_FALSE(row.optimum) << "2^32 trees";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftproof
