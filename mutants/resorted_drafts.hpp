@@ -9,8 +9,16 @@
 
 namespace draftproof::mutants {
 
-/// A verifier that sees its drafts sorted by q.
-template <class Verifier>
+/// The more probable token of q first; ties go to the lower id.
+struct HigherProposal {
+  template <class L>
+  DRAFTPROOF_DEVICE bool operator()(const L& laws, Token a, Token b) const {
+    return laws.proposal(a) > laws.proposal(b) || (laws.proposal(a) == laws.proposal(b) && a < b);
+  }
+};
+
+/// A verifier that sees its drafts sorted: `Before` says of two different tokens which comes first.
+template <class Verifier, class Before = HigherProposal>
 struct Resorted {
   template <Laws L>
   DRAFTPROOF_DEVICE auto prepare(const L& laws, int drafts) const {
@@ -23,19 +31,12 @@ struct Resorted {
     Token sorted[max_drafts];
     for (int k = 0; k < at.drafts(); ++k) {
       int i = k;
-      for (; i > 0 && after(at, sorted[i - 1], at.draft(k)); --i) sorted[i] = sorted[i - 1];
+      for (; i > 0 && Before{}(at.laws(), at.draft(k), sorted[i - 1]); --i) sorted[i] = sorted[i - 1];
       sorted[i] = at.draft(k);
     }
     const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
     const Verdict verdict = draftproof::verify(Verifier{}, resorted, plan, random);
     return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
-  }
-
- private:
-  /// Whether token a belongs behind token b; ties go to the lower id.
-  template <class P>
-  DRAFTPROOF_DEVICE static bool after(const P& at, Token a, Token b) {
-    return at.proposal(a) < at.proposal(b) || (at.proposal(a) == at.proposal(b) && a > b);
   }
 };
 

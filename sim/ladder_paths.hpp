@@ -27,10 +27,8 @@ class LadderPaths {
 
   /// Between passages: nodes are not held across this call.
   void begin(const Contexts<L>& contexts) {
-    if constexpr (requires { contexts.forgotten(); }) {
-      if (contexts.forgotten() != forgotten_) clear();
-      forgotten_ = contexts.forgotten();
-    }
+    if (contexts.forgotten() != forgotten_) clear();
+    forgotten_ = contexts.forgotten();
     if (rungs_ > most_rungs) clear();
   }
   void clear() {

@@ -3,8 +3,7 @@
 // Source: tree builders that rank nodes. Wrong because the draw order carries the law. Hidden on chains.
 #pragma once
 
-#include <algorithm>
-
+#include <draftproof/mutants/resorted_drafts.hpp>
 #include <draftproof/sim/walk.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
@@ -12,15 +11,8 @@ namespace draftproof::mutants::paths {
 
 /// Recursive rejection without replacement that sees its drafts sorted.
 template <class Before>
-struct SortedRecursiveRejectionWor : verifiers::RecursiveRejectionWor {
-  template <Position P, RandomSource R>
-  Verdict verify(const P& at, R& random) const {
-    Token sorted[max_drafts];
-    std::copy(at.draft_data(), at.draft_data() + at.drafts(), sorted);
-    std::sort(sorted, sorted + at.drafts(), [&](Token a, Token b) { return Before{}(at.laws(), a, b); });
-    return verifiers::RecursiveRejectionWor{}.verify(At<typename P::Underlying>(at.laws(), sorted, at.drafts()),
-                                                     random);
-  }
+struct SortedRecursiveRejectionWor : Resorted<verifiers::RecursiveRejectionWor, Before> {
+  static constexpr Info info = verifiers::RecursiveRejectionWor::info;
 };
 
 struct LowerId {

@@ -17,6 +17,7 @@ struct TypicalAcceptancePath {
                              .summary = "accept a path while p finds its tokens typical, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
                              .drafts = DraftLaws{"iid_paths"},
+                             .promise = Promise::lossy,
                              .most_drafts = 1};
 
   mutants::TypicalAcceptance rule{};

@@ -97,11 +97,11 @@ void find_optima(const PassageSource& source, const PassageSurveyOptions& option
 TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
   TreeShape shape{.drafts = drafts, .length = length, .branching = {}, .stem = 0};
   if (drafter.info().fixed) shape.drafts = drafts * length;
-  if (drafter.info().distinct_siblings && !drafter.info().fixed) {
+  if (drafter.info().branches) {
     shape.branching.assign(static_cast<std::size_t>(length), 1);
     shape.branching.front() = drafts;
   }
-  if (drafter.info().name == "delayed_paths") shape.stem = length / 2;
+  if (drafter.info().has_stem) shape.stem = length / 2;
   return shape;
 }
 

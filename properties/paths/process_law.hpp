@@ -79,29 +79,37 @@ struct ProcessLaw {
   bool complete = true;
 };
 
-/// Law of the first `tokens` tokens, starting from `context` with nothing carried.
-template <class L, class Weight>
-ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
+/// Law of the first `tokens` tokens, starting from `context` with nothing carried. `iterate(context, carry, sink)`
+/// walks one iteration as explore_iteration does; where it returns false the walk ends, incomplete.
+template <class Weight, class Iterate>
+ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) {
   ProcessLaw<Weight> law;
   std::map<ProcessState<Weight>, Weight> open;
   open[{{}, context, {}}] = Weight(1);
-  while (!open.empty()) {
+  while (law.complete && !open.empty()) {
     const auto state = open.extract(open.begin());
     const ProcessState<Weight>& from = state.key();
-    law.complete &= explore_iteration(scheme, from.context, from.carry,
-                                      [&](Tokens emitted, int next, Carry<Weight> left, const Weight& probability) {
-                                        Tokens longer = from.prefix;
-                                        longer.insert(longer.end(), emitted.begin(), emitted.end());
-                                        const Weight reached = state.mapped() * probability;
-                                        if (static_cast<int>(longer.size()) >= tokens) {
-                                          longer.resize(static_cast<std::size_t>(tokens));
-                                          law.emitted[std::move(longer)] += reached;
-                                        } else {
-                                          open[{std::move(longer), next, std::move(left)}] += reached;
-                                        }
-                                      });
+    law.complete = iterate(from.context, from.carry,
+                           [&](Tokens emitted, int next, Carry<Weight> left, const Weight& probability) {
+                             Tokens longer = from.prefix;
+                             longer.insert(longer.end(), emitted.begin(), emitted.end());
+                             const Weight reached = state.mapped() * probability;
+                             if (static_cast<int>(longer.size()) >= tokens) {
+                               longer.resize(static_cast<std::size_t>(tokens));
+                               law.emitted[std::move(longer)] += reached;
+                             } else {
+                               open[{std::move(longer), next, std::move(left)}] += reached;
+                             }
+                           });
   }
   return law;
+}
+
+template <class L, class Weight>
+ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
+  return walk_process<Weight>(
+      [&](int from, const Carry<Weight>& carry, auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
+      tokens, context);
 }
 
 /// Expected number of tokens after 1, 2, .., `iterations` iterations.

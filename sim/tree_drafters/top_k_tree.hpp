@@ -1,6 +1,7 @@
 // A fixed tree: the K prefixes of at most L tokens that the proposal finds most probable, shorter ones first among
 // equals, then by token ids from the left. Siblings stand by probability. The dynamic tree of Li et al. 2024
-// (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level.
+// (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level. No node gets more children than a verifier
+// takes drafts (max_drafts); the next best prefixes take their place.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +30,21 @@ struct TopKTree {
     std::vector<Candidate> open;
     const auto expand = [&](int u, const Scalar& reached) {
       if (out.depth(u) == shape.length) return;
+      std::vector<Candidate> children;
       contexts.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
-        open.push_back({Scalar(reached * Scalar(q)), u, x});
+        children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
+      // Of one node no more can be taken than this, and the most probable come first.
+      const auto most = static_cast<std::size_t>(std::min(shape.drafts, max_drafts));
+      if (children.size() > most) {
+        std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(most), children.end(),
+                         [](const Candidate& a, const Candidate& b) {
+                           return a.probability > b.probability ||
+                                  (a.probability == b.probability && a.token < b.token);
+                         });
+        children.resize(most);
+      }
+      open.insert(open.end(), children.begin(), children.end());
     };
     expand(DraftTree::root, Scalar(1));
     while (out.size() - 1 < shape.drafts && !open.empty()) {
