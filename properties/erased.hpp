@@ -69,8 +69,11 @@ class VerifierOf final : public AnyVerifier {
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Philox>(laws, drafts);
   }
-  DeciderPtr<Rows<double>, Tape> play_on(const Rows<double>& laws, int drafts) const override {
-    return make<true, Tape>(laws, drafts);
+  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>& laws, int drafts) const override {
+    return make<true, Scripted>(laws, drafts);
+  }
+  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.cannot.simulate.empty(), Scripted>(laws, drafts);
   }
 
  private:
@@ -102,6 +105,12 @@ class DrafterOf final : public AnyDrafter {
   }
   int draw(const FreshRows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
     return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  }
+  int draw(const Rows<double>& laws, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  int draw(const RatioTable& laws, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
   }
   void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
   void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {

@@ -22,20 +22,38 @@ struct Answer {
   static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
 };
 
+/// How a property decides, which is also the label of its gates.
+enum class Tier {
+  proof,    ///< in exact fractions
+  edge,     ///< by scripted words, ledgers and repetition: deterministic, without a law
+  sampled,  ///< by trials, with a stated false-alarm rate
+};
+
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
 /// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
 /// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
-/// be explored too.
+/// be explored too. `static constexpr Tier tier` is given where it is not a proof.
 template <class Level>
 struct PropertyOf {
   std::string_view name;
   std::string_view about;
   int every;
   bool explores;
+  Tier tier;
   bool (*applies)(const typename Level::Verifier&, const typename Level::Drafter&);
   Answer (*check)(typename Level::Examination&);
 };
 
 using Property = PropertyOf<PositionLevel>;
+
+/// The record of property file P.
+template <class P, class Level>
+PropertyOf<Level> property_of() {
+  bool explores = true;
+  if constexpr (requires { P::explores; }) explores = P::explores;
+  Tier tier = Tier::proof;
+  if constexpr (requires { P::tier; }) tier = P::tier;
+  return {P::name, P::about, P::every, explores, tier, &P::applies, &P::check};
+}
 
 }  // namespace draftproof

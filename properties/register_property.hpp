@@ -7,13 +7,7 @@ namespace draftproof {
 
 template <class P>
 void register_property() {
-  constexpr bool explores = [] {
-    if constexpr (requires { P::explores; })
-      return P::explores;
-    else
-      return true;
-  }();
-  Registry::instance().add(Property{P::name, P::about, P::every, explores, &P::applies, &P::check});
+  Registry::instance().add(property_of<P, PositionLevel>());
 }
 
 }  // namespace draftproof

@@ -13,7 +13,7 @@
 #include <draftproof/sim/philox.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/rows.hpp>
-#include <draftproof/sim/tape.hpp>
+#include <draftproof/sim/scripted.hpp>
 
 namespace draftproof {
 
@@ -68,7 +68,9 @@ class AnyVerifier {
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
   virtual DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int drafts) const = 0;
   virtual DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const = 0;
-  virtual DeciderPtr<Rows<double>, Tape> play_on(const Rows<double>&, int drafts) const = 0;
+  /// On words from anywhere, every draw logged.
+  virtual DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int drafts) const = 0;
+  virtual DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int drafts) const = 0;
 
  private:
   const Info& info_;
@@ -95,6 +97,8 @@ class AnyDrafter {
   virtual int draw(const Rows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const RatioTable&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const FreshRows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
+  virtual int draw(const Rows<double>&, int drafts, Scripted&, Token* out) const = 0;
+  virtual int draw(const RatioTable&, int drafts, Scripted&, Token* out) const = 0;
   virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
   virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
 

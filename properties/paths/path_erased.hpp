@@ -88,6 +88,9 @@ class PathVerifierOf final : public AnyPathVerifier {
                                            const TreeShape& shape) const override {
     return make<V::info.cannot.fresh.empty(), Philox>(contexts, shape);
   }
+  On<Rows<double>, Scripted> play_on(const Contexts<Rows<double>>& contexts, const TreeShape& shape) const override {
+    return make<true, Scripted>(contexts, shape);
+  }
 
   bool stateful() const override { return carries<V, Rows<double>>; }
   std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const Contexts<Rows<Rational>>& contexts) const override {
@@ -133,6 +136,10 @@ class TreeDrafterOf final : public AnyTreeDrafter {
     D{}.draw(contexts, shape, random, out);
   }
   void draw(const Contexts<RatioTable>& contexts, const TreeShape& shape, Philox& random,
+            DraftTree& out) const override {
+    D{}.draw(contexts, shape, random, out);
+  }
+  void draw(const Contexts<Rows<double>>& contexts, const TreeShape& shape, Scripted& random,
             DraftTree& out) const override {
     D{}.draw(contexts, shape, random, out);
   }

@@ -56,6 +56,8 @@ class AnyPathVerifier {
   virtual On<Rows<double>, Explorer<double>> explore_on(const Contexts<Rows<double>>&, const TreeShape&) const = 0;
   virtual On<RatioTable, Philox> simulate_on(const Contexts<RatioTable>&, const TreeShape&) const = 0;
   virtual On<FreshRows<float>, Philox> simulate_on(const Contexts<FreshRows<float>>&, const TreeShape&) const = 0;
+  /// On words from anywhere, every draw logged.
+  virtual On<Rows<double>, Scripted> play_on(const Contexts<Rows<double>>&, const TreeShape&) const = 0;
 
   /// Whether the scheme carries state from one iteration to the next.
   virtual bool stateful() const = 0;
@@ -80,6 +82,7 @@ class AnyTreeDrafter {
   virtual void draw(const Contexts<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&, DraftTree&) const = 0;
   virtual void draw(const Contexts<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
   virtual void draw(const Contexts<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;
+  virtual void draw(const Contexts<Rows<double>>&, const TreeShape&, Scripted&, DraftTree&) const = 0;
 
  private:
   const TreeDrafterInfo& info_;

@@ -7,7 +7,7 @@ namespace draftproof {
 
 template <class P>
 void register_path_property() {
-  PathRegistry::instance().add(PathProperty{P::name, P::about, P::every, true, &P::applies, &P::check});
+  PathRegistry::instance().add(property_of<P, PathLevel>());
 }
 
 }  // namespace draftproof

@@ -26,8 +26,8 @@ TEST(Registry, RefusesTwoThingsOfOneName) {
   EXPECT_THROW(local.add(std::make_unique<DrafterOf<drafters::Iid>>()), std::logic_error);
   local.add(Generator{"plain", "", {}});
   EXPECT_THROW(local.add(Generator{"plain", "", {}}), std::logic_error);
-  local.add(Property{"holds", "", 1, true, nullptr, nullptr});
-  EXPECT_THROW(local.add(Property{"holds", "", 1, true, nullptr, nullptr}), std::logic_error);
+  local.add(Property{"holds", "", 1, true, Tier::proof, nullptr, nullptr});
+  EXPECT_THROW(local.add(Property{"holds", "", 1, true, Tier::proof, nullptr, nullptr}), std::logic_error);
 }
 
 TEST(Registry, RefusesAMutantWithTheNameOfAVerifier) {

@@ -17,10 +17,12 @@ struct Laws {
 };
 
 Verdict play(const AnyVerifier& verifier, const Laws& laws, std::vector<Token> drafts, Tape tape) {
+  WordsOf<Tape> words(std::move(tape));
+  Scripted random(words);
   const Rows<double> rows(laws.p, laws.q);
   const auto decider = verifier.play_on(rows, static_cast<int>(drafts.size()));
   EXPECT_TRUE(decider) << verifier.info().name;
-  return decider->decide(drafts, tape);
+  return decider->decide(drafts, random);
 }
 
 /// The first drafts of a tuple, as many as the verifier takes.
