@@ -46,6 +46,10 @@ struct GateOptions {
   /// which this is one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
+  std::string
+      source{};  ///< of the sampled tier; empty: the standard pair, at V = 32,000 where the scheme can go there
+  std::size_t position = 0;
+  int drafts = 4;  ///< or the most a scheme takes
 };
 
 struct GateResult {
@@ -57,6 +61,10 @@ struct GateResult {
   std::uint64_t work = 0;           ///< branches walked and trials run
   double seconds = 0;
 };
+
+/// Zipf-like target and a draft off by a factor exp(0.8 Gaussian) at every token: the pair of the power tables in
+/// docs/gate.md. V = 12 where a trial passes over the vocabulary or a plan enumerates tuples.
+std::string standard_source(int vocabulary, int proposals);
 
 /// Whether a scheme can be asked anything at this tier; gates that cannot are not set up.
 bool applies(const Gate& gate);

@@ -35,6 +35,14 @@ struct Check {
         ->capture_default_str();
     app.add_option("--law", options.laws, "draft laws; those each verifier is written for if none is named")
         ->delimiter(',');
+    app.add_option("--source", options.source,
+                   std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
+    app.add_option("--position", options.position, "position of the source, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
+        ->check(CLI::Range(1, max_drafts))
+        ->capture_default_str();
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
         ->check(CLI::Range(1e-6, 1.0))
         ->capture_default_str();
