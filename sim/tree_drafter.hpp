@@ -6,13 +6,20 @@
 #include <string_view>
 
 #include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/info.hpp>
 #include <draftproof/sim/random_source.hpp>
 
 namespace draftproof {
 
 struct TreeDrafterInfo {
-  std::string_view name;           ///< name of the law of the tree
-  std::string_view summary;        ///< one line
+  std::string_view name;     ///< name of the law of the tree
+  std::string_view summary;  ///< one line
+  /// The laws of one position that the draws at every node have, repeats kept; empty: none. Walks of the verifiers
+  /// written for one of them take these trees.
+  DraftLaws siblings{};
+  /// The laws that a node's children, distinct and in draw order, have for whoever decides on them in turn
+  /// (Info::in_turn): how many follow may depend on which they are.
+  DraftLaws siblings_in_turn{};
   bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
   bool fixed = false;              ///< no randomness: the tree is a function of the context
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 
 namespace draftproof {
@@ -21,9 +22,12 @@ bool wanted(const std::vector<std::string>& names, std::string_view name) {
 }
 
 bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
-  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
+  if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
   // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
-  return info.drafts.includes("iid_paths") ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
+  const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
+  const auto common =
+      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().name == "iid_paths"; });
+  return law.name == (common != laws.end() ? *common : laws.front())->info().name;
 }
 
 void check(const PassageSource& source, const PassageSurveyOptions& options) {

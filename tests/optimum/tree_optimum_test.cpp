@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/paths/block_optimum.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/tests/optimum/random_trees.hpp>
 #include <draftproof/tests/paths/golden_path.hpp>
 
@@ -147,7 +148,7 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
       for (const auto& verifier : path_registry().verifiers()) {
         if (verifier->kind() != Kind::verifier || verifier->info().promise != Promise::lossless ||
             verifier->stateful() || !verifier->takes(model.shape.drafts) ||
-            !verifier->info().drafts.includes(drafter->info().name))
+            !takes_trees(verifier->info(), drafter->info()))
           continue;
         const auto decider = verifier->prove_on(model.contexts, model.shape);
         if (!decider) continue;
