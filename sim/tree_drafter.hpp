@@ -23,6 +23,7 @@ struct TreeDrafterInfo {
   bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
   bool fixed = false;              ///< no randomness: the tree is a function of the context
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
+  bool independent_paths = false;  ///< K independent paths from the root: what captures store
   bool has_stem = false;           ///< heeds TreeShape::stem
   bool branches = false;           ///< heeds TreeShape::branching
 };

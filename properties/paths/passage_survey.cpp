@@ -26,7 +26,7 @@ bool law_wanted(const PassageSurveyOptions& options, const Info& info, const Tre
   // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
   const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
   const auto common =
-      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().name == "iid_paths"; });
+      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
   return law.name == (common != laws.end() ? *common : laws.front())->info().name;
 }
 
@@ -36,11 +36,12 @@ void check(const PassageSource& source, const PassageSurveyOptions& options) {
       throw InputError(
           {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
   for (const auto& name : options.laws) {
-    if (!path_registry().drafter(name))
+    const AnyTreeDrafter* drafter = path_registry().drafter(name);
+    if (!drafter)
       throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
-    if (source.stored_trees() && name != "iid_paths")
+    if (source.stored_trees() && !drafter->info().independent_paths)
       throw InputError(
-          {.file = "--law", .found = in_quotes(name), .wanted = "iid_paths, the law of the stored trees"});
+          {.file = "--law", .found = in_quotes(name), .wanted = "the law of the stored trees, independent paths"});
   }
   if (options.length > source.longest())
     throw InputError({.file = "--length",
@@ -118,7 +119,7 @@ std::vector<PassageRow> plan_passages(const PassageSource& source, const Passage
       const bool asked = wanted(options.verifiers, info.name) &&
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
-      if (source.stored_trees() && drafter->info().name != "iid_paths") continue;
+      if (source.stored_trees() && !drafter->info().independent_paths) continue;
       std::set<int> numbers;
       for (const int drafts : options.drafts)
         numbers.insert(info.most_drafts > 0 ? std::min(drafts, info.most_drafts) : drafts);

@@ -11,7 +11,8 @@ struct IidPaths {
                                         .siblings = DraftLaws{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
                                         // without replacement, but how many there are depends on them.
-                                        .siblings_in_turn = DraftLaws{"without_replacement"}};
+                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .independent_paths = true};
 
   template <class L, class R>
   void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
