@@ -1,6 +1,7 @@
 // What makes a type a tree drafter: a struct with a static TreeDrafterInfo named `info` and
 //     void draw(const Contexts<L>&, const TreeShape&, R& random, DraftTree& out) const
-// which grows `out` from its root, whose context it finds there.
+// which grows `out` from its root, whose context it finds there; and, if it reads shared noise, a type `Law`, the
+// tree drafter that draws the same law without.
 #pragma once
 
 #include <string_view>
@@ -26,6 +27,10 @@ struct TreeDrafterInfo {
   bool independent_paths = false;  ///< K independent paths from the root: what captures store
   bool has_stem = false;           ///< heeds TreeShape::stem
   bool branches = false;           ///< heeds TreeShape::branching
+  /// For a drafter that reads shared noise: the law its trees have for whoever does not, as DrafterInfo's.
+  std::string_view noise_form_of{};
+
+  constexpr bool shared_noise() const { return !noise_form_of.empty(); }
 };
 
 /// `length` tokens below node u, one after the other. Returns the last node.

@@ -33,11 +33,12 @@ struct WalkTexts {
 
 }  // namespace detail
 
-/// Whether V can decide at the nodes of a tree: it takes a single draft and its walk can be held to something. Which
-/// trees there are for it, their drafters say.
+/// Whether V can decide at the nodes of a tree: it takes a single draft, and its walk can be explored or reads the
+/// noise that drafted. Which trees there are for it, their drafters say.
 template <class V>
-inline constexpr bool walkable = V::info.fewest_drafts <= 1 &&
-                                 V::info.cannot.explore.empty() && V::info.promise != Promise::lossless_up_to;
+inline constexpr bool walkable =
+    V::info.fewest_drafts <= 1 &&
+    (V::info.cannot.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
 
 /// The walk of V under the name of V with "_walk".
 template <class V>
@@ -53,9 +54,12 @@ struct WalkOf : Walk<V> {
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_laws = V::info.claims.accepts_equal_laws,
+                                        // Walks run on tables, whose draws are sorted by ratio; noise is by token.
+                                        .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},
                              .cannot = V::info.cannot,
+                             .shared_noise = V::info.shared_noise,
                              .in_turn = V::info.in_turn,
                              .ranks_tokens = V::info.ranks_tokens};
 };

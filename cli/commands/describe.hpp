@@ -106,6 +106,7 @@ struct Describe {
     add(document, "heeds a stem", info.has_stem ? "yes" : "no");
     add(document, "heeds branching", info.branches ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
   }
 
   static std::string promise_text(const Info& info, Kind kind) {

@@ -61,6 +61,17 @@ int iterations_of(const PassageSource& source, const PassageSurveyOptions& optio
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
+/// Passages of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
+/// what 2^27 words are enough for, 16,384 at V = 512, K = L = 4, but one from each start.
+std::uint64_t planned_passages(const PassageSource& source, const PassageSurveyOptions& options,
+                               const PassageRow& row) {
+  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.passages;
+  const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
+                     static_cast<std::uint64_t>(options.length);
+  return std::min(options.passages,
+                  std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
+}
+
 /// Trees up to which every start gets its linear program, milliseconds each.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
@@ -142,7 +153,8 @@ std::vector<PassageRow> survey_passages(const PassageSource& source, const Passa
                          .shape = shape_of(*row.drafter, row.drafts, options.length),
                          .seed = options.seed,
                          .iterations = static_cast<int>(per_trial)};
-    const TrialBudget budget{.trials = (options.passages + per_trial - 1) / per_trial,
+    const std::uint64_t passages = planned_passages(source, options, row);
+    const TrialBudget budget{.trials = (passages + per_trial - 1) / per_trial,
                              .threads = options.threads,
                              .stop = options.stop,
                              .progress =
