@@ -14,8 +14,8 @@
 // For schemes that read shared noise V's token at u has law p(.|u) over the noise of the streams at u alone. Whether
 // the walk gets to u, and which paths are still drafts there, was decided by streams at the nodes above, and no
 // stream is of two depths; so the noise at u is fresh, given all of that. With paths that is the list coupling
-// conditional on the paths that still agree: the token after x does not move with the proposals after x, only with
-// how many of the drafts agreed so far.
+// conditional on the paths that still agree: the token after x does not move with the proposals from x on, only
+// with which drafts agreed so far.
 #pragma once
 
 #include <cstdint>
