@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 
 namespace draftproof {
@@ -21,9 +22,12 @@ bool wanted(const std::vector<std::string>& names, std::string_view name) {
 }
 
 bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
-  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
+  if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
   // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
-  return info.drafts.includes("iid_paths") ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
+  const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
+  const auto common =
+      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
+  return law.name == (common != laws.end() ? *common : laws.front())->info().name;
 }
 
 void check(const PassageSource& source, const PassageSurveyOptions& options) {
@@ -32,11 +36,12 @@ void check(const PassageSource& source, const PassageSurveyOptions& options) {
       throw InputError(
           {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
   for (const auto& name : options.laws) {
-    if (!path_registry().drafter(name))
+    const AnyTreeDrafter* drafter = path_registry().drafter(name);
+    if (!drafter)
       throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
-    if (source.stored_trees() && name != "iid_paths")
+    if (source.stored_trees() && !drafter->info().independent_paths)
       throw InputError(
-          {.file = "--law", .found = in_quotes(name), .wanted = "iid_paths, the law of the stored trees"});
+          {.file = "--law", .found = in_quotes(name), .wanted = "the law of the stored trees, independent paths"});
   }
   if (options.length > source.longest())
     throw InputError({.file = "--length",
@@ -54,6 +59,17 @@ int iterations_of(const PassageSource& source, const PassageSurveyOptions& optio
   if (source.stored_trees()) return 1;
   if (options.iterations > 0) return options.iterations;
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
+}
+
+/// Passages of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
+/// what 2^27 words are enough for, 16,384 at V = 512, K = L = 4, but one from each start.
+std::uint64_t planned_passages(const PassageSource& source, const PassageSurveyOptions& options,
+                               const PassageRow& row) {
+  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.passages;
+  const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
+                     static_cast<std::uint64_t>(options.length);
+  return std::min(options.passages,
+                  std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
 }
 
 /// Trees up to which every start gets its linear program, milliseconds each.
@@ -114,7 +130,7 @@ std::vector<PassageRow> plan_passages(const PassageSource& source, const Passage
       const bool asked = wanted(options.verifiers, info.name) &&
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
-      if (source.stored_trees() && drafter->info().name != "iid_paths") continue;
+      if (source.stored_trees() && !drafter->info().independent_paths) continue;
       std::set<int> numbers;
       for (const int drafts : options.drafts)
         numbers.insert(info.most_drafts > 0 ? std::min(drafts, info.most_drafts) : drafts);
@@ -137,7 +153,8 @@ std::vector<PassageRow> survey_passages(const PassageSource& source, const Passa
                          .shape = shape_of(*row.drafter, row.drafts, options.length),
                          .seed = options.seed,
                          .iterations = static_cast<int>(per_trial)};
-    const TrialBudget budget{.trials = (options.passages + per_trial - 1) / per_trial,
+    const std::uint64_t passages = planned_passages(source, options, row);
+    const TrialBudget budget{.trials = (passages + per_trial - 1) / per_trial,
                              .threads = options.threads,
                              .stop = options.stop,
                              .progress =

@@ -78,6 +78,11 @@ TEST(PathProperties, FixedTreeLawSeesRelianceOnTheDraftLaw) {
   EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact over sampled drafts all the same";
 }
 TEST(PathProperties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(PathProperties, DrafterInvarianceSeesATokenThatMoves) {
+  const PathProof proof = proof_of<ClaimsInvariance>();
+  expect_violated(proof, "drafter_invariance");
+  EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact all the same";
+}
 TEST(PathProperties, OnePathSeesAnotherDecision) { expect_violated(proof_of<ClaimsTokenPath>(), "one_path"); }
 TEST(PathProperties, OnePathTellsTokensFromBlocks) {
   const PathProof proof = proof_of<ClaimsBlock>();
@@ -109,9 +114,9 @@ TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
 }
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"completed_law", "declared_law",   "disjoint_supports",
-                                            "equal_laws",    "fixed_tree_law", "one_path",
-                                            "process_law",   "relabelling",    "tau_bounds"};
+  const std::vector<std::string_view> shown{
+      "completed_law",  "declared_law", "disjoint_supports", "drafter_invariance", "equal_laws",
+      "fixed_tree_law", "one_path",     "process_law",       "relabelling",        "tau_bounds"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

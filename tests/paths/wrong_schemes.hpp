@@ -85,6 +85,14 @@ struct ClaimsEqualLaws : Walk<verifiers::SampleAndMatch> {
 struct ClaimsTokenPath : Walk<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
 };
+/// Token verification moves with the proposal.
+struct ClaimsInvariance : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info one = named("claims_invariance", {.drafter_invariant = true});
+    one.most_drafts = 1;
+    return one;
+  }();
+};
 /// Token verification is not block verification.
 struct ClaimsBlock : verifiers::paths::TokenPath {
   static constexpr Info info = [] {
