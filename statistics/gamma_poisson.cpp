@@ -43,9 +43,22 @@ double stirling_form(double count, double mean, double shape) {
          stirling_remainder(shape + count) - stirling_remainder(shape);
 }
 
+/// For shapes from 512 (X + E) on: the same by series, whose next terms are below 2^-60 of the first.
+double timid_form(double count, double mean, double shape) {
+  const double t = (count - mean) / (shape + mean);
+  const double bend =
+      t * t * (1.0 / 2 - t * (1.0 / 6 - t * (1.0 / 12 - t * (1.0 / 20 - t * (1.0 / 30 - t * (1.0 / 42 - t / 56))))));
+  if (count == 0) return (shape + mean) * bend;
+  const double w = 1 / shape, z = 1 / (shape + count), v = count * w;
+  const double log_one_plus_v =
+      v * (1 - v * (1.0 / 2 - v * (1.0 / 3 - v * (1.0 / 4 - v * (1.0 / 5 - v * (1.0 / 6 - v / 7))))));
+  return (shape + mean) * bend - log_one_plus_v / 2 + (z - w) / 12 - (z * z * z - w * w * w) / 360;
+}
+
 }  // namespace
 
 double log_gamma_poisson(double count, double mean, double shape) {
+  if (shape >= 512 * (count + mean)) return timid_form(count, mean, shape);
   if (count == 0) return mean - shape * log_of_one_plus(mean / shape);
   if (count <= small_count)
     return log_rising(static_cast<int>(count), shape) - (shape + count) * log_of_one_plus(mean / shape) + mean;

@@ -1,4 +1,5 @@
-// Control variates: exact where the outcome is a combination of controls, unbiased with honest errors where it is not.
+// Control variates: exact where the outcome is a combination of controls, unbiased with honest errors where it is
+// not.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -82,7 +83,8 @@ TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
   }
   const double truth = std::exp(1.0) - 1 + 30.0 / 24, spread = std::sqrt(square - sum * sum);
   EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // 1e-9 for a normal mean
-  // The residual variance misses the noise of the coefficients, d / n of it: 2 / 12 here, twice that with heavy tails.
+  // The residual variance misses the noise of the coefficients, d / n of it: 2 / 12 here, twice that with heavy
+  // tails.
   EXPECT_NEAR(claimed / (spread * spread), 1, 0.35);
 }
 

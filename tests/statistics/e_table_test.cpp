@@ -62,7 +62,8 @@ TEST(ETable, EqualsItsDefinition) {
       // Per cell the bound of gamma_poisson.hpp and ten times 5e-16 of X + E from the shortener.
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
-      EXPECT_NEAR(ETable(law).log_e(counts, exposure), static_cast<double>(defined_log_e(law, counts, exposure)), bound)
+      EXPECT_NEAR(ETable(law).log_e(counts, exposure), static_cast<double>(defined_log_e(law, counts, exposure)),
+                  bound)
           << spread << " " << exposure;
     }
 }
@@ -108,7 +109,8 @@ TEST(MassGroups, HaveAboutEqualMassAndFollowTheKey) {
   for (std::size_t x = 0; x < key.size(); ++x) key[x] = static_cast<double>(philox_pair(1, x, 0, 1).first);
   const auto group = mass_groups(key, p);
   for (const double mass : folded(group, p)) EXPECT_NEAR(mass, 1.0 / 32, 1.0 / 6400);
-  for (std::size_t x = 1; x < key.size(); ++x) EXPECT_EQ(key[x - 1] <= key[x], group[x - 1] <= group[x] && key[x - 1] <= key[x]);
+  for (std::size_t x = 1; x < key.size(); ++x)
+    EXPECT_EQ(key[x - 1] <= key[x], group[x - 1] <= group[x] && key[x - 1] <= key[x]);
   // By hand: mid-masses 1/4, 5/8, 13/16, 15/16 over four groups.
   EXPECT_EQ(mass_groups(std::vector<double>{1, 2, 3, 3}, std::vector<double>{0.5, 0.25, 0.125, 0.125}, 4),
             (std::vector<std::uint32_t>{1, 2, 3, 3}));

@@ -36,7 +36,8 @@ GatePair gate_pair(std::size_t vocabulary) {
 }
 
 /// Accepted with `accept` times q, otherwise from `rest`: rows of single-draft verification.
-std::vector<std::vector<double>> single_draft_rows(const GatePair& pair, double lenience = 1, bool rest_is_target = false) {
+std::vector<std::vector<double>> single_draft_rows(const GatePair& pair, double lenience = 1,
+                                                   bool rest_is_target = false) {
   std::vector<std::vector<double>> rows(2, std::vector<double>(pair.p.size()));
   double rejected = 1, residual = 0;
   for (std::size_t x = 0; x < pair.p.size(); ++x) {
@@ -80,7 +81,8 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   for (int run = 0; run < runs; ++run) {
     const std::uint64_t planned = std::uint64_t{32} << run % 5;
     GateCounts counts = suite.empty_counts();
-    draws.run(counts, poisson_count(planned, 11, static_cast<std::uint64_t>(run)), static_cast<std::uint64_t>(run), 0);
+    draws.run(counts, poisson_count(planned, 11, static_cast<std::uint64_t>(run)), static_cast<std::uint64_t>(run),
+              0);
     e[static_cast<std::size_t>(run)] = std::exp(suite.evidence(counts, static_cast<double>(planned)).log_e);
   }
   double capped = 0;
@@ -92,7 +94,8 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   }
   RecordProperty("mean_e", std::to_string(std::accumulate(e.begin(), e.end(), 0.0) / runs));
   RecordProperty("largest_e", std::to_string(*std::max_element(e.begin(), e.end())));
-  // Each statement is false for an e-value with probability 1e-9 at most. Hoeffding: values in [0, 10], mean at most 1.
+  // Each statement is false for an e-value with probability 1e-9 at most. Hoeffding: values in [0, 10], mean at
+  // most 1.
   EXPECT_LE(capped, 1 + 10 * std::sqrt(std::log(1e9) / (2.0 * runs)));
   EXPECT_LE(lower_confidence_bound(above_10, runs), 0.1);
   EXPECT_LE(lower_confidence_bound(above_100, runs), 0.01);

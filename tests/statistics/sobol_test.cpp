@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include <boost/random/sobol.hpp>
 #include <gtest/gtest.h>
+#include <boost/random/sobol.hpp>
 
 #include <draftproof/sim/philox4x32.hpp>
 #include <draftproof/statistics/sobol.hpp>
@@ -23,9 +23,10 @@ TEST(Sobol, DigitsAreThoseOfBoostRandom) {
       ASSERT_EQ(ScrambledSobol::digits(d, n ^ (n >> 1)), engine()) << n << " " << d;
 }
 
-/// Largest number of points that 2^m points from `start` have in an elementary interval of `dimensions` dimensions whose
-/// volume is 2^(t - m); a (t, m, s)-net has 2^t in each.
-std::size_t fullest_interval(const ScrambledSobol& sobol, int dimensions, unsigned m, unsigned t, std::uint64_t start) {
+/// Largest number of points that 2^m points from `start` have in an elementary interval of `dimensions` dimensions
+/// whose volume is 2^(t - m); a (t, m, s)-net has 2^t in each.
+std::size_t fullest_interval(const ScrambledSobol& sobol, int dimensions, unsigned m, unsigned t,
+                             std::uint64_t start) {
   const std::uint64_t points = std::uint64_t{1} << m;
   std::vector<std::array<std::uint64_t, ScrambledSobol::max_dimensions>> words(points);
   for (std::uint64_t i = 0; i < points; ++i) sobol.point(start + i, words[i]);
@@ -71,7 +72,8 @@ TEST(Sobol, EachDimensionIsStratifiedAndEachPointUniformOverSeeds) {
     for (std::size_t d = 0; d < words.size(); ++d) strata[d].insert(words[d] >> 54);
   }
   for (const auto& seen : strata) EXPECT_EQ(seen.size(), 1024u);
-  // One point over 4096 seeds: its sixteen cells of a dimension are binomial; 8 standard deviations (1e-15 each) of 15.5.
+  // One point over 4096 seeds: its sixteen cells of a dimension are binomial; 8 standard deviations (1e-15 each)
+  // of 15.5.
   std::vector<std::array<int, 16>> cells(ScrambledSobol::max_dimensions);
   for (std::uint64_t seed = 0; seed < 4096; ++seed) {
     ScrambledSobol(dimensions, seed).point(6, words);
