@@ -10,9 +10,9 @@
 //
 //   e = average over c and kappa of the product over i of e(X_i; n w_i, a_i)
 //
-// A count in a dropped cell is a proof: infinity. Cost: see WeightedCells; then one to three logarithms for every
-// cell left and member. Error: 8 u sum (|X - E| + ...) over cells, n below 2^31 and 2^21 cells: under 1e-4 of the
-// 1e-3 that alarm thresholds leave for it (docs/statistics.md).
+// A count in a dropped cell is a proof: infinity. Cost: that of weighted_cells.hpp; then up to four logarithms for
+// every cell left and member. Error, summing those of gamma_poisson.hpp and weighted_cells.hpp: below 2e-4 for n up
+// to 2^31 and 2^21 cells, whatever was counted; alarm thresholds leave 1e-3 for it (error_budget.hpp).
 //
 // An e-value because each cell's is one, cells are independent under the null (Poisson numbers of trials), and the
 // a_i do not depend on counts or exposure. Any fixed positive a_i would do; those below 1e-150 are raised to it.

@@ -3,11 +3,9 @@
 //
 //   p, q       target, proposal   q may be empty: what needs p / q is left out or takes p as key
 //   c(k, x)    paths              probability that an exact verifier ends on path k with token x, K + 1 rows of V;
-//   may be
-//                                 empty where it is not known: the suite then has its first three components
-//   tau        leak               declared rounding budget for cells that should be empty; 0: any count there is a
-//   proof n          exposure           planned number of trials so far; trials of a batch are Poisson
-//   (poisson_count.hpp)
+//                                 none where it is not known: the suite then has its first three components
+//   tau        leak               declared rounding budget for cells that should be empty; 0: a count there is a
+//   proof n          exposure           planned number of trials so far; a batch's are Poisson (poisson_count.hpp)
 //
 //   tokens        e_table over all tokens
 //   spikes        every token alone (e_spikes.hpp)
@@ -35,6 +33,8 @@
 
 namespace draftproof {
 
+/// What an exact verifier does. A probability is 0 only if it is 0 in exact arithmetic: one that was rounded to 0
+/// turns a rare count into a false proof.
 struct GateNull {
   std::vector<double> target;
   std::vector<double> proposal{};

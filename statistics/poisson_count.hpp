@@ -2,10 +2,10 @@
 // variables, exactly, which is what every e-value in this room is computed from.
 //
 //   lambda     mean     planned size, an integer
-//   r_k                 pmf(k) / pmf(lambda), by the recurrences r_{k+1} = r_k lambda / (k + 1), r_{k-1} = r_k k /
-//   lambda m_k        mass     floor(r_k s), s = 2^62 / (3 (sqrt(lambda) + 1)); their sum is below 2^62
+//   r_k                 pmf(k) / pmf(lambda): r_{k+1} = r_k (lambda / (k + 1)), r_{k-1} = r_k (k / lambda)
+//   m_k        mass     floor(r_k s), s = 2^62 / (3 (sqrt(lambda) + 1)); their sum is below 2^62
 //
-// A 62-bit word below the sum of all m_k (others are thrown away, half of them at most) picks k by m_k. Only IEEE
+// A 62-bit word below the sum of all m_k picks k by m_k; others, 55 % at most, are thrown away. Only IEEE
 // products, quotients and one square root are rounded, so every platform draws the same numbers. Cost: two walks over
 // 20 sqrt(lambda) masses, 15 ms at 2^31; no tables.
 //
@@ -14,7 +14,8 @@
 // above
 //   (1 + epsilon) pmf(k),    epsilon = 4 J u + 2 J 2^-60 + 2^-55     (2.1e-10 at lambda = 2^31)
 // and an event of probability alpha for Poisson batches has at most alpha times the product of (1 + epsilon) over
-// batches: false-alarm levels are multiplied by 1 + 1e-9, not shifted. Total variation from Poisson: at most epsilon.
+// batches. Batches that double up to 2^32 trials multiply false-alarm levels by 1 + 1e-9 at most; nothing is added.
+// Total variation from Poisson: at most epsilon.
 #pragma once
 
 #include <cmath>

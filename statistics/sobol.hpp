@@ -3,8 +3,7 @@
 //
 //   x_n      point       n-th point, K words of 64 bits: coordinates are word / 2^64
 //   v_j      direction   32-bit direction numbers; digits of n choose which are xored
-//   node     node        1 followed by the digits above a digit: the digit is flipped by a hash of its node and
-//   dimension
+//   node     node        1 followed by the digits above a digit; a hash of it and the dimension flips the digit
 //
 // Scrambling permutes the cube so that any 2^m points starting at a multiple of 2^m stay a (t, m, s)-net in base 2,
 // while each point alone is uniform: plain averages are unbiased. With t the sum of (degree - 1) over the primitive

@@ -3,10 +3,10 @@
 //
 //   w           probability    of a cell, > 0; cells come sorted by it
 //   X           count          of a cell
-//   run         runs_          neighbours in the order whose w differ by at most 6.25 %: [w0 (1 - r), w0 (1 + r)], r
-//   = 1/33 T_k, t_j                   Chebyshev's polynomials and the nine roots of T_9, on a run M_k sum of T_k over
-//   the cells of a run that have the same X W_j         weight         (1 / 9) (M_0 + 2 sum over k > 0 of T_k(t_j)
-//   M_k)
+//   run         runs_          neighbours with w in [w0 (1 - r), w0 (1 + r)], r = 1/33
+//   T_k, t_j                   Chebyshev's polynomials and the nine roots of T_9, on a run
+//   M_k                        sum of T_k over the cells of a run that have the same X
+//   W_j         weight         (1 / 9) (M_0 + 2 sum over k > 0 of T_k(t_j) M_k)
 //
 //   sum over those cells of f(w)  ~  sum over j of W_j f(w0 (1 + r t_j))
 //
@@ -14,7 +14,7 @@
 // function of w, the singularities lie outside the right half plane: 1 + E / a, a + j and a are powers of w with
 // exponents in [0, 1] plus positive numbers. The largest ellipse of that plane with foci at the ends of a run has
 // semi-axes that sum to more than 60 times r w0, so one value is off by at most 4 M 60^-8 / 59 < 5e-16 M (Bernstein's
-// bound), M the largest |f| on the ellipse: about ten times X + E. That is a rounding, no more.
+// bound), M the largest |f| on the ellipse: estimated at ten times X + E. That is a rounding, no more.
 //
 // Groups of up to nine cells stay as they are, with weight 1. Cost: about 60 flops a cell, once for all 44 members of
 // a mixture; at V = 262144, K = 4 a table of 1.3 M cells shrinks to some 10^4 to 10^5.

@@ -1,9 +1,10 @@
-// Planned numbers of trials: against values worked out elsewhere, and against what the quadratic statistic really does.
+// Planned numbers of trials: against values worked out elsewhere, and against what the quadratic statistic really
+// does.
 #include <cmath>
 #include <vector>
 
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <gtest/gtest.h>
+#include <boost/math/distributions/non_central_chi_squared.hpp>
 
 #include <draftproof/statistics/sample_size.hpp>
 
