@@ -4,9 +4,9 @@
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: a pass for the threshold and one for the cut law, then a pass a draw; where trials are many the cut law is kept
-// and a draw bisects it (sim/tabled_weights.hpp). Source: the sampling variant of the code of Cai et al. 2024 (Medusa),
-// arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
+// Cost: a pass for the threshold and one for the cut law, then a pass a draw; where trials are many the cut law is
+// kept and a draw bisects it (sim/tabled_weights.hpp). Source: the sampling variant of the code of Cai et al. 2024
+// (Medusa), arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
 #pragma once
 
 #include <draftproof/mutants/typical_acceptance.hpp>
