@@ -15,6 +15,7 @@
 //            laws.sum(f)                sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
 //            laws.weights(f)            weights f(x)                                         weights
 //            laws.frozen(f)             the same for a plan: kept where trials are many      weights
+//            tabled(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
 //            laws.rungs()               tokens or buckets by p / q descending (rungs.hpp)    rungs
 //            laws.rung(rungs, x)        rung of token x; q(x) > 0                            int
 //            laws.top(j)                j-th most probable token of q, ties to the lower id  token

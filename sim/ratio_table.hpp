@@ -26,6 +26,7 @@
 #include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/tabled_weights.hpp>
 
 namespace draftproof {
 
@@ -100,6 +101,11 @@ class RatioTable {
   template <class F>
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f)};
+  }
+  /// weights(f) kept: the same tokens from the same words.
+  template <class F>
+  auto tabled(F f) const {
+    return TabledWeights<F>{vocabulary(), std::move(f)};
   }
   /// An alias table of the values, normalised.
   template <class F>
