@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/properties/paths/path_erased.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/properties/registry.hpp>
+#include <draftproof/tests/paths/wrong_schemes.hpp>
 
 namespace draftproof {
 namespace {
@@ -89,6 +91,20 @@ TEST(PathProver, DoesNotClaimWhatItCouldNotWalk) {
     undecided += finding.property == "completed_law" && finding.status == Status::undecided;
   }
   EXPECT_EQ(undecided, 1);
+}
+
+TEST(PathProver, MutantsDoNotDecideWhatProofsComeTo) {
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  const PathVerifierOf<wrong::AcceptAlways> believed(Kind::verifier), mutant(Kind::mutant);
+  const PathProof held = prove(*path_registry().verifier("token_path"), drafter, {.instances = 6});
+  const PathProof refuted = prove(believed, drafter, {.instances = 6}),
+                  expected = prove(mutant, drafter, {.instances = 6});
+  const PathProof open =
+      prove(*path_registry().verifier("token_path"), drafter, {.instances = 6, .limits = {.leaves = 1}});
+  EXPECT_EQ(status_of<PathLevel>({}), Status::held);
+  EXPECT_EQ(status_of<PathLevel>({held, expected}), Status::held);
+  EXPECT_EQ(status_of<PathLevel>({held, open, expected}), Status::undecided);
+  EXPECT_EQ(status_of<PathLevel>({open, refuted, held}), Status::violated);
 }
 
 TEST(PathProver, StopsWhenAsked) {
