@@ -91,4 +91,16 @@ struct ProofOf {
   }
 };
 
+/// What proofs come to together. Mutants are there to be refuted and do not count.
+template <class Level>
+Status status_of(const std::vector<ProofOf<Level>>& proofs) {
+  Status status = Status::held;
+  for (const ProofOf<Level>& proof : proofs) {
+    if (proof.verifier->kind() == Kind::mutant) continue;
+    if (proof.violation()) return Status::violated;
+    if (!proof.kept()) status = Status::undecided;
+  }
+  return status;
+}
+
 }  // namespace draftproof

@@ -3,6 +3,7 @@
 
 #include <draftproof/sim/tree_drafters/iid_paths.hpp>
 #include <draftproof/sim/walk_info.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 
@@ -66,6 +67,22 @@ struct ForgetsItself : CarriesForNothing {
   Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry, R& random) const {
     if (carry.empty()) return CarriesForNothing::verify(at, carry, random);
     return AcceptAlways{}.verify(at, random);
+  }
+};
+
+/// Greedy block verification that carries its last block alone: right until three iterations overlap.
+struct CarriesTheNewest : verifiers::paths::GreedyBlock {
+  static constexpr Info info = [] {
+    Info one = named("carries_the_newest");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L>
+  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
+                                  const Passage& passage) const {
+    const auto left = verifiers::paths::GreedyBlock::after(at, carry, passage);
+    if (left.empty()) return {};
+    return {left.back()};
   }
 };
 
