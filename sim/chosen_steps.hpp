@@ -1,6 +1,6 @@
 // The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
-// its proposal. Cost: O(1) a token, O(log V) an excess or a correction from the node's table; laws in buckets are made
-// for one look and take a pass instead.
+// its proposal. Cost: O(1) a token, O(log V) an excess or a correction from the node's table; laws in buckets are
+// made for one look and take a pass instead.
 #pragma once
 
 #include <draftproof/sim/block_rule.hpp>
@@ -53,7 +53,8 @@ class ChosenSteps {
     Token draw(std::uint64_t word) const { return ladder.left_over(laws).draw(c, word); }
     template <class Visit>
     void for_each(Visit visit) const {
-      ladder.left_over(laws).for_each(laws, [this](Token y) { return ladder.chosen(laws, y); }, c, visit);
+      ladder.left_over(laws).for_each(
+          laws, [this](Token y) { return ladder.chosen(laws, y); }, c, visit);
     }
   };
 

@@ -73,7 +73,8 @@ class ChosenTable {
   void for_each(const L& laws, F chosen, const Scalar& c, Visit visit) const {
     for (std::size_t j = 0, count = reach(c); j < count; ++j) {
       const Token x = order_[j];
-      visit(x, j < certain_ ? Scalar(c * laws.target(x)) : Scalar(chosen(x) * (c * keys_[j - certain_] - laws.one())));
+      visit(x,
+            j < certain_ ? Scalar(c * laws.target(x)) : Scalar(chosen(x) * (c * keys_[j - certain_] - laws.one())));
     }
   }
 
@@ -103,7 +104,8 @@ class ChosenTable {
   }
 
   std::size_t reach(const Scalar& c) const {
-    const auto end = std::partition_point(keys_.begin(), keys_.end(), [&c](const Scalar& k) { return c * k > Scalar{1}; });
+    const auto end =
+        std::partition_point(keys_.begin(), keys_.end(), [&c](const Scalar& k) { return c * k > Scalar{1}; });
     return certain_ + static_cast<std::size_t>(end - keys_.begin());
   }
   Scalar up_to(std::size_t j, const Scalar& c) const {

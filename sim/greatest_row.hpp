@@ -10,9 +10,9 @@
 // beats the greatest w, nowhere if the greatest r does not beat the least w, and is halved otherwise. In floating
 // point as well, for products, sums and quotients of positive numbers round monotonically: the runs are those of a
 // test token by token, and which tokens count depends on no sum.
-// Cost: O(K) a token of the law; O(K log V) for each place where c W r crosses w, one to three in practice, V at worst.
-// Laws in buckets take a pass. Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by
-// exploration. The difference hi^K - lo^K itself has no digits left where q(y) is small.
+// Cost: O(K) a token of the law; O(K log V) for each place where c W r crosses w, one to three in practice, V at
+// worst. Laws in buckets take a pass. Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved
+// by exploration. The difference hi^K - lo^K itself has no digits left where q(y) is small.
 #pragma once
 
 #include <utility>
@@ -30,8 +30,8 @@ class GreatestRow {
 
   /// `laws` must outlive this.
   GreatestRow(const L& laws, TokenOrder<L> order, Fan<Scalar> fan)
-      : laws_{&laws}, order_{std::move(order)}, fan_{std::move(fan)}, whole_{mass_below(order_.total())} {
-    norm_ = order_.total() * skew(whole_, fan_.below);
+      : laws_{&laws}, order_{std::move(order)}, fan_{std::move(fan)} {
+    norm_ = order_.total() * skew(mass_below(order_.total()), fan_.below);
   }
 
   Scalar law(Token x) const {
@@ -154,7 +154,7 @@ class GreatestRow {
   const L* laws_;
   TokenOrder<L> order_;
   Fan<Scalar> fan_;
-  Scalar whole_, norm_{0};
+  Scalar norm_{0};
 };
 
 }  // namespace draftproof

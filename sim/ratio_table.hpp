@@ -132,7 +132,8 @@ class RatioTable {
     int of(Token x) const {
       // The quotient the table was sorted by: its terms are 2^-62 times those, which changes no rounding.
       const double ratio = table_->target(x) / table_->proposal(x);
-      const auto first = table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
+      const auto first =
+          table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
       auto place = first;
       if (*first != x) {
         const auto equal = std::upper_bound(table_->ratio_.begin() + (first - table_->order_.begin()),
