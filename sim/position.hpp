@@ -18,6 +18,7 @@
 //            tabled(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
 //            laws.rungs()               tokens or buckets by p / q descending (rungs.hpp)    rungs
 //            laws.rung(rungs, x)        rung of token x; q(x) > 0                            int
+//            laws.ranking()             tokens by p / q descending (token_ranking.hpp)           optional
 //            laws.top(j)                j-th most probable token of q, ties to the lower id  token
 //   K        at.drafts()                number of drafts at hand                             int
 //   x_k      at.draft(k)                k-th draft, k from 0                                 token
