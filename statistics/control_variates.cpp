@@ -46,13 +46,15 @@ ControlVariates::Half ControlVariates::centred(const Half& half) const {
   return sums;
 }
 
-std::vector<double> ControlVariates::coefficients(Half sums) const {
+std::vector<double> ControlVariates::coefficients(const Half& half) const {
   const std::size_t d = controls_;
+  Half sums = centred(half);
   std::vector<double>& l = sums.gram;
   std::vector<char> kept(d, 1);
   // Cholesky in place, row by row; a row that earlier ones explain is left out.
   for (std::size_t i = 0; i < d; ++i) {
-    const double diagonal = l[i * d + i];
+    // Before centring: a control that does not vary leaves nothing but rounding of it.
+    const double diagonal = half.gram[i * d + i];
     for (std::size_t j = 0; j <= i; ++j) {
       double value = l[i * d + j];
       for (std::size_t k = 0; k < j; ++k)
@@ -91,7 +93,7 @@ std::vector<ControlledEstimate> ControlVariates::estimates() const {
   std::vector<ControlledEstimate> out(outcomes_);
   for (std::size_t h = 0; h < 2; ++h) {
     assert(halves_[h].samples >= 2);
-    const auto beta = coefficients(sums[1 - h]);
+    const auto beta = coefficients(halves_[1 - h]);
     const double n = halves_[h].samples, all = halves_[0].samples + halves_[1].samples;
     for (std::size_t o = 0; o < outcomes_; ++o) {
       const double* const b = &beta[o * d];

@@ -14,7 +14,7 @@
 // Unbiased for independent samples: beta_B is independent of half A, so E[beta_B z] = E[beta_B] 0 there. The standard
 // error is that of the residuals in each half; the halves' estimates are correlated by O(1 / n^2) only. Controls that
 // others explain (indicators that sum to a constant) get no coefficient: any choice is unbiased, so the cut, a pivot
-// below 2^-36 of its diagonal, decides about noise alone.
+// below 2^-36 of the control's sum of squares, decides about noise alone.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ class ControlVariates {
   };
   /// Centred sums of squares and products of one half.
   Half centred(const Half& half) const;
-  /// o x d coefficients from centred sums.
-  std::vector<double> coefficients(Half sums) const;
+  /// o x d coefficients of one half.
+  std::vector<double> coefficients(const Half& half) const;
 
   std::size_t controls_, outcomes_;
   std::array<Half, 2> halves_;

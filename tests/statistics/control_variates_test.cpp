@@ -64,6 +64,21 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
   EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // 1e-9 for a normal mean
 }
 
+TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
+  // What rounding leaves of its variance would otherwise divide what rounding leaves of a large covariance.
+  for (int samples = 60; samples < 140; ++samples) {
+    ControlVariates average(1, 1);
+    double sum = 0;
+    for (int i = 0; i < samples; ++i) {
+      const double outcome = i % 2 == 0 ? 1e6 + i : 1e6;
+      sum += outcome;
+      average.add(std::vector<double>{outcome}, std::vector<double>{i % 4 == 1 ? 0.9 : -0.1});
+    }
+    // The odd half explains nothing either: its outcomes are equal, and their covariance is below 1e-7.
+    EXPECT_NEAR(average.estimates()[0].mean, sum / samples, 1e-6) << samples;
+  }
+}
+
 TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
   // 2000 small averages with a nonlinear outcome: reusing the coefficients' own half would show as bias.
   constexpr int runs = 2000, samples = 24;
