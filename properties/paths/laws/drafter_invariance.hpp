@@ -14,7 +14,6 @@ struct DrafterInvariance {
   static constexpr std::string_view about = "where claimed: a token does not move with the proposals from there on";
   static constexpr int every = 1;
   static constexpr bool explores = false;
-  static constexpr Tier tier = Tier::edge;
   static constexpr int trials = 16;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
