@@ -11,6 +11,7 @@
 #include <draftproof/optimum/rational.hpp>
 #include <draftproof/properties/finding.hpp>
 #include <draftproof/properties/level.hpp>
+#include <draftproof/properties/subject.hpp>
 #include <draftproof/properties/tier.hpp>
 #include <draftproof/sim/explorer.hpp>
 #include <draftproof/sim/info.hpp>
