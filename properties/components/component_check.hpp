@@ -16,8 +16,8 @@ namespace draftproof {
 
 /// A check file defines a struct with `name`, `about` and
 /// `Answer check(const Subject&, const Case&, std::uint64_t& work)`, all static; work counts runs or branches. With
-/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` it brings cases of its own instead of the group's;
-/// `static constexpr Tier tier` is given where it is a proof.
+/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` it brings cases of its own instead of the
+/// group's; `static constexpr Tier tier` is given where it is a proof.
 template <class Group>
 struct CheckOf {
   using Subject = typename Group::Subject;

@@ -25,7 +25,8 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<GateFinding> examine(const ComponentOptions& options) const override {
     std::vector<GateFinding> findings;
-    for (const auto& check : checks_of<Group>()) findings.push_back(examine(check, check.cases(options.seed, options.rounds)));
+    for (const auto& check : checks_of<Group>())
+      findings.push_back(examine(check, check.cases(options.seed, options.rounds)));
     return findings;
   }
 
@@ -87,12 +88,21 @@ class ComponentOf final : public AnyComponent {
 
   GateFinding report(const Check& check, const Answer& answer, const std::optional<Case>& one,
                      std::uint64_t work) const {
-    GateFinding finding{.check = std::string(check.name), .tier = check.tier, .evidence = answer.evidence, .work = work};
+    GateFinding finding{
+        .check = std::string(check.name), .tier = check.tier, .evidence = answer.evidence, .work = work};
     switch (answer.status) {
-      case Answer::Status::held: finding.status = Status::held; break;
-      case Answer::Status::violated: finding.status = Status::violated; break;
-      case Answer::Status::undecided: finding.status = Status::undecided; break;
-      case Answer::Status::not_applicable: finding.status = Status::skipped; break;
+      case Answer::Status::held:
+        finding.status = Status::held;
+        break;
+      case Answer::Status::violated:
+        finding.status = Status::violated;
+        break;
+      case Answer::Status::undecided:
+        finding.status = Status::undecided;
+        break;
+      case Answer::Status::not_applicable:
+        finding.status = Status::skipped;
+        break;
     }
     if (answer.status == Answer::Status::not_applicable && finding.evidence.empty())
       finding.evidence = "does not apply to this component";

@@ -21,14 +21,17 @@ void ComponentRegistry::add(std::unique_ptr<AnyComponent> component) {
                 [](const auto& c) { return std::tuple(std::tuple(c->group(), c->kind()), c->info().name); });
 }
 
-const AnyComponent* ComponentRegistry::component(std::string_view name) const { return find_named(components_, name); }
+const AnyComponent* ComponentRegistry::component(std::string_view name) const {
+  return find_named(components_, name);
+}
 
 const ComponentRegistry& component_registry() {
   registry();  // fills all registries
   return ComponentRegistry::instance();
 }
 
-std::optional<GateFinding> examine_one(std::string_view component, std::string_view check, std::string_view instance) {
+std::optional<GateFinding> examine_one(std::string_view component, std::string_view check,
+                                       std::string_view instance) {
   const AnyComponent* found = component_registry().component(component);
   if (!found) return std::nullopt;
   return found->examine_one(check, instance);

@@ -1,4 +1,5 @@
-// Every component that was found, by group and name: correct ones of sim/components, wrong ones of mutants/components.
+// Every component that was found, by group and name: correct ones of sim/components, wrong ones of
+// mutants/components.
 #pragma once
 
 #include <memory>
@@ -27,8 +28,8 @@ class ComponentRegistry {
 /// With everything of this library in it.
 const ComponentRegistry& component_registry();
 
-/// What `draftproof replay component NAME --check CHECK --instance TEXT` shows. Nothing if there is no such component or
-/// check; throws std::invalid_argument if the text is no case of its group.
+/// What `draftproof replay component NAME --check CHECK --instance TEXT` shows. Nothing if there is no such component
+/// or check; throws std::invalid_argument if the text is no case of its group.
 std::optional<GateFinding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
 
 }  // namespace draftproof

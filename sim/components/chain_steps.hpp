@@ -1,5 +1,5 @@
-// Token verification of a ragged batch, cut into the steps an engine gets wrong one at a time. A runner is a struct of
-// these steps; a wrong one replaces one of them.
+// Token verification of a ragged batch, cut into the steps an engine gets wrong one at a time. A runner is a struct
+// of these steps; a wrong one replaces one of them.
 //
 //   p, q        MaskedRow       target and proposal weights of one draft position
 //   P, Q        total()         their sums: accept when u q(x) P < p(x) Q, else draw from (p Q - q P)+
@@ -71,7 +71,8 @@ struct ChainSteps {
     const auto columns = static_cast<std::size_t>(batch.longest) + 1;
     for (std::size_t s = 0; s < results.size(); ++s) {
       for (int i = 0; i < results[s].accepted; ++i)
-        tokens[s * columns + static_cast<std::size_t>(i)] = batch.drafts[s * (columns - 1) + static_cast<std::size_t>(i)];
+        tokens[s * columns + static_cast<std::size_t>(i)] =
+            batch.drafts[s * (columns - 1) + static_cast<std::size_t>(i)];
       tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
     }
   }
@@ -114,7 +115,8 @@ class ChainRun {
   MaskedRow target(int slot, int i) const {
     const std::uint8_t* mask = batch_.mask;
     if (mask) mask += (steps_.mask_row(batch_, slot, results_) + i) * batch_.vocabulary;
-    return {batch_.target + steps_.offset(steps_.target_row(batch_, slot) + i, batch_.pitch), mask, batch_.vocabulary};
+    return {batch_.target + steps_.offset(steps_.target_row(batch_, slot) + i, batch_.pitch), mask,
+            batch_.vocabulary};
   }
   MaskedRow proposal(int slot, int i) const {
     return {batch_.proposal + steps_.offset(steps_.proposal_row(batch_, slot) + i, batch_.pitch), nullptr,

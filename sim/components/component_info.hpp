@@ -1,5 +1,5 @@
-// What a component around a verifier says about itself: batch runners, sources of target rows and samplers are examined
-// beside verifiers, because most reported defects lie in them.
+// What a component around a verifier says about itself: batch runners, sources of target rows and samplers are
+// examined beside verifiers, because most reported defects lie in them.
 //
 //   name      snake_case, the file's name
 //   budget    of samplers: largest total variation between the law served and the weights

@@ -1,5 +1,5 @@
-// The first of all 64-bit words at which a monotone condition turns true: where a sampler of one word passes from one token
-// to the next.
+// The first of all 64-bit words at which a monotone condition turns true: where a sampler of one word passes from one
+// token to the next.
 //
 // Cost: 65 calls. Exact for conditions that never turn false again; nothing else is assumed of them.
 #pragma once

@@ -1,5 +1,6 @@
-// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. What the sums are kept in,
-// how a word becomes a uniform and what happens behind the last sum are the three places where it goes wrong.
+// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. What the sums are
+// kept in, how a word becomes a uniform and what happens behind the last sum are the three places where it goes
+// wrong.
 //
 //   F(x)     sums_[x]             running sum up to token x, in Sum
 //   u        Steps::uniform       uniform of a word, in double

@@ -2,8 +2,8 @@
 //
 //   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
 //
-// Cost: a pass for the total, another for a draw. A draw adds in fixed point after dividing by the total, so the token
-// depends on the row and the word alone.
+// Cost: a pass for the total, another for a draw. A draw adds in fixed point after dividing by the total, so the
+// token depends on the row and the word alone.
 #pragma once
 
 #include <cmath>

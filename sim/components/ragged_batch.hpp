@@ -4,9 +4,9 @@
 //   s            slot: place of a request in this batch
 //   length[s]    drafts of slot s, 0 .. longest
 //   target       length[s] + 1 rows for each slot, slots in order, nothing between them
-//   proposal     length rows for each request in the order of *drafting*: drafted_at[s] is the place that slot s had then
-//   mask         V bytes for each target row, 0 where the token may not be emitted; null: no masks
-//   drafts       longest ids for each slot, the rest of a short row is pad_id
+//   proposal     length rows for each request in the order of *drafting*: drafted_at[s] is the place that slot s had
+//   then mask         V bytes for each target row, 0 where the token may not be emitted; null: no masks drafts
+//   longest ids for each slot, the rest of a short row is pad_id
 //
 // Rows are weights, not probabilities: a row of small integers makes every product below exact.
 #pragma once

@@ -1,5 +1,6 @@
-// From weights and settings to a row of p, in the steps an engine gets wrong one at a time: bias, penalty, temperature,
-// min-p, top-k, mask, in this order. A source of rows is a struct of these steps; a wrong one replaces one of them.
+// From weights and settings to a row of p, in the steps an engine gets wrong one at a time: bias, penalty,
+// temperature, min-p, top-k, mask, in this order. A source of rows is a struct of these steps; a wrong one replaces
+// one of them.
 //
 // Symbols: sim/components/target_request.hpp. Cost: O(V^2) a row, ranks by counting; rows are small here.
 // Source: the order is that of common engines. Right because each step is the setting's definition; the row is summed
@@ -49,7 +50,8 @@ std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request,
   for (std::size_t x = 0; x < size; ++x) {
     Scalar weight(steps.weight(request, i, static_cast<Token>(x)));
     if (filtered && !request.bias.empty()) weight *= Scalar(request.bias[x]);
-    for (int c = steps.count(request, drafts, i, static_cast<Token>(x)); c > 0; --c) weight /= Scalar(request.penalty);
+    for (int c = steps.count(request, drafts, i, static_cast<Token>(x)); c > 0; --c)
+      weight /= Scalar(request.penalty);
     row.push_back(weight);
   }
   if (const int coldness = steps.coldness(request); coldness == 0) {

@@ -1,5 +1,5 @@
-// Mask rows are found by counting what earlier slots kept, as if masks had been trimmed with the output: the slot after
-// a refusal reads its neighbour's masks.
+// Mask rows are found by counting what earlier slots kept, as if masks had been trimmed with the output: the slot
+// after a refusal reads its neighbour's masks.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp. Source: vllm-project/vllm#49738.
 // Wrong as soon as masks differ between rows; hidden by equal masks and by full acceptance.

@@ -12,12 +12,15 @@
 namespace draftproof::mutants::components::batch {
 
 struct PadIdTested : ChainSteps {
-  static constexpr ComponentInfo info{.name = "pad_id_tested",
-                                      .summary = "columns behind the drafts are tested too; id -1 indexes from the end",
-                                      .source = "flashinfer-ai/flashinfer#879"};
+  static constexpr ComponentInfo info{
+      .name = "pad_id_tested",
+      .summary = "columns behind the drafts are tested too; id -1 indexes from the end",
+      .source = "flashinfer-ai/flashinfer#879"};
 
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot] > 0 ? batch.longest : 0; }
-  Token entry(Token x, int vocabulary) const { return x == pad_id ? vocabulary - 1 : ChainSteps::entry(x, vocabulary); }
+  Token entry(Token x, int vocabulary) const {
+    return x == pad_id ? vocabulary - 1 : ChainSteps::entry(x, vocabulary);
+  }
 };
 
 }  // namespace draftproof::mutants::components::batch

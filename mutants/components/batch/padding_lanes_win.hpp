@@ -1,5 +1,5 @@
-// Lanes beyond V in the last tile keep ids from V on and the weights of the tile before: they can be drawn, and where no
-// weight is positive they win.
+// Lanes beyond V in the last tile keep ids from V on and the weights of the tile before: they can be drawn, and where
+// no weight is positive they win.
 //
 //   T        tile         lanes of a tile
 //

@@ -1,5 +1,5 @@
-// Corrected tokens are written with an index product of rows and columns: each refusing row gets its token in the refused
-// columns of all others too, over tokens it had accepted.
+// Corrected tokens are written with an index product of rows and columns: each refusing row gets its token in the
+// refused columns of all others too, over tokens it had accepted.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp. Source: Dao-AILab/flash-attention#2779.
 // Hidden while all rows refuse at the same position.

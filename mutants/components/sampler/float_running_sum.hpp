@@ -1,4 +1,5 @@
-// The textbook sampler with running sums in float: late sums are multiples of 2^-24, and rare tokens are rounded away.
+// The textbook sampler with running sums in float: late sums are multiples of 2^-24, and rare tokens are rounded
+// away.
 //
 // Symbols and cost: sim/components/inverse_cdf.hpp. Source: derived here; the law of the program is exact.
 // Hidden at small V. Total variation 1e-4 at V = 32,000, 1e-3 at 262,144.

@@ -3,7 +3,8 @@
 //
 //   E        clock(word)     exponential of a word
 //
-// Cost: V clocks a draw. Source: vllm-project/vllm#16952. Hidden from the law of the draw; the row is no law afterwards.
+// Cost: V clocks a draw. Source: vllm-project/vllm#16952. Hidden from the law of the draw; the row is no law
+// afterwards.
 #pragma once
 
 #include <draftproof/sim/components/sampler/race_sampler.hpp>
@@ -20,7 +21,8 @@ struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler 
     for (double& weight : row) weight /= clock(noise());
     Token best = no_token;
     for (std::size_t x = 0; x < row.size(); ++x)
-      if (row[x] > 0 && (best == no_token || row[x] > row[static_cast<std::size_t>(best)])) best = static_cast<Token>(x);
+      if (row[x] > 0 && (best == no_token || row[x] > row[static_cast<std::size_t>(best)]))
+        best = static_cast<Token>(x);
     return best;
   }
 };

@@ -10,9 +10,10 @@
 namespace draftproof::mutants::components::target {
 
 struct PenaltyCountsLastTokenTwice : TargetSteps {
-  static constexpr ComponentInfo info{.name = "penalty_counts_last_token_twice",
-                                      .summary = "from the second draft position on the last committed token counts twice",
-                                      .source = "vllm-project/vllm#33251"};
+  static constexpr ComponentInfo info{
+      .name = "penalty_counts_last_token_twice",
+      .summary = "from the second draft position on the last committed token counts twice",
+      .source = "vllm-project/vllm#33251"};
 
   int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {
     const bool again = i > 0 && !request.committed.empty() && request.committed.back() == x;

@@ -14,8 +14,6 @@ struct TargetArgmaxFallback : TargetSteps {
                                       .summary = "without a specialised kernel p is one-hot at its largest entry",
                                       .source = "sgl-project/sglang#39253"};
 
-
-
   template <class Scalar>
   std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
     std::vector<Scalar> law = target_row<Scalar>(*this, request, drafts, i);

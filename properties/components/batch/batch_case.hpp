@@ -1,5 +1,5 @@
-// A batch small enough to be read: what each request has at its draft positions, and the slots at verification. Prints and
-// parses as "order=(1 0) [p=(1 1)/2,(1 0)/1 q=(1 1)/2 mask=(1 0),(1 1) seed=7 stop=1 limit=2] [...]".
+// A batch small enough to be read: what each request has at its draft positions, and the slots at verification.
+// Prints and parses as "order=(1 0) [p=(1 1)/2,(1 0)/1 q=(1 1)/2 mask=(1 0),(1 1) seed=7 stop=1 limit=2] [...]".
 //
 //   p      L + 1 rows, at each draft position and behind them; rows depend on the position alone
 //   q      L rows

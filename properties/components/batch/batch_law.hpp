@@ -18,8 +18,8 @@ namespace draftproof {
 struct BatchLaw {
   std::map<std::vector<Token>, Rational> emitted;
 
-  /// "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1": the first prefix after which the next
-  /// token has not the law of the request's target.
+  /// "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1": the first prefix after which the
+  /// next token has not the law of the request's target.
   std::optional<std::string> wrong_prefix(const BatchCaseRequest& request) const;
   /// A token that may not be emitted, and its probability.
   std::optional<std::string> forbidden(const BatchCaseRequest& request) const;

@@ -1,4 +1,5 @@
-// A case laid out in memory as an engine does it, with drafts drawn, and what a runner makes of it, request by request.
+// A case laid out in memory as an engine does it, with drafts drawn, and what a runner makes of it, request by
+// request.
 //
 //   turn       which words are read: turn n starts 8 n tokens into the text, so that one case is tried on many words
 //   drafted    drafts of each request, from its proposal rows and the words of drafting at the same address
@@ -60,12 +61,12 @@ class BuiltBatch {
   int vocabulary_, longest_;
   std::int64_t pitch_;
   Token pad_;
-  std::vector<int> order_;                 ///< request of each slot
+  std::vector<int> order_;                ///< request of each slot
   std::vector<int> length_, drafted_at_;  ///< by slot
   std::vector<float> target_, proposal_;
   std::vector<std::uint8_t> mask_;
   std::vector<Token> padded_;
-  std::vector<BatchRequest> request_;  ///< by slot
+  std::vector<BatchRequest> request_;        ///< by slot
   std::vector<std::vector<Token>> drafted_;  ///< by request
 };
 

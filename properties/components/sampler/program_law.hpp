@@ -3,8 +3,8 @@
 //   piece    stretch of words with one token
 //   TV       half the sum of |share of words - weight|
 //
-// Cost: the sampler's pieces. Right because words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the sum
-// over V shares is off by V 2^-53 at most.
+// Cost: the sampler's pieces. Right because words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the
+// sum over V shares is off by V 2^-53 at most.
 #pragma once
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // How found samplers and their checks enter the registry.
 #pragma once
 
-#include <draftproof/properties/components/sampler/sampler_group.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/sampler/sampler_group.hpp>
 
 namespace draftproof {
 

@@ -1,5 +1,5 @@
-// What a sampler is given: a short row of weights, a long Zipf row, or a head with a tail of rare tokens. Prints and parses
-// as "w=(1 1 0)/2", "zipf V=32000" or "tail V=129280 gap=18".
+// What a sampler is given: a short row of weights, a long Zipf row, or a head with a tail of rare tokens. Prints and
+// parses as "w=(1 1 0)/2", "zipf V=32000" or "tail V=129280 gap=18".
 //
 //   zipf    weights (rank + 2.7)^-1.1 in shuffled order
 //   tail    token 0 of weight 1, V - 1 tokens of weight exp(-gap)

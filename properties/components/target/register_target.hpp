@@ -1,9 +1,9 @@
 // How found sources of target rows and their checks enter the registry.
 #pragma once
 
-#include <draftproof/properties/components/target/target_group.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 
 namespace draftproof {
 

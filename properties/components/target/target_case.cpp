@@ -77,7 +77,8 @@ TargetCase TargetCase::parse(std::string_view text) {
   if (reader.accept("generic")) request.backend = TargetBackend::generic;
   reader.end();
   if (!one.valid())
-    throw std::invalid_argument(fmt::format("instance: found \"{}\", wanted a request such as \"{}\"", text, example));
+    throw std::invalid_argument(
+        fmt::format("instance: found \"{}\", wanted a request such as \"{}\"", text, example));
   return one;
 }
 

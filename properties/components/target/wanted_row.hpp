@@ -1,5 +1,5 @@
-// The row a request asks for, from the definitions of its settings and nothing of the components': each token is judged by
-// itself.
+// The row a request asks for, from the definitions of its settings and nothing of the components': each token is
+// judged by itself.
 //
 //   v(x)     weight after bias, penalty and temperature, as a fraction
 //   rank     tokens before x: larger v, or equal v and smaller id

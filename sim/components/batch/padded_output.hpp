@@ -1,5 +1,5 @@
-// The same with every draft written into the padded output first: refused ones stay there, behind the extra token, and
-// are trimmed by count. Looks like leaked drafts; the trimmed list is what counts.
+// The same with every draft written into the padded output first: refused ones stay there, behind the extra token,
+// and are trimmed by count. Looks like leaked drafts; the trimmed list is what counts.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp. Source: lucidrains/speculative-decoding#3.
 // Exact because tokens behind the extra one are never read.

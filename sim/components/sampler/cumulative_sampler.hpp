@@ -1,7 +1,7 @@
 // Draws by integer cumulative sums with a guide table: the form behind drafts without replacement.
 //
-// Symbols and cost: sim/cumulative_table.hpp. Within its budget because the row is quantised to multiples of 2^-62 and
-// edges are words exactly: V 2^-62 < 1e-12.
+// Symbols and cost: sim/cumulative_table.hpp. Within its budget because the row is quantised to multiples of 2^-62
+// and edges are words exactly: V 2^-62 < 1e-12.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

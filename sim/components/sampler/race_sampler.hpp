@@ -3,8 +3,8 @@
 //   E        clock(word)     exponential of a word (sim/exponential.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w
 //
-// Cost: V clocks a draw. Source: folklore. Exact because the first of independent exponential clocks of rates w is x with
-// probability w(x) / sum w; a token without weight has no clock.
+// Cost: V clocks a draw. Source: folklore. Exact because the first of independent exponential clocks of rates w is x
+// with probability w(x) / sum w; a token without weight has no clock.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Rows of p from logits whose last bits are not those of a decode of one token, as a pass over several positions gives
-// them. Not a defect of a verifier: laws are compared given the logits that were used.
+// Rows of p from logits whose last bits are not those of a decode of one token, as a pass over several positions
+// gives them. Not a defect of a verifier: laws are compared given the logits that were used.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp. Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
 #pragma once
@@ -10,9 +10,10 @@
 namespace draftproof::components::target {
 
 struct BatchedLogits : TargetSteps {
-  static constexpr ComponentInfo info{.name = "batched_logits",
-                                      .summary = "the verify pass computes other last bits than a decode of one token",
-                                      .source = "vllm-project/vllm#54506"};
+  static constexpr ComponentInfo info{
+      .name = "batched_logits",
+      .summary = "the verify pass computes other last bits than a decode of one token",
+      .source = "vllm-project/vllm#54506"};
 
   /// In units of 2^-12, the last bit set where the sum took another order.
   int weight(const TargetRequest& request, int i, Token x) const {

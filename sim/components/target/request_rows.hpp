@@ -1,7 +1,7 @@
 // Rows of p at the draft positions and behind them, from the model's weights and the settings of one request.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Temperature 0 is a row with one token: ratios are 0 or 1 then
-// and coins decide nothing, which is right.
+// Steps, symbols and cost: sim/components/target_steps.hpp. Temperature 0 is a row with one token: ratios are 0 or 1
+// then and coins decide nothing, which is right.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -13,8 +13,6 @@ struct RequestRows : TargetSteps {
   static constexpr ComponentInfo info{.name = "request_rows",
                                       .summary = "rows of p from weights and the settings of a request",
                                       .source = "the order of settings of common engines"};
-
-
 
   template <class Scalar>
   std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {

@@ -1,8 +1,8 @@
-// A row that is no law is refused and its neighbours are not touched: NaN, infinity, a negative weight, nothing but zeros
-// (logits that were all minus infinity).
+// A row that is no law is refused and its neighbours are not touched: NaN, infinity, a negative weight, nothing but
+// zeros (logits that were all minus infinity).
 //
-// Cost: four runs a request and turn. Right because no token is a draw from such a row, and a silent one would look like
-// any other.
+// Cost: four runs a request and turn. Right because no token is a draw from such a row, and a silent one would look
+// like any other.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,12 @@ struct BadRowsRefused {
           const std::vector<BatchRow> rows = batch.run(runner);
           ++work;
           if (!rows[r].refused || !rows[r].emitted.empty())
-            return Answer::violated(fmt::format("turn {}: request {} with a row of {} gives {}", turn, r, value,
-                                                rows[r].text()));
+            return Answer::violated(
+                fmt::format("turn {}: request {} with a row of {} gives {}", turn, r, value, rows[r].text()));
           for (std::size_t other = 0; other < rows.size(); ++other)
             if (other != r && rows[other] != sound[other])
-              return Answer::violated(fmt::format("turn {}: a row of {} in request {} changes request {}", turn, value,
-                                                  r, other));
+              return Answer::violated(
+                  fmt::format("turn {}: a row of {} in request {} changes request {}", turn, value, r, other));
         }
     }
     return Answer::held();

@@ -1,5 +1,5 @@
-// Every emitted id is a token of the vocabulary, for vocabularies that are multiples of a tile and others: 2 to 9 tokens,
-// and the case's own.
+// Every emitted id is a token of the vocabulary, for vocabularies that are multiples of a tile and others: 2 to 9
+// tokens, and the case's own.
 //
 // Cost: one run a turn and size. Right because lanes behind the last token hold no token.
 #pragma once

@@ -1,7 +1,7 @@
 // No row emits a token of weight 0 or behind its mask, exactly: the mass of such tokens over all branches is none.
 //
-// Cost and symbols: as for row_law, whose walk it is. Right because one such token is a proof; a law may be wrong without
-// it.
+// Cost and symbols: as for row_law, whose walk it is. Right because one such token is a proof; a law may be wrong
+// without it.
 #pragma once
 
 #include <draftproof/properties/components/batch/batch_law.hpp>

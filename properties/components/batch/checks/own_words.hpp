@@ -2,8 +2,8 @@
 //
 //   address    (key, stream, position) of a draw
 //
-// Cost: one run a turn, a sort of its draws. Right because rows that share a word are not independent, whatever the law
-// of each; this needs no statistics.
+// Cost: one run a turn, a sort of its draws. Right because rows that share a word are not independent, whatever the
+// law of each; this needs no statistics.
 #pragma once
 
 #include <algorithm>
@@ -47,10 +47,10 @@ struct OwnWords {
   }
   static std::string text(const StreamAddress& address) {
     const bool engine = address.key == batch_engine_seed;
-    return fmt::format("{}, position {}",
-                       engine ? fmt::format("the engine's stream {}", address.stream)
-                              : fmt::format("seed {}", address.key),
-                       address.position);
+    return fmt::format(
+        "{}, position {}",
+        engine ? fmt::format("the engine's stream {}", address.stream) : fmt::format("seed {}", address.key),
+        address.position);
   }
 };
 

@@ -34,8 +34,8 @@ struct PassageCut {
         if (limit > 0 && tokens.size() > limit) tokens.resize(limit);
         whole[r].accepted = std::min(whole[r].accepted, static_cast<int>(tokens.size()));
         if (cut[r] != whole[r])
-          return Answer::violated(fmt::format("turn {}: request {} gives {} uncut, cut {}, wanted {}", turn, r, before,
-                                              cut[r].text(), whole[r].text()));
+          return Answer::violated(fmt::format("turn {}: request {} gives {} uncut, cut {}, wanted {}", turn, r,
+                                              before, cut[r].text(), whole[r].text()));
       }
     }
     return Answer::held();

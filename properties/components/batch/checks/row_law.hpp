@@ -1,10 +1,10 @@
-// The law of every row in its batch, exactly: whatever the words of the other requests, given that a passage goes on after
-// a prefix, the next token has the law of the target there, masked tokens left out.
+// The law of every row in its batch, exactly: whatever the words of the other requests, given that a passage goes on
+// after a prefix, the next token has the law of the target there, masked tokens left out.
 //
 //   W        what a request emits, drafts included in the walk; stop tokens and limits are put aside
 //
-// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others read
-// their counters. Right because rows are independent where the law given the others' words is the target's.
+// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others
+// read their counters. Right because rows are independent where the law given the others' words is the target's.
 #pragma once
 
 #include <draftproof/properties/components/batch/batch_law.hpp>

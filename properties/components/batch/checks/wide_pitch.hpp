@@ -1,8 +1,8 @@
-// Rows beyond 2^31 elements are read where they are: the same batch with its rows close together and 2^30 elements apart
-// gives the same.
+// Rows beyond 2^31 elements are read where they are: the same batch with its rows close together and 2^30 elements
+// apart gives the same.
 //
-// Cost: two runs a turn, a few pages, 24 GiB of address space and none of memory. Right because a pitch is no part of a
-// law.
+// Cost: two runs a turn, a few pages, 24 GiB of address space and none of memory. Right because a pitch is no part of
+// a law.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,9 +45,9 @@ struct WidePitch {
       const BatchOutput narrow = runner.run(close, here), far = runner.run(wide, there);
       for (std::size_t s = 0; s < narrow.emitted.size(); ++s)
         if (narrow.emitted[s] != far.emitted[s] || narrow.refused[s] != far.refused[s])
-          return Answer::violated(fmt::format(
-              "turn {}: slot {} gives {} with rows side by side, {} with {} elements between them", turn, s,
-              text(narrow, s), text(far, s), pitch));
+          return Answer::violated(
+              fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them", turn,
+                          s, text(narrow, s), text(far, s), pitch));
     }
     return Answer::held();
   }

@@ -1,5 +1,5 @@
-// Scripted words at the edges: the smallest, the largest, the middle, and for samplers of one word both sides of every edge.
-// What is drawn is a token of the row with weight.
+// Scripted words at the edges: the smallest, the largest, the middle, and for samplers of one word both sides of
+// every edge. What is drawn is a token of the row with weight.
 //
 // Cost: a draw a word; 5^V draws of a race. Right because a token without weight has no word at all.
 #pragma once
@@ -48,7 +48,8 @@ struct EdgeWords {
     std::size_t count = 1;
     for (std::size_t i = 0; i < length; ++i) count *= words.size();
     for (std::size_t n = 0; n < count; ++n)
-      for (std::size_t i = 0, rest = n; i < length; ++i, rest /= words.size()) all.push_back(words[rest % words.size()]);
+      for (std::size_t i = 0, rest = n; i < length; ++i, rest /= words.size())
+        all.push_back(words[rest % words.size()]);
     return all;
   }
 };

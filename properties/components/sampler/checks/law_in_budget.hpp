@@ -1,10 +1,10 @@
-// The law a sampler serves lies within its budget of the weights, at small and large vocabularies; the law is that of the
-// program, tied to its draws at both ends of its pieces.
+// The law a sampler serves lies within its budget of the weights, at small and large vocabularies; the law is that of
+// the program, tied to its draws at both ends of its pieces.
 //
 //   budget    ComponentInfo::budget, 1e-6 where a sampler says nothing
 //
-// Cost: the pieces at V = 32,000, 128,256 and 262,144. Right because pieces are counted in words; a piece is tried at its
-// first and last word, every piece of a short row and 64 of a long one.
+// Cost: the pieces at V = 32,000, 128,256 and 262,144. Right because pieces are counted in words; a piece is tried at
+// its first and last word, every piece of a short row and 64 of a long one.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct LawInBudget {
     std::vector<double> row = one.row();
     const std::vector<WordPiece> pieces = sampler.pieces(row);
     work += pieces.size();
-    if (pieces.empty() || pieces.front().first != 0) return Answer::violated("words before the first piece have no token");
+    if (pieces.empty() || pieces.front().first != 0)
+      return Answer::violated("words before the first piece have no token");
     if (auto untied = first_untied(sampler, row, pieces)) return Answer::violated(*untied);
     const double distance = program_distance(pieces, row);
     return Answer::held_if(distance <= sampler.info().budget, [&] {

@@ -25,7 +25,8 @@ struct RowUnchanged {
     sampler.draw(after, words);
     ++work;
     return Answer::held_if(before == after, [&] {
-      return fmt::format("the row ({:.3g}) is ({:.3g}) after the draw", fmt::join(before, " "), fmt::join(after, " "));
+      return fmt::format("the row ({:.3g}) is ({:.3g}) after the draw", fmt::join(before, " "),
+                         fmt::join(after, " "));
     });
   }
 };

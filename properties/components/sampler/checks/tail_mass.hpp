@@ -1,12 +1,13 @@
-// A race serves rare tokens their share: the probability that a tail of n tokens, a gap of logits below the head, holds the
-// winner, enclosed between two sums over strata of the head's word.
+// A race serves rare tokens their share: the probability that a tail of n tokens, a gap of logits below the head,
+// holds the winner, enclosed between two sums over strata of the head's word.
 //
 //   G(a)     share of words whose clock is below a, by bisection: clocks are monotone in their word
 //   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
 //   true     n exp(-gap) / (1 + n exp(-gap))
 //
-// Cost: 2^14 strata of two bisections, 64 clocks each. Right because the integrand is monotone in the head's word, so each
-// stratum lies between its ends; clocks in doubles move both bounds by a relative 2^-40 at most (sim/exponential.hpp).
+// Cost: 2^14 strata of two bisections, 64 clocks each. Right because the integrand is monotone in the head's word, so
+// each stratum lies between its ends; clocks in doubles move both bounds by a relative 2^-40 at most
+// (sim/exponential.hpp).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ struct TailMass {
     constexpr std::uint64_t strata = std::uint64_t{1} << 14, width = ~std::uint64_t{0} / strata + 1;
     Bounds sum;
     for (std::uint64_t n = 0; n < strata; ++n) {
-      const double first = tail_wins(sampler, one, n * width), last = tail_wins(sampler, one, n * width + (width - 1));
+      const double first = tail_wins(sampler, one, n * width),
+                   last = tail_wins(sampler, one, n * width + (width - 1));
       sum.low += std::min(first, last);
       sum.high += std::max(first, last);
     }

@@ -1,10 +1,10 @@
-// Token verification on the rows of a source, completed to L + 1 tokens by the rows asked for, has the law of those rows:
-// what a wrong row does to the text.
+// Token verification on the rows of a source, completed to L + 1 tokens by the rows asked for, has the law of those
+// rows: what a wrong row does to the text.
 //
 //   q        law of the drafts at every position; tokens of weight 0 in it are never drafted, which is no defect
 //
-// Cost: V^L chains and every branch of the verifier on each, in fractions. Right because token verification is lossless
-// for the rows it is given (Leviathan et al. 2023, arXiv:2211.17192), so what remains is the rows' fault.
+// Cost: V^L chains and every branch of the verifier on each, in fractions. Right because token verification is
+// lossless for the rows it is given (Leviathan et al. 2023, arXiv:2211.17192), so what remains is the rows' fault.
 #pragma once
 
 #include <map>

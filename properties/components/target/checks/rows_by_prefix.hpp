@@ -1,5 +1,5 @@
-// Every row a source gives, after every chain of drafts, equals the one that the settings ask for; the first wrong prefix
-// is named.
+// Every row a source gives, after every chain of drafts, equals the one that the settings ask for; the first wrong
+// prefix is named.
 //
 // Cost: V^L chains, in fractions. Right because penalties make rows depend on the prefix: one chain shows little.
 #pragma once
@@ -20,8 +20,8 @@ struct RowsByPrefix {
       const auto row = source.row(one.request, prefix.data(), static_cast<int>(prefix.size()));
       ++work;
       if (row != *wanted)
-        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}", fmt::join(prefix, " "), to_text(row),
-                                            to_text(*wanted), to_text(total_variation(row, *wanted))));
+        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}", fmt::join(prefix, " "),
+                                            to_text(row), to_text(*wanted), to_text(total_variation(row, *wanted))));
     }
     return Answer::held();
   }
