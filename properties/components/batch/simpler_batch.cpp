@@ -49,9 +49,9 @@ std::vector<BatchCase> simpler(const BatchCase& one) {
   for (std::size_t r = 0; r < one.requests.size(); ++r)
     for (std::size_t i = 0; i < one.requests[r].proposal.size(); ++i)
       candidates.add([r, i](BatchCase& candidate) { drop_draft(candidate.requests[r], i); });
-  for (std::size_t x = 0; x < size && size > 1; ++x)
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // one token decides nothing
     candidates.add([x](BatchCase& candidate) { drop_token_everywhere(candidate, x); });
-  for (std::size_t x = 0; x + 1 < size && !one.masked(); ++x)
+  for (std::size_t x = 0; x + 1 < size && size > 2 && !one.masked(); ++x)
     candidates.add([x](BatchCase& candidate) {
       for (std::vector<int>* row : rows_of(candidate)) merge_tokens(*row, x);
       for (BatchCaseRequest& request : candidate.requests) request.stop -= request.stop > static_cast<Token>(x);

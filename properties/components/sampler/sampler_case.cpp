@@ -74,10 +74,9 @@ std::vector<std::vector<int>*> rows_of(SamplerCase& one) { return {&one.weights}
 std::vector<SamplerCase> simpler(const SamplerCase& one) {
   if (one.form != SamplerCase::Form::listed) return {};
   Candidates candidates(one);
-  for (std::size_t x = 0; x < one.weights.size(); ++x)
-    candidates.add_to_all_rows([x](auto& row) { drop_token(row, x); });
-  for (std::size_t x = 0; x + 1 < one.weights.size(); ++x)
-    candidates.add_to_all_rows([x](auto& row) { merge_tokens(row, x); });
+  const std::size_t shorter = one.weights.size() > 2 ? one.weights.size() : 0;  // one token decides nothing
+  for (std::size_t x = 0; x < shorter; ++x) candidates.add_to_all_rows([x](auto& row) { drop_token(row, x); });
+  for (std::size_t x = 0; x + 1 < shorter; ++x) candidates.add_to_all_rows([x](auto& row) { merge_tokens(row, x); });
   candidates.add_smaller_weights(one.weights.size());
   return candidates.take();
 }

@@ -98,7 +98,7 @@ std::vector<TargetCase> simpler(const TargetCase& one) {
       request.weights.erase(request.weights.begin() + static_cast<std::ptrdiff_t>(i));
       if (!request.masks.empty()) request.masks.erase(request.masks.begin() + static_cast<std::ptrdiff_t>(i));
     });
-  for (std::size_t x = 0; x < size && size > 1; ++x)
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // one token decides nothing
     candidates.add([x](TargetCase& candidate) {
       for (std::vector<int>* row : rows_of(candidate)) drop_token(*row, x);
       for (auto& mask : candidate.request.masks) drop_token(mask, x);
