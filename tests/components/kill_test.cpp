@@ -60,7 +60,8 @@ TEST(Components, EveryWrongOneIsCaught) {
 TEST(Components, NoCorrectOneIsAccused) {
   for (const auto& component : component_registry().components()) {
     if (component->kind() != Kind::verifier) continue;
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const std::uint64_t seeds = component->group() == "sampler" ? 2 : 6;  // large rows are the same for every seed
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       int held = 0;
       for (const GateFinding& finding : component->examine({.seed = seed})) {
         EXPECT_NE(finding.status, Status::violated)
