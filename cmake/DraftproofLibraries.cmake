@@ -31,12 +31,23 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
                  REGISTRAR draftproof/studies/study.hpp BATCH 3)
+# Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
+foreach(group batch target sampler)
+  set(registrar draftproof/properties/components/${group}/register_${group}.hpp)
+  draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
+                   DIRECTORY sim/components/${group} REGISTRAR ${registrar} TOGETHER)
+  draftproof_found(found_sources found_calls KIND ${group}_mutant NAMESPACE draftproof::mutants::components::${group}
+                   DIRECTORY mutants/components/${group} REGISTRAR ${registrar} TOGETHER)
+  draftproof_found(found_sources found_calls KIND ${group}_check NAMESPACE draftproof::checks::${group}
+                   DIRECTORY properties/components/${group}/checks REGISTRAR ${registrar} TOGETHER)
+endforeach()
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
 file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
      ${PROJECT_SOURCE_DIR}/optimum/paths/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
      ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
-     ${PROJECT_SOURCE_DIR}/properties/paths/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/paths/*.cpp ${PROJECT_SOURCE_DIR}/properties/components/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/components/*/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
      ${PROJECT_SOURCE_DIR}/studies/*.cpp)
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)

@@ -1,0 +1,22 @@
+// The textbook sampler with 24-bit uniforms: a token's share is a multiple of 2^-24.
+//
+// Symbols and cost: sim/components/inverse_cdf.hpp. Source: derived here; the law of the program is exact.
+// Hidden at small V; total variation up to V 2^-25 by the grid.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/inverse_cdf.hpp>
+
+namespace draftproof::mutants::components::sampler {
+
+struct UniformOf24Bits : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "uniform_of_24_bits",
+                                      .summary = "uniforms on a grid of 2^-24",
+                                      .source = "class property of float uniforms"};
+
+  static double uniform(std::uint64_t word) { return static_cast<double>(word >> 40) * 0x1p-24; }
+
+  auto prepare(std::span<double> row) const { return InverseCdfTable<UniformOf24Bits>(row); }
+};
+
+}  // namespace draftproof::mutants::components::sampler

@@ -1,0 +1,76 @@
+// The words of a batch: counters of each address, logged; or, for the decisions of one request, every branch of an
+// explorer.
+//
+//   address    (key, stream, position), see sim/components/ragged_batch.hpp
+//   ledger     one entry for every draw, with the index that its purpose has at that address
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <draftproof/optimum/rational.hpp>
+#include <draftproof/sim/components/ragged_batch.hpp>
+#include <draftproof/sim/explorer.hpp>
+#include <draftproof/sim/philox.hpp>
+
+namespace draftproof {
+
+struct BatchDraw {
+  StreamAddress address;
+  Purpose purpose;
+  std::uint32_t index;
+  auto operator<=>(const BatchDraw&) const = default;
+};
+
+class BatchStreams {
+ public:
+  class Source {
+   public:
+    Source(BatchStreams& streams, const StreamAddress& address, Explorer<Rational>* explorer)
+        : streams_{streams},
+          address_{address},
+          explorer_{explorer},
+          words_(address.key, (std::uint64_t{address.stream} << 32) | address.position, Philox::Role::verify) {}
+
+    bool flip(double num, double den) {
+      log(Purpose::flip);
+      return explorer_ ? explorer_->flip(num, den) : words_.flip(num, den);
+    }
+    template <class W>
+    Token pick(const W& weights) {
+      log(Purpose::pick);
+      return explorer_ ? explorer_->pick(weights) : words_.pick(weights);
+    }
+
+   private:
+    void log(Purpose purpose) {
+      streams_.ledger_.push_back({address_, purpose, index_[static_cast<std::uint32_t>(purpose) & 7]++});
+    }
+
+    BatchStreams& streams_;
+    StreamAddress address_;
+    Explorer<Rational>* explorer_;
+    Philox words_;
+    std::uint32_t index_[8] = {};
+  };
+
+  BatchStreams() = default;
+  /// Decisions at (key, stream) of `explored` are walked, whatever their position; the others are drawn.
+  BatchStreams(Explorer<Rational>& explorer, const StreamAddress& explored)
+      : explorer_{&explorer}, explored_{explored} {}
+
+  Source at(const StreamAddress& address) {
+    const bool walked = explorer_ && address.key == explored_.key && address.stream == explored_.stream;
+    return {*this, address, walked ? explorer_ : nullptr};
+  }
+
+  const std::vector<BatchDraw>& ledger() const { return ledger_; }
+
+ private:
+  Explorer<Rational>* explorer_ = nullptr;
+  StreamAddress explored_{};
+  std::vector<BatchDraw> ledger_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,27 @@
+// No row emits a token of weight 0 or behind its mask, exactly: the mass of such tokens over all branches is none.
+//
+// Cost and symbols: as for row_law, whose walk it is. Right because one such token is a proof; a law may be wrong
+// without it.
+#pragma once
+
+#include <draftproof/properties/components/batch/batch_law.hpp>
+
+namespace draftproof::checks::batch {
+
+struct NoForbiddenToken {
+  static constexpr std::string_view name = "no_forbidden_token";
+  static constexpr std::string_view about = "tokens of weight 0 or behind a mask are never emitted";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    for (std::uint32_t turn = 0; turn < 3; ++turn)
+      for (int r = 0; r < static_cast<int>(one.requests.size()); ++r) {
+        const BatchLaw law = explore_batch_row(runner, one, turn, r, work);
+        if (auto forbidden = law.forbidden(one.requests[static_cast<std::size_t>(r)]))
+          return Answer::violated(fmt::format("turn {}: request {} {}", turn, r, *forbidden));
+      }
+    return Answer::held();
+  }
+};
+
+}  // namespace draftproof::checks::batch

@@ -1,0 +1,30 @@
+// The law of every row in its batch, exactly: whatever the words of the other requests, given that a passage goes on
+// after a prefix, the next token has the law of the target there, masked tokens left out.
+//
+//   W        what a request emits, drafts included in the walk; stop tokens and limits are put aside
+//
+// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others
+// read their counters. Right because rows are independent where the law given the others' words is the target's.
+#pragma once
+
+#include <draftproof/properties/components/batch/batch_law.hpp>
+
+namespace draftproof::checks::batch {
+
+struct RowLaw {
+  static constexpr std::string_view name = "row_law";
+  static constexpr std::string_view about = "each row has its target's law, whatever its neighbours draw";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    for (std::uint32_t turn = 0; turn < 3; ++turn)
+      for (int r = 0; r < static_cast<int>(one.requests.size()); ++r) {
+        const BatchLaw law = explore_batch_row(runner, one, turn, r, work);
+        if (auto wrong = law.wrong_prefix(one.requests[static_cast<std::size_t>(r)]))
+          return Answer::violated(fmt::format("turn {}: request {} {}", turn, r, *wrong));
+      }
+    return Answer::held();
+  }
+};
+
+}  // namespace draftproof::checks::batch

@@ -1,0 +1,49 @@
+// What components of one group are asked, one file a check in properties/components/<group>/checks/.
+//
+//   Group::Subject   a component of the group with its type erased
+//   Group::Case      a small test case: text(), parse(text), valid(), ==, simpler(case)
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/properties/insert_sorted.hpp>
+#include <draftproof/properties/property.hpp>
+
+namespace draftproof {
+
+/// A check file defines a struct with `name`, `about` and
+/// `Answer check(const Subject&, const Case&, std::uint64_t& work)`, all static; work counts runs or branches. With
+/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` it brings cases of its own instead of the
+/// group's; `static constexpr Tier tier` is given where it is a proof.
+template <class Group>
+struct CheckOf {
+  using Subject = typename Group::Subject;
+  using Case = typename Group::Case;
+
+  std::string_view name;
+  std::string_view about;
+  Tier tier;
+  Answer (*check)(const Subject&, const Case&, std::uint64_t&);
+  std::vector<Case> (*cases)(std::uint64_t seed, int rounds);
+};
+
+/// Those that were found, sorted by name.
+template <class Group>
+std::vector<CheckOf<Group>>& checks_of() {
+  static std::vector<CheckOf<Group>> checks;
+  return checks;
+}
+
+template <class Check, class Group>
+void add_check() {
+  Tier tier = Tier::edge;
+  if constexpr (requires { Check::tier; }) tier = Check::tier;
+  CheckOf<Group> record{Check::name, Check::about, tier, &Check::check, &Group::cases};
+  if constexpr (requires { Check::cases(std::uint64_t{}, 1); }) record.cases = &Check::cases;
+  insert_sorted(checks_of<Group>(), record, [](const auto& check) { return std::tuple(0, check.name); });
+}
+
+}  // namespace draftproof

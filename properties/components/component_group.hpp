@@ -1,0 +1,119 @@
+// A component of a group as the report sees it: every check of the group over its cases, the first violation shrunk.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/components/component_check.hpp>
+
+namespace draftproof {
+
+template <class Group>
+class ComponentOf final : public AnyComponent {
+ public:
+  using Subject = typename Group::Subject;
+  using Case = typename Group::Case;
+
+  ComponentOf(Subject subject, Kind kind)
+      : AnyComponent(subject.info(), Group::name, kind), subject_{std::move(subject)} {}
+
+  std::vector<GateFinding> examine(const ComponentOptions& options) const override {
+    std::vector<GateFinding> findings;
+    for (const auto& check : checks_of<Group>())
+      findings.push_back(examine(check, check.cases(options.seed, options.rounds)));
+    return findings;
+  }
+
+  std::optional<GateFinding> examine_one(std::string_view name, std::string_view instance) const override {
+    for (const auto& check : checks_of<Group>())
+      if (check.name == name) {
+        Case one = Case::parse(instance);
+        std::uint64_t work = 0;
+        const Answer answer = ask(check, one, work);
+        return report(check, answer, one, work);
+      }
+    return std::nullopt;
+  }
+
+ private:
+  using Check = CheckOf<Group>;
+
+  GateFinding examine(const Check& check, const std::vector<Case>& cases) const {
+    std::uint64_t work = 0;
+    Answer summary = Answer::not_applicable();
+    for (const Case& one : cases) {
+      Answer answer = ask(check, one, work);
+      if (answer.status == Answer::Status::violated) {
+        const std::uint64_t until_decided = work;
+        const Case smallest = shrink(check, one, answer);
+        return report(check, answer, smallest, until_decided);
+      }
+      // Undecided on one case is undecided; held on one is more than not applicable on all others.
+      if (answer.status == Answer::Status::undecided || summary.status == Answer::Status::not_applicable)
+        summary = std::move(answer);
+    }
+    return report(check, summary, std::nullopt, work);
+  }
+
+  /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
+  Answer ask(const Check& check, const Case& one, std::uint64_t& work) const {
+    try {
+      return check.check(subject_, one, work);
+    } catch (const std::logic_error& error) {
+      return Answer::violated(error.what());
+    }
+  }
+
+  Case shrink(const Check& check, Case smallest, Answer& answer) const {
+    for (bool shrunk = true; shrunk;) {
+      shrunk = false;
+      for (Case& candidate : simpler(smallest)) {
+        std::uint64_t ignored = 0;
+        Answer found = ask(check, candidate, ignored);
+        if (found.status != Answer::Status::violated) continue;
+        smallest = std::move(candidate);
+        answer = std::move(found);
+        shrunk = true;
+        break;
+      }
+    }
+    return smallest;
+  }
+
+  GateFinding report(const Check& check, const Answer& answer, const std::optional<Case>& one,
+                     std::uint64_t work) const {
+    GateFinding finding{
+        .check = std::string(check.name), .tier = check.tier, .evidence = answer.evidence, .work = work};
+    switch (answer.status) {
+      case Answer::Status::held:
+        finding.status = Status::held;
+        break;
+      case Answer::Status::violated:
+        finding.status = Status::violated;
+        break;
+      case Answer::Status::undecided:
+        finding.status = Status::undecided;
+        break;
+      case Answer::Status::not_applicable:
+        finding.status = Status::skipped;
+        break;
+    }
+    if (answer.status == Answer::Status::not_applicable && finding.evidence.empty())
+      finding.evidence = "does not apply to this component";
+    if (!one) return finding;
+    finding.instance = one->text();
+    finding.replay = fmt::format("draftproof replay {} --property {} --instance '{}'", info().name, check.name,
+                                 finding.instance);
+    return finding;
+  }
+
+  Subject subject_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,40 @@
+#include <draftproof/properties/components/component_registry.hpp>
+
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/properties/insert_sorted.hpp>
+#include <draftproof/properties/registry.hpp>
+
+namespace draftproof {
+
+ComponentRegistry& ComponentRegistry::instance() {
+  static ComponentRegistry registry;
+  return registry;
+}
+
+void ComponentRegistry::add(std::unique_ptr<AnyComponent> component) {
+  // Look-ups go by name alone, across groups.
+  if (this->component(component->info().name))
+    throw std::logic_error("registered twice: " + std::string(component->info().name));
+  insert_sorted(components_, std::move(component),
+                [](const auto& c) { return std::tuple(std::tuple(c->group(), c->kind()), c->info().name); });
+}
+
+const AnyComponent* ComponentRegistry::component(std::string_view name) const {
+  return find_named(components_, name);
+}
+
+const ComponentRegistry& component_registry() {
+  registry();  // fills all registries
+  return ComponentRegistry::instance();
+}
+
+std::optional<GateFinding> examine_one(std::string_view component, std::string_view check,
+                                       std::string_view instance) {
+  const AnyComponent* found = component_registry().component(component);
+  if (!found) return std::nullopt;
+  return found->examine_one(check, instance);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,40 @@
+// The law that a sampler's program serves, counted in words: exact, whatever its sums and uniforms are kept in.
+//
+//   piece    stretch of words with one token
+//   TV       half the sum of |share of words - weight|
+//
+// Cost: the sampler's pieces. Right because words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the
+// sum over V shares is off by V 2^-53 at most.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/properties/components/sampler/sampler_group.hpp>
+#include <draftproof/sim/components/normalised_row.hpp>
+
+namespace draftproof {
+
+/// Share of all words of piece n.
+inline double share_of(const std::vector<WordPiece>& pieces, std::size_t n) {
+  if (pieces.size() == 1) return 1;
+  const std::uint64_t end = n + 1 < pieces.size() ? pieces[n + 1].first : 0;  // 2^64 wraps to 0
+  return static_cast<double>(end - pieces[n].first) * 0x1p-64;
+}
+
+/// Between the law of the pieces and the weights; ids beyond the row count in full.
+inline double program_distance(const std::vector<WordPiece>& pieces, const std::vector<double>& row) {
+  std::vector<double> excess = normalised_row(row);
+  for (double& mass : excess) mass = -mass;
+  double outside = 0;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    const auto x = static_cast<std::size_t>(pieces[n].token);
+    (pieces[n].token >= 0 && x < excess.size() ? excess[x] : outside) += share_of(pieces, n);
+  }
+  double sum = outside;
+  for (const double mass : excess) sum += std::fabs(mass);
+  return sum / 2;
+}
+
+}  // namespace draftproof

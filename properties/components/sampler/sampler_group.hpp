@@ -1,0 +1,108 @@
+// Samplers: what their checks work on. A sampler takes one word from a prepared table, or one word a token in a race.
+//
+//   piece    stretch of words with one token, up to the first word of the next piece
+//   clock    a racing token's time at weight 1, a function of its word
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/sampler/sampler_case.hpp>
+#include <draftproof/properties/generator.hpp>
+#include <draftproof/properties/repair_weights.hpp>
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+struct WordPiece {
+  std::uint64_t first;
+  Token token;
+};
+
+/// A sampler with its type erased.
+class Sampler {
+ public:
+  using Draws = std::vector<Token> (*)(std::span<double> row, std::span<const std::uint64_t> words);
+  using Pieces = std::vector<WordPiece> (*)(std::span<double> row);
+  using Clock = double (*)(std::uint64_t word);
+
+  Sampler(const ComponentInfo& info, Draws draws_function, Pieces pieces_function, Clock clock_function)
+      : info_{info}, draws_{draws_function}, pieces_{pieces_function}, clock_{clock_function} {}
+
+  const ComponentInfo& info() const { return info_; }
+  bool races() const { return clock_ != nullptr; }
+  /// One token for each word; of a race, for each V words. A race may write to its row.
+  std::vector<Token> draw(std::span<double> row, std::span<const std::uint64_t> words) const {
+    return draws_(row, words);
+  }
+  /// The law of the program over all words, for samplers of one word; ascending.
+  std::vector<WordPiece> pieces(std::span<double> row) const { return pieces_(row); }
+  double clock(std::uint64_t word) const { return clock_(word); }
+
+ private:
+  const ComponentInfo& info_;
+  Draws draws_;
+  Pieces pieces_;
+  Clock clock_;
+};
+
+template <class S>
+concept RacingSampler = requires(std::uint64_t word) {
+  S::clock(word);
+};
+
+template <class S>
+Sampler sampler() {
+  if constexpr (RacingSampler<S>) {
+    const auto draws = [](std::span<double> row, std::span<const std::uint64_t> words) {
+      std::vector<Token> tokens;
+      for (auto word = words.begin(); word != words.end();) {
+        auto next = [&word] { return *word++; };
+        tokens.push_back(S{}.draw(row, next));
+      }
+      return tokens;
+    };
+    return {S::info, draws, nullptr, &S::clock};
+  } else {
+    const auto draws = [](std::span<double> row, std::span<const std::uint64_t> words) {
+      const auto table = S{}.prepare(row);
+      std::vector<Token> tokens;
+      for (const std::uint64_t word : words) tokens.push_back(table.draw(word));
+      return tokens;
+    };
+    const auto pieces = [](std::span<double> row) {
+      std::vector<WordPiece> found;
+      S{}.prepare(row).pieces([&found](std::uint64_t first, Token token) { found.push_back({first, token}); });
+      return found;
+    };
+    return {S::info, draws, pieces, nullptr};
+  }
+}
+
+struct SamplerGroup {
+  static constexpr std::string_view name = "sampler";
+  using Subject = Sampler;
+  using Case = SamplerCase;
+
+  /// Short rows: 300 a round, and every (a b c 0) up to 3, since sums of three shares are the shortest that miss 1 by
+  /// rounding, one in twenty of them.
+  static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
+    std::vector<SamplerCase> cases;
+    for (int n = 0; n < 300 * rounds; ++n) {
+      Dice dice(seed, static_cast<std::uint64_t>(n));
+      SamplerCase one;
+      for (int x = dice.between(2, 4); x > 0; --x)
+        one.weights.push_back(dice.chance(1, 3) ? 0 : dice.between(1, n % 2 == 0 ? 3 : 60));
+      repair_weights(one.weights, 1, dice);
+      cases.push_back(std::move(one));
+    }
+    for (int n = 0; n < 27; ++n) cases.push_back({.weights = {1 + n / 9, 1 + n / 3 % 3, 1 + n % 3, 0}});
+    return cases;
+  }
+};
+
+}  // namespace draftproof

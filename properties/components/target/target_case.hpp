@@ -1,0 +1,39 @@
+// A request small enough to be read: weights at each position, the text before, settings and a proposal. Prints and
+// parses as "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 top_k=1 min_p=3 bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1
+// generic".
+//
+//   w, cold, min_p, ...   settings of sim/components/target_request.hpp; what is off is left out
+//   q                     law of the drafts at every position
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/sim/components/target_request.hpp>
+
+namespace draftproof {
+
+struct TargetCase {
+  TargetRequest request;
+  std::vector<int> proposal;
+
+  bool valid() const;
+  std::string text() const;
+  /// Throws std::invalid_argument with what was found and wanted.
+  static TargetCase parse(std::string_view text);
+  static constexpr std::string_view example = "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 penalty=2";
+
+  bool operator==(const TargetCase&) const = default;
+};
+
+/// Rows of weights and the proposal, to be edited.
+std::vector<std::vector<int>*> rows_of(TargetCase& one);
+
+/// One step simpler, most drastic first: a draft, a token, a setting less, smaller weights.
+std::vector<TargetCase> simpler(const TargetCase& one);
+
+/// Case n of a seed: V 2 to 4, 0 to 3 drafts, each setting on in some.
+TargetCase generate_target_case(std::uint64_t seed, int n);
+
+}  // namespace draftproof

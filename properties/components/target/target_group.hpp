@@ -1,0 +1,59 @@
+// Sources of target rows: what their checks work on.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <draftproof/optimum/rational.hpp>
+#include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/target/target_case.hpp>
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/target_steps.hpp>
+
+namespace draftproof {
+
+/// A source with its type erased.
+class TargetSource {
+ public:
+  using Row = std::vector<Rational> (*)(const TargetRequest&, const Token* drafts, int i);
+  using Weight = int (*)(const TargetRequest&, int i, Token x);
+
+  TargetSource(const ComponentInfo& info, Row row_function, Weight weight_function)
+      : info_{info}, row_{row_function}, weight_{weight_function} {}
+  const ComponentInfo& info() const { return info_; }
+  /// The law after a chain's first i drafts.
+  std::vector<Rational> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return row_(request, drafts, i);
+  }
+  /// The weight of the model as this source has it: settings are judged given that.
+  int weight(const TargetRequest& request, int i, Token x) const { return weight_(request, i, x); }
+
+ private:
+  const ComponentInfo& info_;
+  Row row_;
+  Weight weight_;
+};
+
+template <class Source>
+TargetSource target_source() {
+  return {Source::info,
+          [](const TargetRequest& request, const Token* drafts, int i) {
+            return Source{}.template row<Rational>(request, drafts, i);
+          },
+          [](const TargetRequest& request, int i, Token x) { return Source{}.weight(request, i, x); }};
+}
+
+struct TargetGroup {
+  static constexpr std::string_view name = "target";
+  using Subject = TargetSource;
+  using Case = TargetCase;
+
+  /// 150 a round: settings are on in a quarter of the cases and have to differ from what they replace.
+  static std::vector<TargetCase> cases(std::uint64_t seed, int rounds) {
+    std::vector<TargetCase> cases;
+    for (int n = 0; n < 150 * rounds; ++n) cases.push_back(generate_target_case(seed, n));
+    return cases;
+  }
+};
+
+}  // namespace draftproof

@@ -1,0 +1,154 @@
+// Token verification of a ragged batch, cut into the steps an engine gets wrong one at a time. A runner is a struct
+// of these steps; a wrong one replaces one of them.
+//
+//   p, q        MaskedRow       target and proposal weights of one draft position
+//   P, Q        total()         their sums: accept when u q(x) P < p(x) Q, else draw from (p Q - q P)+
+//   L           longest         columns of the padded drafts
+//
+// Cost: three passes over V a draft, one more at the first refusal. Source: Leviathan et al. 2023, arXiv:2211.17192;
+// the packed layout is that of engines. Exact because every request reads its own rows and its own words.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <draftproof/sim/components/masked_row.hpp>
+#include <draftproof/sim/components/ragged_batch.hpp>
+
+namespace draftproof {
+
+/// What verification left of one slot, before anything is written.
+struct ChainResult {
+  int accepted = 0;
+  Token extra = no_token;  ///< correction or bonus
+  bool refused = false;
+};
+
+/// Memory that a runner keeps from one slot to the next of a batch.
+struct ChainScratch {
+  double residual_sum = -1;  ///< of the first refusal; negative: none yet
+};
+
+struct ChainSteps {
+  /// First target row of a slot; its mask rows are the same.
+  std::int64_t target_row(const RaggedBatch& batch, int slot) const {
+    std::int64_t row = 0;
+    for (int s = 0; s < slot; ++s) row += batch.length[s] + 1;
+    return row;
+  }
+  std::int64_t mask_row(const RaggedBatch& batch, int slot, const std::vector<ChainResult>&) const {
+    return target_row(batch, slot);
+  }
+  /// First proposal row: those of requests drafted before it come first.
+  std::int64_t proposal_row(const RaggedBatch& batch, int slot) const {
+    std::int64_t row = 0;
+    for (int s = 0; s < batch.slots; ++s)
+      if (batch.drafted_at[s] < batch.drafted_at[slot]) row += batch.length[s];
+    return row;
+  }
+  std::int64_t offset(std::int64_t row, std::int64_t pitch) const { return row * pitch; }
+
+  StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
+    const BatchRequest& request = batch.request[slot];
+    const std::uint32_t position = request.position + static_cast<std::uint32_t>(i);
+    if (request.seeded) return {request.seed, 0, position};
+    return {batch.engine_seed, request.id + 1, position};
+  }
+  /// Draft positions to test.
+  int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
+  /// Entry of a row that belongs to a draft id; no_token if there is none.
+  Token entry(Token x, int vocabulary) const { return x >= 0 && x < vocabulary ? x : no_token; }
+  bool sound(const MaskedRow& row) const { return row.sound(); }
+
+  /// The token drawn after the tested ones, from weights that are not all zero.
+  template <class F, class Source>
+  Token extra(int vocabulary, const F& weight, ChainScratch&, Source& random) const {
+    return random.pick(ScaledWeights<F>(vocabulary, weight));
+  }
+
+  /// Fills slots x (L + 1) tokens.
+  void write(const RaggedBatch& batch, const std::vector<ChainResult>& results, std::vector<Token>& tokens) const {
+    const auto columns = static_cast<std::size_t>(batch.longest) + 1;
+    for (std::size_t s = 0; s < results.size(); ++s) {
+      for (int i = 0; i < results[s].accepted; ++i)
+        tokens[s * columns + static_cast<std::size_t>(i)] =
+            batch.drafts[s * (columns - 1) + static_cast<std::size_t>(i)];
+      tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
+    }
+  }
+  /// How many of `count` tokens a request keeps: up to its stop token, within its limit.
+  int kept(const BatchRequest& request, const Token* tokens, int count) const {
+    for (int i = 0; i < count; ++i)
+      if (tokens[i] == request.stop) {
+        count = i + 1;
+        break;
+      }
+    return request.limit > 0 ? std::min(count, request.limit) : count;
+  }
+};
+
+/// Verifies slot by slot. `streams.at(address)` gives the source of one decision.
+template <class Steps, class Streams>
+class ChainRun {
+ public:
+  ChainRun(const Steps& steps, const RaggedBatch& batch, Streams& streams)
+      : steps_{steps}, batch_{batch}, streams_{streams} {}
+
+  BatchOutput run() {
+    for (int s = 0; s < batch_.slots; ++s) results_.push_back(verify(s));
+    const auto columns = static_cast<std::size_t>(batch_.longest) + 1;
+    std::vector<Token> tokens(results_.size() * columns, pad_id);
+    steps_.write(batch_, results_, tokens);
+    BatchOutput output;
+    for (std::size_t s = 0; s < results_.size(); ++s) {
+      const ChainResult& result = results_[s];
+      const Token* own = tokens.data() + s * columns;
+      const int kept = result.refused ? 0 : steps_.kept(batch_.request[s], own, result.accepted + 1);
+      output.emitted.emplace_back(own, own + kept);
+      output.accepted.push_back(std::min(result.accepted, kept));
+      output.refused.push_back(result.refused);
+    }
+    return output;
+  }
+
+ private:
+  MaskedRow target(int slot, int i) const {
+    const std::uint8_t* mask = batch_.mask;
+    if (mask) mask += (steps_.mask_row(batch_, slot, results_) + i) * batch_.vocabulary;
+    return {batch_.target + steps_.offset(steps_.target_row(batch_, slot) + i, batch_.pitch), mask,
+            batch_.vocabulary};
+  }
+  MaskedRow proposal(int slot, int i) const {
+    return {batch_.proposal + steps_.offset(steps_.proposal_row(batch_, slot) + i, batch_.pitch), nullptr,
+            batch_.vocabulary};
+  }
+
+  ChainResult verify(int slot) {
+    static constexpr ChainResult refusal{.refused = true};
+    const int length = batch_.length[slot];
+    for (int i = 0; i < steps_.tested(batch_, slot); ++i) {
+      // The bound is for runners that test more than there is.
+      const MaskedRow p = target(slot, std::min(i, length)), q = proposal(slot, std::min(i, length - 1));
+      if (!steps_.sound(p) || !steps_.sound(q)) return refusal;
+      const Token id = batch_.drafts[slot * batch_.longest + i], x = steps_.entry(id, batch_.vocabulary);
+      if (x == no_token || !(q(x) > 0)) return refusal;
+      const double of_p = p.total(), of_q = q.total();
+      auto random = streams_.at(steps_.address(batch_, slot, i));
+      if (random.flip(p(x) * of_q, q(x) * of_p)) continue;
+      const auto residual = [=](Token y) { return std::max(p(y) * of_q - q(y) * of_p, 0.0); };
+      return {i, steps_.extra(batch_.vocabulary, residual, scratch_, random)};
+    }
+    const MaskedRow p = target(slot, length);
+    if (!steps_.sound(p)) return refusal;
+    auto random = streams_.at(steps_.address(batch_, slot, length));
+    return {steps_.tested(batch_, slot), steps_.extra(batch_.vocabulary, p, scratch_, random)};
+  }
+
+  const Steps& steps_;
+  const RaggedBatch& batch_;
+  Streams& streams_;
+  ChainScratch scratch_{};
+  std::vector<ChainResult> results_;
+};
+
+}  // namespace draftproof

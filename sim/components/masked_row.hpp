@@ -1,0 +1,65 @@
+// A row of target weights seen through its support mask, and weights over tokens that a source draws from or walks.
+//
+//   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
+//
+// Cost: a pass for the total, another for a draw. A draw adds in fixed point after dividing by the total, so the
+// token depends on the row and the word alone.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include <draftproof/sim/fixed_point.hpp>
+
+namespace draftproof {
+
+class MaskedRow {
+ public:
+  MaskedRow(const float* weights, const std::uint8_t* mask, int vocabulary)
+      : weights_{weights}, mask_{mask}, vocabulary_{vocabulary} {}
+
+  double operator()(Token x) const { return mask_ && mask_[x] == 0 ? 0.0 : static_cast<double>(weights_[x]); }
+
+  /// Exact while weights are integers: the order of the sum plays no part then.
+  double total() const {
+    double total = 0;
+    for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
+    return total;
+  }
+  /// Whether the row is a law: no weight negative, infinite or NaN, and one positive.
+  bool sound() const {
+    for (Token x = 0; x < vocabulary_; ++x)
+      if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;
+    return total() > 0;
+  }
+
+ private:
+  const float* weights_;
+  const std::uint8_t* mask_;
+  int vocabulary_;
+};
+
+/// Non-negative weights of any scale over 0 .. size - 1, as a random source takes them.
+template <class F>
+class ScaledWeights {
+ public:
+  ScaledWeights(int size, F f) : size_{size}, f_{f} {}
+
+  Token draw(std::uint64_t word) const {
+    double total = 0;
+    for (Token x = 0; x < size_; ++x) total += f_(x);
+    const auto share = [this, total](Token x) { return f_(x) / total; };
+    return FixedWeights(size_, share).draw(word);
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (Token x = 0; x < size_; ++x)
+      if (const double weight = f_(x); weight > 0) visit(x, weight);
+  }
+
+ private:
+  int size_;
+  F f_;
+};
+
+}  // namespace draftproof

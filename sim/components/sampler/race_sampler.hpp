@@ -1,0 +1,35 @@
+// Draws by a race of exponential clocks, one word a token: the form behind couplings and Gumbel samplers.
+//
+//   E        clock(word)     exponential of a word (sim/exponential.hpp), never 0
+//   w        row[x]          weight of token x, which arrives at E / w
+//
+// Cost: V clocks a draw. Source: folklore. Exact because the first of independent exponential clocks of rates w is x
+// with probability w(x) / sum w; a token without weight has no clock.
+#pragma once
+
+#include <span>
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/race.hpp>
+
+namespace draftproof::components::sampler {
+
+struct RaceSampler {
+  static constexpr ComponentInfo info{
+      .name = "race_sampler", .summary = "first of exponential clocks", .source = "sim/race.hpp"};
+
+  static double clock(std::uint64_t word) { return exponential(word); }
+
+  template <class Noise>
+  Token draw(std::span<double> row, Noise& noise) const {
+    Arrival first;
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      const double time = clock(noise());
+      const Arrival arrival{time / row[x], static_cast<Token>(x)};
+      if (row[x] > 0 && arrival.before(first)) first = arrival;
+    }
+    return first.token;
+  }
+};
+
+}  // namespace draftproof::components::sampler

@@ -1,0 +1,146 @@
+// Wrong batch runners on instances small enough for a person, one a report, with what is emitted instead; and what
+// looks wrong and is not.
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/components/batch/batch_law.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/sim/components/batch/padded_output.hpp>
+#include <draftproof/sim/components/batch/token_chain.hpp>
+
+namespace draftproof {
+namespace {
+
+/// What a check says of a runner on a case, and that a correct runner is not accused of it.
+std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
+  for (const std::string_view correct : {"token_chain", "padded_output"}) {
+    const auto finding = examine_one(correct, check, instance);
+    EXPECT_TRUE(finding && finding->status != Status::violated) << correct << ": " << finding->evidence;
+  }
+  const auto finding = examine_one(runner, check, instance);
+  EXPECT_TRUE(finding && finding->status == Status::violated) << runner << ", " << check << ": " << instance;
+  return finding ? finding->evidence : "";
+}
+
+TEST(WrongBatches, MasksOfTheNeighbour) {
+  // The first request refuses its draft, so the second reads the mask of the first's bonus row.
+  EXPECT_NE(batch_complaint("mask_of_neighbour_row", "no_forbidden_token",
+                            "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1 mask=(1 1)/2,(1 0)/1] [p=(1 1)/2 mask=(0 1)/1]")
+                .find("request 1 emits [0]"),
+            std::string::npos);
+}
+
+TEST(WrongBatches, ProposalRowsOfTheLayoutBeforeCompaction) {
+  // Lengths 1 and 2.
+  const char* lengths_1_2 = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(1 0)/1] [p=(1 1)/2,(1 3)/4,(1 1)/2 q=(1 3)/4,(3 1)/4]";
+  batch_complaint("proposal_row_offset_ragged", "row_law", lengths_1_2);
+}
+
+TEST(WrongBatches, ProposalsNotPermuted) {
+  const char* swapped = "order=(1 0) [p=(1 1)/2,(1 1)/2 q=(1 3)/4] [p=(1 1)/2,(1 1)/2 q=(3 1)/4]";
+  // With the neighbour's row (3 1)/4 for (1 3)/4: 0 is kept with 2/3, 1 always, and what is left goes to 1.
+  EXPECT_NE(
+      batch_complaint("proposals_not_permuted", "row_law", swapped).find("got (1/6 5/6), wanted (1/2 1/2), TV 1/3"),
+      std::string::npos);
+  batch_complaint("proposals_not_permuted", "slots_permuted", swapped);
+}
+
+TEST(WrongBatches, OneStreamForAllRowsWithoutASeed) {
+  const char* two_rows = "order=(0 1) [p=(1 1)/2] [p=(1 1)/2]";
+  EXPECT_NE(batch_complaint("one_seed_for_all_requests", "own_words", two_rows).find("read twice"),
+            std::string::npos);
+  // Each row has its law for itself; given the other's words it is fixed: total variation 1/2 from independence.
+  EXPECT_NE(batch_complaint("one_seed_for_all_requests", "row_law", two_rows).find("TV 1/2"), std::string::npos);
+}
+
+TEST(WrongBatches, CorrectionsOverAcceptedTokens) {
+  const char* first_refusals_0_and_1 =
+      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1] [p=(1 0)/1,(0 1)/1,(1 1)/2 q=(1 0)/1,(1 0)/1]";
+  EXPECT_NE(batch_complaint("rejection_write_to_other_row", "row_alone", first_refusals_0_and_1)
+                .find("request 1 alone gives [0 1], 1 accepted, in the batch [1 1], 1 accepted"),
+            std::string::npos);
+}
+
+TEST(WrongBatches, PaddingIsAccepted) {
+  const char* one_of_two = "order=(0 1) [p=(0 1)/1,(0 1)/1 q=(0 1)/1] [p=(1 1)/2,(1 1)/2,(1 1)/2 q=(1 1)/2,(1 1)/2]";
+  EXPECT_NE(
+      batch_complaint("pad_id_tested", "padding_ignored", one_of_two).find("request 0 has 1 drafts and 2 accepted"),
+      std::string::npos);
+}
+
+TEST(WrongBatches, StaleSumOfAResidual) {
+  // Residual masses 1/4 and 1/2: the second is scanned as if it were 1/4, so its last token is cut off.
+  const char* masses = "order=(0 1) [p=(3 1)/4,(1 1)/2 q=(1 0)/1] [p=(2 1 1)/4,(1 1 1)/3 q=(1 0 0)/1]";
+  const char* same_size = "order=(0 1) [p=(3 1 0)/4,(1 1 1)/3 q=(1 0 0)/1] [p=(2 1 1)/4,(1 1 1)/3 q=(1 0 0)/1]";
+  EXPECT_THROW(BatchCase::parse(masses), std::invalid_argument);
+  batch_complaint("stale_block_sum", "row_law", same_size);
+  batch_complaint("stale_block_sum", "row_alone", same_size);
+}
+
+TEST(WrongBatches, LanesBeyondTheVocabulary) {
+  // V is one more than the tile of two lanes.
+  EXPECT_NE(batch_complaint("padding_lanes_win", "row_law", "order=(0) [p=(1 1 1)/3]").find("got (1/4 1/4 1/4 1/4)"),
+            std::string::npos);
+  batch_complaint("padding_lanes_win", "bad_rows_refused", "order=(0) [p=(1 1 1)/3]");
+}
+
+TEST(WrongBatches, CutsAtAStopToken) {
+  const char* stop = "order=(0) [p=(0 1)/1,(1 0)/1,(1 1)/2 q=(0 1)/1,(1 0)/1 stop=1]";
+  EXPECT_NE(
+      batch_complaint("path_cut_late", "passage_cut", stop).find("cut [1 0], 2 accepted, wanted [1], 1 accepted"),
+      std::string::npos);
+  EXPECT_NE(batch_complaint("path_cut_early", "passage_cut", stop).find("cut [], 0 accepted"), std::string::npos);
+}
+
+TEST(WrongBatches, OffsetsIn32Bits) {
+  const char* third_row = "order=(0 1 2) [p=(1 0)/1] [p=(1 0)/1] [p=(1 0)/1]";
+  const auto correct = examine_one("token_chain", "wide_pitch", third_row);
+  ASSERT_TRUE(correct);
+  if (correct->status == Status::skipped) GTEST_SKIP() << correct->evidence;
+  EXPECT_NE(batch_complaint("row_offset_int32", "wide_pitch", third_row).find("slot 2"), std::string::npos);
+  // Two rows end before element 2^31.
+  EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0 1) [p=(1 0)/1] [p=(1 0)/1]")->status,
+            Status::held);
+}
+
+TEST(Batches, HideWhatTheyHide) {
+  // Equal lengths and no reordering, unmasked, full vocabulary: the first six have the law of a correct runner.
+  const char* equal = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(2 1)/3 seed=1] [p=(1 1)/2,(1 2)/3 q=(1 2)/3 seed=2]";
+  for (const char* name : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
+                           "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})
+    EXPECT_EQ(examine_one(name, "row_law", equal)->status, Status::held) << name;
+}
+
+TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {
+  const BatchCase one = BatchCase::parse("order=(0) [p=(0 1)/1,(1 1)/2,(1 1)/2 q=(1 0)/1,(1 0)/1]");
+  const BatchRow row{.emitted = {1}, .accepted = 0, .refused = false};
+  EXPECT_EQ(BuiltBatch(one, 0).run(batch_runner<components::batch::PaddedOutput>()).front(), row);
+  EXPECT_EQ(BuiltBatch(one, 0).run(batch_runner<components::batch::TokenChain>()).front(), row);
+}
+
+TEST(Batches, OneHotTargetsNeedNoCoins) {
+  // Temperature 0: the same passage whatever the words.
+  const BatchCase one = BatchCase::parse("order=(0) [p=(0 1)/1,(1 0)/1,(0 1)/1 q=(0 1)/1,(0 1)/1]");
+  for (std::uint32_t turn = 0; turn < batch_turns; ++turn)
+    EXPECT_EQ(BuiltBatch(one, turn).run(batch_runner<components::batch::TokenChain>()).front().emitted,
+              (std::vector<Token>{1, 0}));
+}
+
+TEST(BatchCases, TextIsReadBack) {
+  for (int n = 0; n < 200; ++n) {
+    const BatchCase one = generate_batch_case(7, n);
+    ASSERT_TRUE(one.valid()) << one.text();
+    EXPECT_EQ(BatchCase::parse(one.text()), one);
+    for (const BatchCase& smaller : simpler(one)) EXPECT_TRUE(smaller.valid()) << smaller.text();
+  }
+}
+
+TEST(BatchCases, BadTextIsRefused) {
+  for (const char* text : {"", "order=(0)", "order=(1) [p=(1)/1]", "order=(0 0) [p=(1)/1] [p=(1)/1]",
+                           "order=(0) [p=(1 1)/2,(1 1)/2]", "order=(0) [p=(0 0)/0]", "order=(0) [p=(1 1)/2] x",
+                           "order=(0) [p=(1 0)/1 mask=(0 1)/1]", "order=(0) [p=(1 0)/1 mask=(2 1)/3]",
+                           "order=(0 1) [p=(1)/1 seed=1] [p=(1)/1 seed=1]", "order=(0) [p=(1)/1 stop=1]"})
+    EXPECT_THROW(BatchCase::parse(text), std::invalid_argument) << text;
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,129 @@
+// Every wrong component is caught by the checks of its group with a counterexample that a person can read, no correct
+// one is accused, and every check has something to catch.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/components/batch/batch_case.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/target/target_case.hpp>
+
+namespace draftproof {
+namespace {
+
+bool has_violation(const std::vector<GateFinding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const GateFinding& finding) { return finding.status == Status::violated; });
+}
+
+/// Examined once for all tests.
+const std::map<std::string, std::vector<GateFinding>>& component_findings() {
+  static const auto findings = [] {
+    std::map<std::string, std::vector<GateFinding>> found;
+    for (const auto& component : component_registry().components())
+      found[std::string(component->info().name)] = component->examine({});
+    return found;
+  }();
+  return findings;
+}
+
+bool mapping_refused(const std::vector<GateFinding>& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const GateFinding& finding) {
+    return finding.check == "wide_pitch" && finding.status == Status::skipped;
+  });
+}
+
+TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
+  std::map<std::string, std::map<Kind, int>> count;
+  for (const auto& component : component_registry().components())
+    ++count[std::string(component->group())][component->kind()];
+  EXPECT_GE(count["batch"][Kind::verifier], 2);
+  EXPECT_GE(count["batch"][Kind::mutant], 11);
+  EXPECT_GE(count["target"][Kind::verifier], 2);
+  EXPECT_GE(count["target"][Kind::mutant], 4);
+  EXPECT_GE(count["sampler"][Kind::verifier], 5);
+  EXPECT_GE(count["sampler"][Kind::mutant], 7);
+}
+
+TEST(Components, EveryWrongOneIsCaught) {
+  for (const auto& component : component_registry().components()) {
+    if (component->kind() != Kind::mutant) continue;
+    const std::string name(component->info().name);
+    const auto& findings = component_findings().at(name);
+    if (name == "row_offset_int32" && mapping_refused(findings)) continue;
+    EXPECT_TRUE(has_violation(findings)) << name;
+  }
+}
+
+TEST(Components, NoCorrectOneIsAccused) {
+  for (const auto& component : component_registry().components()) {
+    if (component->kind() != Kind::verifier) continue;
+    const std::uint64_t seeds = component->group() == "sampler" ? 2 : 6;  // large rows are the same for every seed
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      int held = 0;
+      for (const GateFinding& finding : component->examine({.seed = seed})) {
+        EXPECT_NE(finding.status, Status::violated)
+            << component->info().name << ", " << finding.check << ": " << finding.evidence << "\n"
+            << finding.instance;
+        EXPECT_NE(finding.status, Status::undecided) << component->info().name << ", " << finding.check;
+        held += finding.status == Status::held;
+        EXPECT_TRUE(finding.status != Status::held || finding.work > 0) << finding.check;
+      }
+      EXPECT_GE(held, 3) << component->info().name;
+    }
+  }
+}
+
+TEST(Components, EveryCheckHasAViolator) {
+  std::set<std::string> asked, violated;
+  for (const auto& [name, findings] : component_findings())
+    for (const GateFinding& finding : findings) {
+      asked.insert(finding.check);
+      if (finding.status == Status::violated || mapping_refused(findings)) violated.insert(finding.check);
+    }
+  EXPECT_GE(asked.size(), 18u);
+  for (const std::string& check : asked) EXPECT_TRUE(violated.contains(check)) << check;
+}
+
+TEST(Components, CounterexamplesReplay) {
+  for (const auto& [name, findings] : component_findings())
+    for (const GateFinding& finding : findings) {
+      if (finding.status != Status::violated) continue;
+      const auto again = examine_one(name, finding.check, finding.instance);
+      ASSERT_TRUE(again) << name << ", " << finding.check;
+      EXPECT_EQ(again->status, Status::violated) << finding.instance;
+      EXPECT_EQ(again->evidence, finding.evidence);
+      EXPECT_EQ(again->instance, finding.instance);
+      EXPECT_EQ(finding.replay, "draftproof replay " + name + " --property " + finding.check +
+                                    " --instance '" + finding.instance + "'");
+    }
+}
+
+TEST(Components, CounterexamplesAreSmall) {
+  for (const auto& component : component_registry().components())
+    for (const GateFinding& finding : component_findings().at(std::string(component->info().name))) {
+      if (finding.status != Status::violated) continue;
+      SCOPED_TRACE(std::string(component->info().name) + ": " + finding.instance);
+      if (component->group() == "batch") {
+        const BatchCase one = BatchCase::parse(finding.instance);
+        EXPECT_LE(one.vocabulary(), 4);
+        EXPECT_LE(one.longest(), 3);
+        EXPECT_LE(one.requests.size(), 3u);
+      } else if (component->group() == "target") {
+        const TargetCase one = TargetCase::parse(finding.instance);
+        EXPECT_LE(one.request.vocabulary(), 3);
+        EXPECT_LE(one.request.drafts(), 3);
+      }
+    }
+}
+
+TEST(Components, UnknownNamesAreNoFindings) {
+  EXPECT_FALSE(examine_one("no_such_component", "row_alone", "w=(1)/1"));
+  EXPECT_FALSE(examine_one("token_chain", "no_such_check", "w=(1)/1"));
+  EXPECT_THROW(examine_one("token_chain", "row_alone", "w=(1)/1"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace draftproof
