@@ -59,6 +59,24 @@ SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mut
   return selected;
 }
 
+SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants) {
+  SelectedSubjects selected;
+  std::vector<std::string> verifiers;
+  for (const auto& name : names) {
+    const bool verifier = registry().verifier(name) || path_registry().verifier(name);
+    if (const auto* component = verifier ? nullptr : component_registry().component(name))
+      selected.components.push_back(component);
+    else
+      verifiers.push_back(name);
+  }
+  if (names.empty() || !verifiers.empty())
+    static_cast<SelectedVerifiers&>(selected) = select_of_both(verifiers, mutants);
+  if (names.empty())
+    for (const auto& component : component_registry().components())
+      if (mutants || component->kind() == Kind::verifier) selected.components.push_back(component.get());
+  return selected;
+}
+
 void need_law(const std::string& name) {
   if (!registry().drafter(name) && !path_registry().drafter(name))
     unknown("draft law", name, registry().drafters(), path_registry().drafters());

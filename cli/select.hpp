@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/registry.hpp>
 
@@ -27,6 +28,13 @@ struct SelectedVerifiers {
 
 /// The same of both levels; throws InputError for a name that neither has.
 SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mutants);
+
+struct SelectedSubjects : SelectedVerifiers {
+  std::vector<const AnyComponent*> components;
+};
+
+/// The same with components, by name or as "sampler/alias"; a verifier of the same name comes first.
+SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
 
 /// Throws InputError for a draft law that neither level has.
 void need_law(const std::string& name);

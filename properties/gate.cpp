@@ -69,10 +69,10 @@ bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo&
 std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
                         const SampledVerdict& verdict, const GateOptions& options) {
   if (!verdict.example)
-    return fmt::format("draftproof check {} --law {} --tier sampled --profile {} --seed {}", gate.info().name,
+    return fmt::format("draftproof check {} --law {} --tier sampled --profile {} --seed {}", gate.name(),
                        drafter.info().name, options.profile.name, options.seed);
   return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
-                     gate.info().name, drafter.info().name, source, options.position, drafts, *verdict.example,
+                     gate.name(), drafter.info().name, source, options.position, drafts, *verdict.example,
                      options.seed);
 }
 
@@ -145,6 +145,19 @@ void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& d
   result.findings.push_back(std::move(finding));
 }
 
+/// Checks of this tier; those that do not apply are left out, those that cannot run here say why.
+void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
+  const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
+  for (GateFinding& finding : component.examine(asked)) {
+    if (finding.tier != result.gate.tier) continue;
+    result.work += finding.work;
+    if (finding.status == Status::skipped)
+      result.note = finding.check + ": " + finding.evidence;
+    else
+      result.findings.push_back(std::move(finding));
+  }
+}
+
 /// The worst of the findings decides; none at all is no pass.
 Status verdict(const GateResult& result) {
   const auto any = [&result](Status status) {
@@ -172,26 +185,39 @@ std::string standard_source(int vocabulary, int proposals) {
                      vocabulary, proposals);
 }
 
-std::string_view Gate::level() const { return verifier ? PositionLevel::name : PathLevel::name; }
+std::string Gate::name() const {
+  if (component) return component->qualified_name();
+  return std::string(verifier ? verifier->info().name : paths->info().name);
+}
+
+std::string_view Gate::level() const {
+  return component ? component->group() : verifier ? PositionLevel::name : PathLevel::name;
+}
 
 bool applies(const Gate& gate) {
-  if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.info())) return true;
-  return gate.verifier ? some_property<PositionLevel>(*gate.verifier, registry().drafters_of(gate.info()), gate.tier)
-                       : some_property<PathLevel>(*gate.paths, path_registry().drafters_of(gate.info()), gate.tier);
+  if (gate.component) return gate.tier != Tier::sampled;
+  if (gate.paths)
+    return some_property<PathLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
+  const Info& info = gate.verifier->info();
+  if (gate.tier == Tier::sampled && promises_target(info)) return true;
+  return some_property<PositionLevel>(*gate.verifier, registry().drafters_of(info), gate.tier);
 }
 
 GateResult run_gate(const Gate& gate, const GateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   GateResult result{.gate = gate};
-  if (gate.verifier)
-    run<PositionLevel>(result, *gate.verifier, registry().drafters_of(gate.info()), options.profile.instances,
-                       options);
-  else
-    run<PathLevel>(result, *gate.paths, path_registry().drafters_of(gate.info()), options.profile.path_instances,
-                   options);
-  if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.info()))
-    for (const auto* drafter : registry().drafters_of(gate.info()))
-      if (sampled_on(options, gate.info(), drafter->info())) sample(result, *gate.verifier, *drafter, options);
+  if (gate.component) {
+    examine(result, *gate.component, options);
+  } else if (gate.paths) {
+    run<PathLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
+                   options.profile.path_instances, options);
+  } else {
+    const Info& info = gate.verifier->info();
+    run<PositionLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
+    if (gate.tier == Tier::sampled && promises_target(info))
+      for (const auto* drafter : registry().drafters_of(info))
+        if (sampled_on(options, info, drafter->info())) sample(result, *gate.verifier, *drafter, options);
+  }
   result.status = verdict(result);
   if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status == Status::held) {
     result.status = Status::undecided;

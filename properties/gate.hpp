@@ -1,5 +1,5 @@
-// A gate is one verifier held to one tier: what a build lets through or stops. Every gate gives one verdict, whatever
-// it asks of how many draft laws and instances.
+// A gate is one verifier, or one component around a verifier, held to one tier: what a build lets through or stops.
+// Every gate gives one verdict, whatever it asks of how many draft laws and instances.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/gate_finding.hpp>
 #include <draftproof/properties/paths/path_subject.hpp>
 #include <draftproof/properties/subject.hpp>
@@ -29,10 +30,11 @@ inline constexpr std::array<Profile, 2> profiles{
 
 struct Gate {
   const AnyVerifier* verifier = nullptr;   ///< of one position, or
-  const AnyPathVerifier* paths = nullptr;  ///< of paths
+  const AnyPathVerifier* paths = nullptr;  ///< of paths, or
+  const AnyComponent* component = nullptr;
   Tier tier = Tier::proof;
 
-  const Info& info() const { return verifier ? verifier->info() : paths->info(); }
+  std::string name() const;
   std::string_view level() const;
 };
 

@@ -51,7 +51,7 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
   for (const GateResult& result : results) {
     const auto held = std::count_if(result.findings.begin(), result.findings.end(),
                                     [](const GateFinding& finding) { return finding.status == Status::held; });
-    const std::string name(result.gate.info().name), tier(to_text(result.gate.tier));
+    const std::string name = result.gate.name(), tier(to_text(result.gate.tier));
     table.table.rows.push_back({{name},
                                 {tier},
                                 status_cell(result.status),
@@ -80,10 +80,9 @@ Document report_gate_list(std::span<const Gate> gates) {
   Section table{.title = "Gates"};
   table.table.columns = {{"verifier"}, {"tier"}, {"level"}};
   for (const Gate& gate : gates) {
-    table.table.rows.push_back(
-        {{std::string(gate.info().name)}, {std::string(to_text(gate.tier))}, {std::string(gate.level())}});
+    table.table.rows.push_back({{gate.name()}, {std::string(to_text(gate.tier))}, {std::string(gate.level())}});
     document.data["gates"].push_back(
-        {{"verifier", gate.info().name}, {"tier", to_text(gate.tier)}, {"level", gate.level()}});
+        {{"verifier", gate.name()}, {"tier", to_text(gate.tier)}, {"level", gate.level()}});
   }
   document.sections.push_back(std::move(table));
   return document;

@@ -13,22 +13,32 @@ Document start_replay(const std::string& what, std::uint64_t seed) {
   return document;
 }
 
+namespace {
+
+/// A table of answers, begun on first use.
+void add_answer(Document& document, std::string_view property, Status status, const std::string& evidence) {
+  if (document.sections.back().title != "Properties") {
+    document.sections.push_back({.title = "Properties", .table = {{{"property"}, {"answer"}, {"evidence"}}, {}}});
+    document.data["findings"] = nlohmann::ordered_json::array();
+  }
+  const Tone tone = status == Status::violated ? Tone::bad : status == Status::held ? Tone::good : Tone::plain;
+  document.sections.back().table.rows.push_back(
+      {{std::string(property)}, {std::string(to_text(status)), tone}, {evidence}});
+  auto& data = document.data["findings"];
+  data.push_back({{"property", property}, {"status", to_text(status)}});
+  if (!evidence.empty()) data.back()["evidence"] = evidence;
+}
+
+}  // namespace
+
 template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof) {
-  Section section{.title = "Properties"};
-  section.table.columns = {{"property"}, {"answer"}, {"evidence"}};
-  auto& data = document.data["findings"] = nlohmann::ordered_json::array();
-  for (const auto& finding : proof.findings) {
-    if (finding.status == Status::skipped) continue;
-    const Tone tone = finding.status == Status::violated ? Tone::bad
-                      : finding.status == Status::held   ? Tone::good
-                                                         : Tone::plain;
-    section.table.rows.push_back(
-        {{std::string(finding.property)}, {std::string(to_text(finding.status)), tone}, {finding.evidence}});
-    data.push_back({{"property", finding.property}, {"status", to_text(finding.status)}});
-    if (!finding.evidence.empty()) data.back()["evidence"] = finding.evidence;
-  }
-  document.sections.push_back(std::move(section));
+  for (const auto& finding : proof.findings)
+    if (finding.status != Status::skipped) add_answer(document, finding.property, finding.status, finding.evidence);
+}
+
+void add_finding(Document& document, const GateFinding& finding) {
+  add_answer(document, finding.check, finding.status, finding.evidence);
 }
 
 void add_story(Document& document, const Story& story) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/properties/gate_finding.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/properties/prover.hpp>
 #include <draftproof/properties/story.hpp>
@@ -17,6 +18,9 @@ Document start_replay(const std::string& what, std::uint64_t seed);
 /// The answer of each property asked.
 template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof);
+
+/// The answer of one check of a component.
+void add_finding(Document& document, const GateFinding& finding);
 
 void add_story(Document& document, const Story& story);
 

@@ -28,7 +28,8 @@ struct Check {
     std::vector<std::string> tier_names, profile_names;
     for (const Tier tier : all_tiers) tier_names.emplace_back(to_text(tier));
     for (const Profile& known : profiles) profile_names.emplace_back(known.name);
-    app.add_option("verifier", names, "verifiers to check, of one position or of paths; all if none is named");
+    app.add_option("verifier", names,
+                   "verifiers, of one position or of paths, and components to check; all if none is named");
     app.add_option("--tier", tiers, "tiers; all if none is named")->delimiter(',')->check(CLI::IsMember(tier_names));
     app.add_option("--profile", profile, "how much is asked")
         ->check(CLI::IsMember(profile_names))
@@ -86,7 +87,7 @@ struct Check {
 
  private:
   std::vector<Gate> selected_gates() const {
-    const SelectedVerifiers selected = select_of_both(names, mutants);
+    const SelectedSubjects selected = select_of_all(names, mutants);
     std::vector<Gate> gates;
     const auto add = [&](Gate gate, bool shipped) {
       if (own && shipped) return;
@@ -98,6 +99,7 @@ struct Check {
     };
     for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->shipped());
     for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->shipped());
+    for (const AnyComponent* component : selected.components) add({.component = component}, component->shipped());
     return gates;
   }
 

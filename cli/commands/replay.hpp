@@ -27,7 +27,7 @@ struct Replay {
   std::optional<std::uint64_t> trial;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "of one position or of paths, as shown by list")->required();
+    app.add_option("verifier", verifier_name, "of one position or of paths, or a component")->required();
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     auto* instance = app.add_option("--instance", instance_text,
                                     fmt::format("as in '{}' or '{}'", PositionLevel::example, PathLevel::example));
@@ -47,7 +47,8 @@ struct Replay {
   }
 
   int run(const Session& session) {
-    const SelectedVerifiers selected = select_of_both({verifier_name}, true);
+    const SelectedSubjects selected = select_of_all({verifier_name}, true);
+    if (!selected.components.empty()) return of_component(*selected.components.front(), session);
     if (!spec.empty()) {
       if (selected.position.empty())
         throw InputError({.file = "--source", .found = verifier_name, .wanted = "a verifier of one position"});
@@ -94,6 +95,25 @@ struct Replay {
     }
     session.write(document);
     return proof.violation() ? exit_violated : exit_held;
+  }
+
+  /// One check on one case.
+  int of_component(const AnyComponent& component, const Session& session) const {
+    std::optional<GateFinding> finding;
+    try {
+      finding = component.examine_one(property, instance_text);
+    } catch (const std::invalid_argument& error) {
+      throw InputError({.file = "--instance", .found = error.what(), .wanted = "a case as its failure printed it"});
+    }
+    if (!finding)
+      throw InputError({.file = "--property",
+                        .found = in_quotes(property),
+                        .wanted = "a check of the group " + std::string(component.group())});
+    Document document =
+        start_replay(fmt::format("{}, {}, on {}", component.qualified_name(), property, instance_text), session.seed);
+    add_finding(document, *finding);
+    session.write(document);
+    return finding->status == Status::violated ? exit_violated : exit_held;
   }
 
   int on_source(const AnyVerifier& verifier, const Session& session) {

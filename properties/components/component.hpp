@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,11 @@ class AnyComponent {
 
   const ComponentInfo& info() const { return info_; }
   std::string_view group() const { return group_; }
+  /// "sampler/alias": a sampler and a verifier may have the same name.
+  std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
+  /// Comes with draftproof, as opposed to a program that links it.
+  bool shipped() const { return shipped_; }
 
   /// One finding for each check of the group; violations carry the smallest counterexample met by shrinking.
   virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
@@ -38,6 +43,7 @@ class AnyComponent {
   const ComponentInfo& info_;
   std::string_view group_;
   Kind kind_;
+  bool shipped_ = detail::registering_shipped();
 };
 
 }  // namespace draftproof

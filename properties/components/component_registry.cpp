@@ -22,7 +22,8 @@ void ComponentRegistry::add(std::unique_ptr<AnyComponent> component) {
 }
 
 const AnyComponent* ComponentRegistry::component(std::string_view name) const {
-  return find_named(components_, name);
+  const auto* found = find_named(components_, name.substr(name.find('/') + 1));
+  return found && (name.find('/') == name.npos || name == found->qualified_name()) ? found : nullptr;
 }
 
 const ComponentRegistry& component_registry() {

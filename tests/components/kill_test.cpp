@@ -96,8 +96,8 @@ TEST(Components, CounterexamplesReplay) {
       EXPECT_EQ(again->status, Status::violated) << finding.instance;
       EXPECT_EQ(again->evidence, finding.evidence);
       EXPECT_EQ(again->instance, finding.instance);
-      EXPECT_EQ(finding.replay, "draftproof replay " + name + " --property " + finding.check +
-                                    " --instance '" + finding.instance + "'");
+      EXPECT_EQ(finding.replay, "draftproof replay " + component_registry().component(name)->qualified_name() +
+                                    " --property " + finding.check + " --instance '" + finding.instance + "'");
     }
 }
 
