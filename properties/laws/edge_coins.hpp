@@ -10,6 +10,7 @@
 // compares by itself is held to the third line.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <draftproof/properties/played.hpp>
@@ -99,8 +100,17 @@ struct EdgeCoins {
     };
     if (p > 0 && !accepts(edge::zero)) return at_coins(tuple, edge::zero, edge::zero) + "refuses a draft with p > 0";
     // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
-    if (p >= q && tested(decider, tuple) && !accepts(edge::largest))
-      return at_coins(tuple, edge::largest, edge::zero) + "refuses a draft with p >= q";
+    if (tested(decider, tuple)) {
+      if (p >= q && !accepts(edge::largest))
+        return at_coins(tuple, edge::largest, edge::zero) + "refuses a draft with p >= q";
+      for (const std::uint64_t last : {edge::zero, edge::largest}) {
+        EdgeWords words(edge::largest, last);
+        const Verdict verdict = play(decider, tuple, words).verdict;
+        if (verdict.accepted < 0 && !(rows.target(verdict.token) > rows.proposal(verdict.token)))
+          return at_coins(tuple, edge::largest, last) + "corrects to " + std::to_string(verdict.token) +
+                 ", of which accepted drafts leave nothing";
+      }
+    }
     const auto threshold = dyadic(p) && dyadic(q) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
     if (accepts(*threshold)) return at_coins(tuple, *threshold, edge::zero) + "accepts on p / q";
