@@ -2,10 +2,10 @@
 // when rounding leaves no bucket for it.
 //
 //   u        24 bits, the largest 1 - 2^-24
-//   sum      of (p - q)+ / F in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
+//   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
 //
-// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of a sum, whatever the weight of token
-// V - 1. Seen by the largest uniform where that token has p = 0.
+// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of products and sums, whatever the weight
+// of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
 #pragma once
 
 #include <draftproof/sim/uniform_source.hpp>
@@ -39,11 +39,11 @@ struct FallbackToLastId {
     double total;
 
     Token draw(std::uint64_t word) const {
-      const float u = static_cast<float>(word >> 40) * 0x1p-24f;
+      const float u = static_cast<float>(word >> 40) * 0x1p-24f, scale = 1 / static_cast<float>(total);
       float sum = 0;
       Token drawn = no_token;
       weights.for_each([&](Token x, const auto& weight) {
-        sum += static_cast<float>(static_cast<double>(weight) / total);
+        sum += static_cast<float>(weight) * scale;
         if (drawn == no_token && u < sum) drawn = x;
       });
       return drawn == no_token ? vocabulary - 1 : drawn;

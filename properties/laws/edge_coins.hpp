@@ -49,6 +49,7 @@ struct EdgeCoins {
     const auto text = [](std::uint64_t word) {
       return word == edge::largest    ? std::string("1 - 2^-53")
              : word == edge::smallest ? std::string("2^-53")
+             : word == edge::zero     ? std::string("0")
                                       : std::to_string(unit_interval(word));
     };
     return "drafts " + tuple_text(tuple) + ", coins " + text(inner) + ", last draw " + text(last) + ": ";

@@ -138,8 +138,12 @@ struct StrictGrid {
     for (std::size_t count = 0;; ++count) {
       if (count == most_runs) return std::nullopt;
       Grid words(digits);
-      const Verdict verdict = play(decider, tuple, words).verdict;
-      if (words.dealt().size() > 2) return std::nullopt;
+      const Played played = play(decider, tuple, words);
+      const Verdict verdict = played.verdict;
+      // A token drawn by several words, as a race is, has no running sums.
+      const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
+      const auto last = std::count_if(played.draws.begin(), played.draws.end(), emits);
+      if (words.dealt().size() > 2 || last > 1) return std::nullopt;
       digits.resize(words.dealt().size());
       ++runs[{verdict.token, digits.size()}];
       while (!digits.empty() && digits.back() == cells - 1) digits.pop_back();

@@ -1,6 +1,9 @@
 // Each property of paths can fail: a verifier or a drafter that is wrong in the one way it looks for is reported.
 #include <gtest/gtest.h>
 
+#include <draftproof/mutants/non_strict_compare.hpp>
+#include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
+#include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
 #include <draftproof/properties/paths/path_erased.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/tests/paths/wrong_schemes.hpp>
@@ -108,10 +111,24 @@ TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
+TEST(PathProperties, CountersSeeACountBesideTheTokens) {
+  expect_violated(proof_of<mutants::paths::AcceptedCountsRejectedOne>(), "counters");
+}
+TEST(PathProperties, DeterminismSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "determinism");
+}
+TEST(PathProperties, DrawLedgerSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "draw_ledger");
+}
+TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
+  expect_violated(proof_of<WalkOf<mutants::NonStrictCompare>>(), "edge_coins");
+}
+TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
+
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"completed_law", "declared_law",   "disjoint_supports",
-                                            "equal_laws",    "fixed_tree_law", "one_path",
-                                            "process_law",   "relabelling",    "tau_bounds"};
+  const std::vector<std::string_view> shown{
+      "completed_law", "counters",       "declared_law", "determinism", "disjoint_supports", "draw_ledger", "edge_coins",
+      "equal_laws",    "fixed_tree_law", "one_path",     "process_law", "relabelling",       "tau_bounds",  "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
