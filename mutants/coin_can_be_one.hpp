@@ -2,8 +2,8 @@
 //
 //   u        (float) word 2^-32     1 for 129 of 2^32 words; a draft with p = q is then refused
 //
-// Source: sgl-project/sglang#30822, found in review. Exact to an explorer, and too rare for samples. After the refusal
-// nothing is left of p: the draw has no weights. Smallest: p = q on one token, u = 1.
+// Source: sgl-project/sglang#30822, found in review. Exact to an explorer, and too rare for samples. After the
+// refusal nothing is left of p: the draw has no weights. Smallest: p = q on one token, u = 1.
 #pragma once
 
 #include <draftproof/sim/uniform_source.hpp>

@@ -2,10 +2,11 @@
 //
 //   E_x      noise of stream 0           the draft is argmin E / q, the correction argmin E / (p - q)+
 //
-// Source: vllm-project/vllm#47386, fixed by #54282. That x won the race of q at time T says of every other clock that it
-// shows more than q T: the correction leans to tokens with little q. Exact where the residual has one token, so V = 3 is
-// the smallest. By hand, as what is left of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
-// gives (10 11 9)/30, TV 1/30. No explorer can walk noise; the ledger sees whose words are read, trials see the law.
+// Source: vllm-project/vllm#47386, fixed by #54282. That x won the race of q at time T says of every other clock that
+// it shows more than q T: the correction leans to tokens with little q. Exact where the residual has one token, so V
+// = 3 is the smallest. By hand, as what is left of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1
+// 3)/12 gives (10 11 9)/30, TV 1/30. No explorer can walk noise; the ledger sees whose words are read, trials see the
+// law.
 #pragma once
 
 #include <draftproof/sim/race.hpp>

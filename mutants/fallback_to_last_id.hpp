@@ -4,8 +4,8 @@
 //   u        24 bits, the largest 1 - 2^-24
 //   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
 //
-// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of products and sums, whatever the weight
-// of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
+// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of products and sums, whatever the
+// weight of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
 #pragma once
 
 #include <draftproof/sim/uniform_source.hpp>
@@ -27,8 +27,8 @@ struct FallbackToLastId {
     const Token x = at.draft(0);
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
     const auto residual = at.residual(at.one());
-    return random.emit(FloatSums<decltype(residual)>{residual, at.vocabulary(),
-                                                     static_cast<double>(at.residual_mass(at.one()))});
+    return random.emit(
+        FloatSums<decltype(residual)>{residual, at.vocabulary(), static_cast<double>(at.residual_mass(at.one()))});
   }
 
  private:

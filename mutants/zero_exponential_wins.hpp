@@ -1,5 +1,5 @@
-// Sample and match by a race whose clocks may show 0: a token with p = 0 and E = 0 has the key 0 / 0, and the greatest
-// of keys with a NaN among them is the NaN.
+// Sample and match by a race whose clocks may show 0: a token with p = 0 and E = 0 has the key 0 / 0, and the
+// greatest of keys with a NaN among them is the NaN.
 //
 //   E_x      -ln(1 - u)      0 where the uniform is
 //   key      p(x) / E_x      greatest wins: the exponential race

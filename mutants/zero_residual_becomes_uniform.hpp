@@ -3,8 +3,8 @@
 //
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
-// Source: vllm-project/vllm#2336. Exact to an explorer, and 2^-1022 off in double. Seen by a uniform of 0, which draws
-// the first token whatever its weight, and by a refusal at p = q. Smallest: p=(0 1), q=(1 0), all uniforms 0.
+// Source: vllm-project/vllm#2336. Exact to an explorer, and 2^-1022 off in double. Seen by a uniform of 0, which
+// draws the first token whatever its weight, and by a refusal at p = q. Smallest: p=(0 1), q=(1 0), all uniforms 0.
 #pragma once
 
 #include <limits>

@@ -4,8 +4,8 @@
 //   stream   "draft pick", "verify flip", "row 1 verify emit", ..       whose word it is and what for
 //   address  stream, trial, index                                  entered once a word
 //
-// Exact where words are 64 random bits: of n words two are alike by chance with probability below n^2 2^-65, 3e-14 for
-// a thousand. Words of an edge script repeat on purpose and have no place here.
+// Exact where words are 64 random bits: of n words two are alike by chance with probability below n^2 2^-65, 3e-14
+// for a thousand. Words of an edge script repeat on purpose and have no place here.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,7 @@ RatioTable table_of(const Rows<double>& rows) {
   std::vector<std::vector<double>> proposals(static_cast<std::size_t>(rows.proposals()));
   for (Token x = 0; x < rows.vocabulary(); ++x) {
     target.push_back(rows.target(x));
-    for (int k = 0; k < rows.proposals(); ++k)
-      proposals[static_cast<std::size_t>(k)].push_back(rows.proposal(x, k));
+    for (int k = 0; k < rows.proposals(); ++k) proposals[static_cast<std::size_t>(k)].push_back(rows.proposal(x, k));
   }
   return {target, proposals};
 }

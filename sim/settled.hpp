@@ -14,9 +14,8 @@ class Settled {
   explicit Settled(R& random) : random_{random} {}
 
   /// For schemes that decide by raw words where there are any.
-  std::uint64_t next(Purpose purpose) requires requires(R& random) {
-    random.next(purpose);
-  } { return random_.next(purpose); }
+  std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
+  { return random_.next(purpose); }
 
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {

@@ -13,12 +13,13 @@
 namespace draftproof::mutants::paths {
 
 struct AcceptedCountsRejectedOne {
-  static constexpr Info info{.name = "accepted_counts_rejected_one",
-                             .summary = "token verification that tosses a coin for the refused token again to count it",
-                             .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
-                             .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
+  static constexpr Info info{
+      .name = "accepted_counts_rejected_one",
+      .summary = "token verification that tosses a coin for the refused token again to count it",
+      .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -2,9 +2,9 @@
 //
 //   u_i      plan       coin of position i, and one word for the token that ends the passage: drawn once
 //
-// Source: Infini-AI-Lab/Sequoia, reading of the source. Every iteration alone has the right law, so an explorer, which
-// starts each branch anew, finds it exact; two iterations with p=(1 1)/2 end in equal tokens. Seen by whoever decides
-// twice on one state.
+// Source: Infini-AI-Lab/Sequoia, reading of the source. Every iteration alone has the right law, so an explorer,
+// which starts each branch anew, finds it exact; two iterations with p=(1 1)/2 end in equal tokens. Seen by whoever
+// decides twice on one state.
 #pragma once
 
 #include <vector>
@@ -16,14 +16,15 @@
 namespace draftproof::mutants::paths {
 
 struct NoiseDrawnOncePerPrompt {
-  static constexpr Info info{.name = "noise_drawn_once_per_prompt",
-                             .summary = "token verification with the coins of its first iteration in every later one",
-                             .source = "Infini-AI-Lab/Sequoia, reading of the source",
-                             .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
-                             .cannot = {.simulate = "its words stay with its plan: trials would depend on their order",
-                                        .fresh = "its words stay with its plan: trials would depend on their order"}};
+  static constexpr Info info{
+      .name = "noise_drawn_once_per_prompt",
+      .summary = "token verification with the coins of its first iteration in every later one",
+      .source = "Infini-AI-Lab/Sequoia, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .cannot = {.simulate = "its words stay with its plan: trials would depend on their order",
+                 .fresh = "its words stay with its plan: trials would depend on their order"}};
 
   /// Words of coins, then that of the last draw.
   using Kept = std::vector<std::uint64_t>;

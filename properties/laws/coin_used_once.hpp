@@ -1,5 +1,5 @@
-// An accept coin decides one thing: with all other words as they are, the verdict takes at most two values as the coin
-// goes from 0 to 1, and changes once.
+// An accept coin decides one thing: with all other words as they are, the verdict takes at most two values as the
+// coin goes from 0 to 1, and changes once.
 //
 //   u_n      coin n of a decision     swept over 0, 1/32, .., 31/32 and the largest uniform
 //

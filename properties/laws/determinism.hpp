@@ -1,5 +1,5 @@
-// The same words, the same verdict: from a plan made anew, from another decider, and after other decisions in between.
-// What a plan remembers of a decision would be seen here.
+// The same words, the same verdict: from a plan made anew, from another decider, and after other decisions in
+// between. What a plan remembers of a decision would be seen here.
 #pragma once
 
 #include <draftproof/properties/played.hpp>

@@ -44,7 +44,8 @@ struct DrawLedger {
       if (!wrong) wrong = fault_on_record(at.verifier().info(), verifying, played);
       if (!wrong) wrong = fault_in_replay(*decider, tuple, verifying, played);
       if (!wrong) wrong = fault_in_order(*decider, tuple, t, played);
-      if (wrong) return Answer::violated("trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *wrong);
+      if (wrong)
+        return Answer::violated("trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *wrong);
     }
     return Answer::held();
   }

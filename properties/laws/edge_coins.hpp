@@ -2,8 +2,9 @@
 // sample would ever see.
 //
 //   u        0, 2^-53 and the largest     for all draws a decision goes on after, and for those that end it
-//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it accepts
-//            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
+//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
+//            accepts p / q                        the same for schemes that are single-draft sampling at K = 1,
+//            whatever they
 //                                         draw: where p, q and p / q are on the grid
 //
 // Deterministic. A scheme that reads its coins through `flip` alone is strict by the source it runs on; one that
@@ -75,8 +76,8 @@ struct EdgeCoins {
           return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) + " of " + std::to_string(draw.num) +
                  " in " + std::to_string(draw.den) + (accepts ? " refuses below" : " accepts on") + " its threshold";
         if (const auto fault = fault_of(there.verdict, tuple, rows))
-          return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) +
-                 (accepts ? " below" : " on") + " its threshold: " + *fault;
+          return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) + (accepts ? " below" : " on") +
+                 " its threshold: " + *fault;
       }
       ++flip;
     }

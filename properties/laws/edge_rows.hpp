@@ -38,7 +38,8 @@ struct EdgeRows {
       if (auto wrong = first_fault(at, rows, rows, pair.normalised)) return Answer::violated(what + ": " + *wrong);
       if (!at.verifier().info().cannot.simulate.empty()) continue;
       const RatioTable table(pair.target, pair.proposals);
-      if (auto wrong = first_fault(at, table, rows, pair.normalised)) return Answer::violated(what + ", on the table: " + *wrong);
+      if (auto wrong = first_fault(at, table, rows, pair.normalised))
+        return Answer::violated(what + ", on the table: " + *wrong);
     }
     return Answer::held();
   }

@@ -58,9 +58,10 @@ struct StrictGrid {
     const auto& wanted = instance.target;
     const int size = instance.vocabulary();
     Instance dyadic{.target = std::vector<int>(wanted.size(), 0), .proposals = {}, .drafts = 1};
-    const std::vector<int> shape = size == 1 ? std::vector{16} : size == 2 ? std::vector{8, 8}
-                                   : size == 3                             ? std::vector{8, 4, 4}
-                                                                           : std::vector{4, 4, 4, 4};
+    const std::vector<int> shape = size == 1   ? std::vector{16}
+                                   : size == 2 ? std::vector{8, 8}
+                                   : size == 3 ? std::vector{8, 4, 4}
+                                               : std::vector{4, 4, 4, 4};
     std::vector<int> q(wanted.size(), 0);
     std::copy(shape.begin(), shape.end(), q.begin());
     // From the least wanted tokens to the most wanted ones; the middle of the order parts givers from takers.
@@ -89,8 +90,10 @@ struct StrictGrid {
     return dyadic;
   }
 
-  static bool on_grid(const Rational& value) { return boost::multiprecision::denominator(value) <= cells &&
-                                                      cells % boost::multiprecision::denominator(value) == 0; }
+  static bool on_grid(const Rational& value) {
+    return boost::multiprecision::denominator(value) <= cells &&
+           cells % boost::multiprecision::denominator(value) == 0;
+  }
 
   /// Law of the token given the draft, where every branch has a threshold on the grid: where at most one draw comes
   /// before the last, that is the probability of its outcome.
@@ -102,7 +105,8 @@ struct StrictGrid {
     explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
                      [&](const Leaf<Rational>& leaf) {
                        dyadic = dyadic && on_grid(leaf.probability);
-                       if (leaf.verdict.token >= 0) law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                       if (leaf.verdict.token >= 0)
+                         law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
                        for (const auto& [token, weight] : leaf.spread) {
                          const Rational share = weight / leaf.spread_total;
                          dyadic = dyadic && on_grid(share);

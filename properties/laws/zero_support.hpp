@@ -1,5 +1,5 @@
-// No trial emits a token that the target does not have, none ends without a token, and an accepted draft is the token:
-// a count above zero is a proof of failure.
+// No trial emits a token that the target does not have, none ends without a token, and an accepted draft is the
+// token: a count above zero is a proof of failure.
 //
 // Seeded trials on the plain rows and on the prepared table, where the scheme has one. Deterministic: the same trials
 // every time, whatever else is asked.

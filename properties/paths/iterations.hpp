@@ -1,5 +1,5 @@
-// A few iterations one after the other on seeded words, each from where the one before ended and with what it carries:
-// what properties of single draws look at in schemes of paths.
+// A few iterations one after the other on seeded words, each from where the one before ended and with what it
+// carries: what properties of single draws look at in schemes of paths.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ struct Iteration {
   PlayedPassage played;
 };
 
-/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider`; words are those of
-/// trials 0 .. count - 1. Stops where a passage leads nowhere.
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider`; words are those
+/// of trials 0 .. count - 1. Stops where a passage leads nowhere.
 template <class Visit>
 void run_iterations(const PathExamination& at, const DoubleContexts& contexts, PathPlayable& decider,
                     std::uint64_t count, Visit visit) {

@@ -126,9 +126,10 @@ TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{
-      "completed_law", "counters",       "declared_law", "determinism", "disjoint_supports", "draw_ledger", "edge_coins",
-      "equal_laws",    "fixed_tree_law", "one_path",     "process_law", "relabelling",       "tau_bounds",  "zero_support"};
+  const std::vector<std::string_view> shown{"completed_law",     "counters",    "declared_law", "determinism",
+                                            "disjoint_supports", "draw_ledger", "edge_coins",   "equal_laws",
+                                            "fixed_tree_law",    "one_path",    "process_law",  "relabelling",
+                                            "tau_bounds",        "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

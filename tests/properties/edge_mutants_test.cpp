@@ -1,5 +1,5 @@
-// Mutants that no law reveals: exact in fractions, caught by scripted words; and those that reuse a word, by ledger and
-// law, on the smallest instances they are known by.
+// Mutants that no law reveals: exact in fractions, caught by scripted words; and those that reuse a word, by ledger
+// and law, on the smallest instances they are known by.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
 
 TEST(EdgeMutants, StrictGridSeesOneCell) {
   // By hand: draft 0 with p = 6/16, q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= on 13.
-  const std::string evidence = evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
+  const std::string evidence =
+      evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
   EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the law is (3/4 1/4)"), std::string::npos)
       << evidence;
   EXPECT_EQ(evidence_of(proof_on("single_draft", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid"), "held");

@@ -258,6 +258,9 @@ TEST(Properties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(Properties, EdgeRowsSeeACoinThatAcceptsOnItsThreshold) {
   expect_violated(proof_of<mutants::NonStrictCompare>(), "edge_rows");
 }
+TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
+  expect_violated(proof_of<mutants::CoinReusedAsThreshold>(), "forms_agree");
+}
 TEST(Properties, StrictGridSeesACell) { expect_violated(proof_of<mutants::NonStrictCompare>(), "strict_grid"); }
 TEST(Properties, ZeroSupportSeesATokenOfTheProposal) { expect_violated(proof_of<LooksAtProposal>(), "zero_support"); }
 TEST(Properties, ZeroSupportSeesAFlagForAnotherToken) { expect_violated(proof_of<FlagAlways>(), "zero_support"); }
@@ -273,9 +276,10 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
-      "acceptance_bounds", "coin_used_once", "determinism", "disjoint_supports", "draw_ledger", "drafter_invariance",
-      "edge_coins",        "edge_rows",      "equal_laws",  "exact_law",         "more_drafts", "one_draft",
-      "padding",           "relabelling",    "strict_grid", "within_tau",        "zero_support"};
+      "acceptance_bounds", "coin_used_once", "determinism", "disjoint_supports", "drafter_invariance",
+      "draw_ledger",       "edge_coins",     "edge_rows",   "equal_laws",        "exact_law",
+      "forms_agree",       "more_drafts",    "one_draft",   "padding",           "relabelling",
+      "strict_grid",       "within_tau",     "zero_support"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

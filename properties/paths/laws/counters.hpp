@@ -1,6 +1,6 @@
-// What a scheme counts is what it emits: a passage that says how many drafts it accepted (its extra token's `accepted`)
-// emits as many and one more, and never more than were drafted. Tokens say nothing about it: a wrong counter goes with
-// the right law. Seeded, deterministic.
+// What a scheme counts is what it emits: a passage that says how many drafts it accepted (its extra token's
+// `accepted`) emits as many and one more, and never more than were drafted. Tokens say nothing about it: a wrong
+// counter goes with the right law. Seeded, deterministic.
 #pragma once
 
 #include <draftproof/properties/paths/iterations.hpp>

@@ -9,7 +9,8 @@ namespace draftproof::laws::paths {
 
 struct Determinism {
   static constexpr std::string_view name = "determinism";
-  static constexpr std::string_view about = "a passage depends on laws, tree, carry and words, not on other iterations";
+  static constexpr std::string_view about =
+      "a passage depends on laws, tree, carry and words, not on other iterations";
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -20,10 +21,9 @@ struct Determinism {
     const auto contexts = double_contexts(at.instance());
     const auto decider = at.verifier().play_on(contexts, at.instance().shape);
     std::vector<Iteration> before;
-    run_iterations(at, contexts, *decider, iterations,
-                   [&](std::uint64_t, const Iteration& one, const DealtWords&, const DealtWords&) {
-                     before.push_back(one);
-                   });
+    run_iterations(
+        at, contexts, *decider, iterations,
+        [&](std::uint64_t, const Iteration& one, const DealtWords&, const DealtWords&) { before.push_back(one); });
     const auto other = at.verifier().play_on(contexts, at.instance().shape);
     for (std::uint64_t t = before.size(); t-- > 0;) {
       const auto fresh = at.verifier().play_on(contexts, at.instance().shape);

@@ -23,7 +23,9 @@ struct DrawLedger {
   static constexpr Tier tier = Tier::edge;
   static constexpr std::uint64_t iterations = 4;
 
-  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) { return !verifier.info().shared_noise; }
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
+    return !verifier.info().shared_noise;
+  }
   static Answer check(PathExamination& at) {
     const auto contexts = double_contexts(at.instance());
     const auto decider = at.verifier().play_on(contexts, at.instance().shape);

@@ -2,7 +2,8 @@
 // (properties/laws/edge_coins.hpp), along whole passages.
 //
 //   u        0, 2^-53 and the largest     for all draws an iteration goes on after, and for those that end it
-//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it accepts
+//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
+//            accepts
 //   p = q    largest coins                every draft is accepted where the scheme claims so
 //
 // Deterministic: trees are drafted by seeded words.
@@ -18,20 +19,22 @@ namespace draftproof::laws::paths {
 struct EdgeCoins {
   static constexpr std::string_view name = "edge_coins";
   static constexpr std::string_view about = "coins at 0, at the largest and around the thresholds decide strictly";
-  static constexpr int every = 4;
+  static constexpr int every = 1;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
   static constexpr std::uint64_t trees = 8;
 
-  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) { return !verifier.info().shared_noise; }
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
+    return !verifier.info().shared_noise;
+  }
 
   static Answer check(PathExamination& at) {
     if (auto wrong = first_fault(at, at.instance(), false)) return Answer::violated(*wrong);
     PathInstance equal = at.instance();
     for (auto& [prefix, weights] : equal.rows) weights.target = weights.proposal;
     const Info& info = at.verifier().info();
-    if (auto wrong = first_fault(at, equal, info.claims.accepts_equal_laws && info.cannot.simulate.empty() &&
-                                                  !at.drafter().info().fixed))
+    if (auto wrong = first_fault(
+            at, equal, info.claims.accepts_equal_laws && info.cannot.simulate.empty() && !at.drafter().info().fixed))
       return Answer::violated("with p = q, " + *wrong);
     return Answer::held();
   }
