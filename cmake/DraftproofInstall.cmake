@@ -24,4 +24,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/draftproofConfig.cmake
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/draftproofConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/draftproofConfig.cmake ${PROJECT_BINARY_DIR}/draftproofConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/DraftproofDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/DraftproofFound.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/DraftproofGates.cmake ${PROJECT_SOURCE_DIR}/cmake/DraftproofWriteGates.cmake
         DESTINATION ${package_directory})

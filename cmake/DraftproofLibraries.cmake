@@ -23,6 +23,8 @@ draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::l
 draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::laws::paths
                  DIRECTORY properties/paths/laws REGISTRAR draftproof/properties/paths/register_path_property.hpp
                  TOGETHER)
+draftproof_found(found_sources found_calls KIND path_law NAMESPACE draftproof::path_laws
+                 DIRECTORY properties/path_laws REGISTRAR draftproof/properties/path_law.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers

@@ -4,11 +4,13 @@
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: one pass for the threshold, one a draw. Source: the sampling variant of the code of Cai et al. 2024 (Medusa),
-// arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
+// Cost: a pass for the threshold and one for the cut law, then a pass a draw; where trials are many the cut law is
+// kept and a draw bisects it (sim/tabled_weights.hpp). Source: the sampling variant of the code of Cai et al. 2024
+// (Medusa), arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
 #pragma once
 
 #include <draftproof/mutants/typical_acceptance.hpp>
+#include <draftproof/sim/tabled_weights.hpp>
 
 namespace draftproof::mutants {
 
@@ -21,23 +23,27 @@ struct TypicalSample {
 
   double epsilon = 0.3, delta = 0.6, added = 1e-5;
 
+  /// p cut at the threshold.
+  template <class L>
+  struct Cut {
+    const L& laws;
+    double threshold;
+    DRAFTPROOF_DEVICE typename L::Scalar operator()(Token x) const {
+      return static_cast<double>(laws.target(x)) >= threshold ? laws.target(x) : laws.zero();
+    }
+  };
+
   template <Laws L>
-  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
-    const double threshold = typical_threshold(laws, epsilon, delta, added);
+  DRAFTPROOF_DEVICE auto prepare(const L& laws, int) const {
+    const Cut<L> typical{laws, typical_threshold(laws, epsilon, delta, added)};
     // exp(-H) <= max p holds for the entropy; the added 1e-5 can put it above a law that is flat on 50,000 tokens.
-    const auto kept = laws.sum([&laws, threshold](Token x) { return cut(laws, x, threshold); });
-    return kept > laws.zero() ? threshold : 0.0;
+    const bool some = laws.sum(typical) > laws.zero();
+    return tabled(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
   }
 
-  template <Position P, RandomSource R>
-  DRAFTPROOF_DEVICE Verdict verify(const P& at, double threshold, R& random) const {
-    return matched(at, random.emit(at.weights([&at, threshold](Token x) { return cut(at, x, threshold); })));
-  }
-
- private:
-  template <Laws L>
-  DRAFTPROOF_DEVICE static typename L::Scalar cut(const L& laws, Token x, double threshold) {
-    return static_cast<double>(laws.target(x)) >= threshold ? laws.target(x) : laws.zero();
+  template <Position P, Weights Plan, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Plan& cut, R& random) const {
+    return matched(at, random.emit(cut));
   }
 };
 

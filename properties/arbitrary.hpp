@@ -1,8 +1,17 @@
 // Instances for RapidCheck: rc::check and RC_GTEST_PROP take an Instance as an argument and shrink it.
 #pragma once
 
+#include <ostream>
+
 #include <rapidcheck.h>
 #include <draftproof/properties/prover.hpp>
+
+namespace draftproof {
+
+/// RapidCheck prints values with this.
+inline void showValue(const Instance& instance, std::ostream& out) { out << instance.text(); }
+
+}  // namespace draftproof
 
 namespace rc {
 

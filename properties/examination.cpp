@@ -1,24 +1,9 @@
 #include <draftproof/properties/examination.hpp>
 
 #include <draftproof/optimum/set_law.hpp>
+#include <draftproof/properties/as_doubles.hpp>
 
 namespace draftproof {
-
-namespace {
-
-Rows<double> as_doubles(const Rows<Rational>& rows) {
-  const auto row = [&rows](auto probability) {
-    std::vector<double> values;
-    for (Token x = 0; x < rows.vocabulary(); ++x) values.push_back(static_cast<double>(probability(x)));
-    return values;
-  };
-  std::vector<std::vector<double>> proposals;
-  for (int k = 0; k < rows.proposals(); ++k)
-    proposals.push_back(row([&](Token x) -> const Rational& { return rows.proposal(x, k); }));
-  return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
-}
-
-}  // namespace
 
 bool Examination::possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance) {
   return verifier.takes(instance.drafts) &&

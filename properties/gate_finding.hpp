@@ -6,7 +6,7 @@
 #include <string>
 
 #include <draftproof/properties/finding.hpp>
-#include <draftproof/properties/property.hpp>
+#include <draftproof/properties/tier.hpp>
 
 namespace draftproof {
 

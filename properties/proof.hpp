@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <draftproof/optimum/rational.hpp>
 #include <draftproof/properties/finding.hpp>
 #include <draftproof/properties/level.hpp>
+#include <draftproof/properties/tier.hpp>
 #include <draftproof/sim/explorer.hpp>
 #include <draftproof/sim/info.hpp>
 
@@ -20,6 +22,8 @@ struct ProofOptions {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   ExplorerLimits limits{};
+  std::optional<Tier> tier = Tier::proof;  ///< properties of this tier alone; nothing: of all
+  std::string property{};                  ///< this one alone
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -86,5 +90,17 @@ struct ProofOf {
     return std::find(Level::decisive.begin(), Level::decisive.end(), property) != Level::decisive.end();
   }
 };
+
+/// What proofs come to together. Mutants are there to be refuted and do not count.
+template <class Level>
+Status status_of(const std::vector<ProofOf<Level>>& proofs) {
+  Status status = Status::held;
+  for (const ProofOf<Level>& proof : proofs) {
+    if (proof.verifier->kind() == Kind::mutant) continue;
+    if (proof.violation()) return Status::violated;
+    if (!proof.kept()) status = Status::undecided;
+  }
+  return status;
+}
 
 }  // namespace draftproof

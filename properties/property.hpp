@@ -7,6 +7,7 @@
 
 #include <draftproof/properties/examination.hpp>
 #include <draftproof/properties/level.hpp>
+#include <draftproof/properties/tier.hpp>
 
 namespace draftproof {
 
@@ -20,13 +21,6 @@ struct Answer {
   static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
   static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
   static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
-};
-
-/// How a property decides, which is also the label of its gates.
-enum class Tier {
-  proof,    ///< in exact fractions
-  edge,     ///< by scripted words, ledgers and repetition: deterministic, without a law
-  sampled,  ///< by trials, with a stated false-alarm rate
 };
 
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and

@@ -35,7 +35,8 @@ class Proving {
     const auto start = std::chrono::steady_clock::now();
     std::vector<const Property*> properties;
     for (const Property& property : Level::properties())
-      if (property.applies(verifier_, drafter_) && (!property.explores || verifier_.info().cannot.explore.empty()))
+      if (asked(property) && property.applies(verifier_, drafter_) &&
+          (!property.explores || verifier_.info().cannot.explore.empty()))
         properties.push_back(&property);
 
     std::vector<Sheet> sheets(instances.size());
@@ -73,6 +74,11 @@ class Proving {
     std::optional<Rational> distance{};
     std::uint64_t leaves = 0;
   };
+
+  bool asked(const Property& property) const {
+    return (!options_.tier || *options_.tier == property.tier) &&
+           (options_.property.empty() || options_.property == property.name);
+  }
 
   /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
   static Answer ask(const Property& property, Examination& at) {
@@ -152,8 +158,9 @@ class Proving {
         finding.status = Status::violated;
         finding.evidence = answer.evidence;
         finding.instance = shrink(property, instances[n], finding.evidence);
-        finding.replay = fmt::format("draftproof prove {} --law {} --instance '{}'", verifier_.info().name,
-                                     drafter_.info().name, finding.instance->text());
+        finding.replay =
+            fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
+                        drafter_.info().name, property.name, finding.instance->text());
         return finding;
       }
     }

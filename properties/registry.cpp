@@ -43,7 +43,11 @@ std::vector<const AnyDrafter*> Registry::drafters_of(const Info& info) const {
 
 const Registry& registry() {
   static std::once_flag once;
-  std::call_once(once, found::everything);
+  std::call_once(once, [] {
+    detail::registering_shipped() = true;
+    found::everything();
+    detail::registering_shipped() = false;
+  });
   return Registry::instance();
 }
 

@@ -48,6 +48,14 @@ using DeciderPtr = std::unique_ptr<Decider<L, R>>;
 
 enum class Kind { verifier, mutant };
 
+namespace detail {
+/// True while the registry takes in what comes with draftproof: whatever is made then is not the program's own.
+inline bool& registering_shipped() {
+  static bool shipped = false;
+  return shipped;
+}
+}  // namespace detail
+
 /// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there.
 class AnyVerifier {
  public:
@@ -56,6 +64,8 @@ class AnyVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
+  /// Comes with draftproof, as opposed to a program that links it.
+  bool shipped() const { return shipped_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
@@ -75,6 +85,7 @@ class AnyVerifier {
  private:
   const Info& info_;
   Kind kind_;
+  bool shipped_ = detail::registering_shipped();
 };
 
 /// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. An explorer gets the

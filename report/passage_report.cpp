@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof {
@@ -23,18 +24,31 @@ std::vector<const PassageRow*> in_reading_order(const SurveyedPassages& item, co
   return rows;
 }
 
-Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, int length) {
+Cell verdict_of(const PathProof* proof, const PassageRow& row) {
+  if (row.oracle) return {"by its plan", Tone::good};
+  return verdict_cell(proof, row.verifier->info());
+}
+
+Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, std::span<const PathProof> proofs,
+                   int length) {
   Section section{.title = fmt::format("{}, tree law {}", item.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary)}};
-  section.table.columns = {
-      {"verifier"},         {"K", true},           {"accepted", true}, {"block efficiency", true},
-      {"at least 1", true}, {"all drafted", true}, {"optimum", true},  {"full information", true},
-      {"us/passage", true}};
+  section.table.columns = {{"verifier"},
+                           {"K", true},
+                           {"exact?"},
+                           {"accepted", true},
+                           {"block efficiency", true},
+                           {"at least 1", true},
+                           {"all drafted", true},
+                           {"optimum", true},
+                           {"full information", true},
+                           {"us/passage", true}};
   for (const PassageRow* row : in_reading_order(item, drafter)) {
     const PassageTally& tally = row->tally;
     section.table.rows.push_back(
         {{std::string(row->verifier->info().name), row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
          {std::to_string(row->drafts)},
+         verdict_of(proof_of(proofs, *row), *row),
          {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
          {fmt::format("{:.4f}", tally.block_efficiency())},
          {fmt::format("{:.4f}", tally.at_least(1))},
@@ -50,12 +64,13 @@ Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, 
   return section;
 }
 
-nlohmann::ordered_json row_data(const PassageRow& row, int length, bool timings) {
+nlohmann::ordered_json row_data(const PassageRow& row, const PathProof* proof, int length, bool timings) {
   const PassageTally& tally = row.tally;
   nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
                               {"law", row.drafter->info().name},
                               {"drafts", row.drafts},
                               {"length", length},
+                              {"verdict", verdict_of(proof, row).text},
                               {"trials", tally.trials},
                               {"passages", tally.passages},
                               {"mean_accepted", tally.mean_accepted()},
@@ -71,8 +86,8 @@ nlohmann::ordered_json row_data(const PassageRow& row, int length, bool timings)
 
 }  // namespace
 
-Document report_passages(std::span<const SurveyedPassages> surveyed, const PassageSurveyOptions& options,
-                         bool complete, bool timings) {
+Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<const PathProof> proofs,
+                         const PassageSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
   data = {{"schema", "draftproof.passages/1"},
@@ -91,16 +106,24 @@ Document report_passages(std::span<const SurveyedPassages> surveyed, const Passa
     std::vector<const AnyTreeDrafter*> drafters;
     for (const PassageRow& row : item.rows) {
       if (row.tally.passages == 0) continue;
-      entry["rows"].push_back(row_data(row, options.length, timings));
+      entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
       if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
     }
     for (const AnyTreeDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, options.length));
+      document.sections.push_back(section_of(item, *drafter, proofs, options.length));
     data["sources"].push_back(std::move(entry));
+  }
+  for (const PathProof& proof : proofs) {
+    data["proofs"].push_back(proof_data(proof, timings));
+    if (proof.violation())
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
   document.sections.push_back(
       {.title = "",
        .before = {
+           "exact?: what is emitted has the target's law, in fractions, on that many toy models;",
+           "by its plan: a feasible plan over all trees, checked in fractions, as the oracle has, is a lossless "
+           "scheme.",
            "accepted: drafted tokens accepted in a passage, the extra token not counted, ± its standard error.",
            "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
            "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",

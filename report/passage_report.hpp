@@ -4,6 +4,7 @@
 #include <span>
 
 #include <draftproof/properties/paths/passage_survey.hpp>
+#include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
@@ -13,8 +14,9 @@ struct SurveyedPassages {
   std::vector<PassageRow> rows;
 };
 
-/// Tables by tree law and number of drafts; data with schema draftproof.passages/1.
-Document report_passages(std::span<const SurveyedPassages> surveyed, const PassageSurveyOptions& options,
-                         bool complete, bool timings);
+/// Tables by tree law and number of drafts, the proofs' counterexamples at the end; data with schema
+/// draftproof.passages/1.
+Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<const PathProof> proofs,
+                         const PassageSurveyOptions& options, bool complete, bool timings);
 
 }  // namespace draftproof

@@ -54,6 +54,12 @@ Cell verdict_cell(const ProofOf<Level>& proof) {
 }
 
 template <class Level>
+Cell verdict_cell(const ProofOf<Level>* proof, const Info& info) {
+  if (proof) return verdict_cell(*proof);
+  return {info.cannot.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
+}
+
+template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
   nlohmann::ordered_json data{{"level", Level::name},
                               {"verifier", proof.verifier->info().name},
@@ -156,6 +162,8 @@ Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof>
 
 template Cell verdict_cell(const Proof&);
 template Cell verdict_cell(const PathProof&);
+template Cell verdict_cell(const Proof*, const Info&);
+template Cell verdict_cell(const PathProof*, const Info&);
 template nlohmann::ordered_json proof_data(const Proof&, bool);
 template nlohmann::ordered_json proof_data(const PathProof&, bool);
 template std::string refutation_title(const Proof&);

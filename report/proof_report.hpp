@@ -21,6 +21,18 @@ inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions&
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof);
 
+/// The same beside a row of a survey, where a scheme may have no proof: "not asked", or "cannot be explored".
+template <class Level>
+Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
+
+/// The proof of a row's verifier on its draft law, or null.
+template <class Proof, class Row>
+const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
+  for (const Proof& proof : proofs)
+    if (proof.verifier == row.verifier && proof.drafter == row.drafter) return &proof;
+  return nullptr;
+}
+
 /// The proof as an element of other documents' data.
 template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);

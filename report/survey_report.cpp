@@ -13,17 +13,6 @@ namespace draftproof {
 
 namespace {
 
-const Proof* proof_of(std::span<const Proof> proofs, const SurveyRow& row) {
-  for (const Proof& proof : proofs)
-    if (proof.verifier == row.verifier && proof.drafter == row.drafter) return &proof;
-  return nullptr;
-}
-
-Cell verdict_of(const Proof* proof, const SurveyRow& row) {
-  if (proof) return verdict_cell(*proof);
-  return {row.verifier->info().cannot.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
-}
-
 std::string rate_text(double rate, std::uint64_t count, std::uint64_t trials, double confidence) {
   const Interval interval = clopper_pearson(count, trials, 1 - confidence);
   return fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low));
@@ -57,7 +46,7 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
     };
     section.table.rows.push_back({{std::string(row.verifier->info().name)},
                                   {std::to_string(row.drafts)},
-                                  verdict_of(proof_of(proofs, row), row),
+                                  verdict_cell(proof_of(proofs, row), row.verifier->info()),
                                   rate(row.flag(), tally.flagged),
                                   rate(row.membership(), tally.members),
                                   {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"},
@@ -86,7 +75,7 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
   nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
                               {"law", row.drafter->info().name},
                               {"drafts", row.drafts},
-                              {"verdict", verdict_of(proof, row).text},
+                              {"verdict", verdict_cell(proof, row.verifier->info()).text},
                               {"tuples", tally.trials},
                               {"flag", rate(row.flag(), tally.flagged)},
                               {"membership", rate(row.membership(), tally.members)},

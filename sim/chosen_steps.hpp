@@ -1,9 +1,11 @@
 // The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
-// its proposal. Cost: O(1) a token, one pass over the vocabulary an excess or a correction.
+// its proposal. Cost: O(1) a token, O(log V) an excess or a correction from the node's table; laws in buckets are
+// made for one look and take a pass instead.
 #pragma once
 
 #include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/ladder_node.hpp>
+#include <draftproof/sim/token_ranking.hpp>
 
 namespace draftproof {
 
@@ -28,11 +30,34 @@ class ChosenSteps {
 
   Scalar target(int i) const { return laws(i).target(token(i)); }
   Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i)); }
-  Scalar excess(int i, const Scalar& c) const { return laws(i).sum(left(i, c)); }
-  auto correction(int i, const Scalar& c) const { return laws(i).weights(left(i, c)); }
+  Scalar excess(int i, const Scalar& c) const {
+    if constexpr (Ranked<L>)
+      return ladders_[i]->left_over(laws(i)).excess(c);
+    else
+      return laws(i).sum(left(i, c));
+  }
+  auto correction(int i, const Scalar& c) const {
+    if constexpr (Ranked<L>)
+      return Correction{laws(i), *ladders_[i], c};
+    else
+      return laws(i).weights(left(i, c));
+  }
   auto bonus() const { return laws(length_).residual(zero()); }
 
  private:
+  struct Correction {
+    const L& laws;
+    const LadderNode<L>& ladder;
+    Scalar c;
+
+    Token draw(std::uint64_t word) const { return ladder.left_over(laws).draw(c, word); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      ladder.left_over(laws).for_each(
+          laws, [this](Token y) { return ladder.chosen(laws, y); }, c, visit);
+    }
+  };
+
   auto left(int i, const Scalar& c) const {
     return [&laws = laws(i), ladder = ladders_[i], c](Token y) { return ladder->above(laws, y, c); };
   }

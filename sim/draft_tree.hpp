@@ -5,11 +5,14 @@
 //              depth(u), token(u)   drafted tokens on the way to u; the last of them
 //              context(u)           where the laws after u are found (contexts.hpp)
 //              children(u)          distinct children in order of first appearance
-//              draws(u)             drafted children in draw order, repeats kept
+//              draws(u)             drafted children in draw order, repeats kept; each with the stream of shared
+//              noise
+//                                   that it was drawn from, if any
 //   L          length()             drafted tokens of the longest path
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <draftproof/sim/token.hpp>
@@ -31,7 +34,7 @@ class DraftTree {
   }
 
   /// Records that `x` was drafted after `parent`, where it leads to `context`. Returns its node.
-  int draw(int parent, Token x, int context) {
+  int draw(int parent, Token x, int context, std::uint32_t stream = 0) {
     int child = find(parent, x);
     if (child < 0) {
       child = size();
@@ -39,7 +42,7 @@ class DraftTree {
       append_child(parent, child);
       if (node(child).depth > length_) length_ = node(child).depth;
     }
-    append_draw(parent, child);
+    append_draw(parent, child, stream);
     return child;
   }
 
@@ -93,6 +96,7 @@ class DraftTree {
       const DraftTree* tree;
       int draw;
       int operator*() const { return tree->draws_[static_cast<std::size_t>(draw)].child; }
+      std::uint32_t stream() const { return tree->draws_[static_cast<std::size_t>(draw)].stream; }
       Iterator& operator++() {
         draw = tree->draws_[static_cast<std::size_t>(draw)].next;
         return *this;
@@ -118,6 +122,7 @@ class DraftTree {
   };
   struct Draw {
     int child, next;
+    std::uint32_t stream;
   };
 
   const Node& node(int u) const { return nodes_[static_cast<std::size_t>(u)]; }
@@ -131,10 +136,10 @@ class DraftTree {
       node(u.last_child).next_sibling = child;
     u.last_child = child;
   }
-  void append_draw(int parent, int child) {
+  void append_draw(int parent, int child, std::uint32_t stream) {
     Node& u = node(parent);
     const int draw = static_cast<int>(draws_.size());
-    draws_.push_back({child, -1});
+    draws_.push_back({child, -1, stream});
     if (u.first_draw < 0)
       u.first_draw = draw;
     else

@@ -21,6 +21,14 @@ struct Leaf {
   const Weight& spread_total;
 };
 
+/// One draw on the way to a leaf: a flip and its chance of yes, or a pick and the chance of what was picked.
+template <class Weight>
+struct Step {
+  Purpose purpose;
+  Weight probability;
+  Token taken;  ///< of a flip 0 or 1
+};
+
 struct ExplorerLimits {
   std::uint64_t leaves = 1'000'000;  ///< runs of the program before giving up
 };
@@ -37,14 +45,16 @@ class Explorer {
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {
     if (!(den > Scalar{0})) throw std::logic_error("explorer: flip with a denominator that is not positive");
-    if (!(num > Scalar{0})) return false;
-    if (!(num < den)) return true;
+    if (!(num > Scalar{0})) return certain(false);
+    if (!(num < den)) return certain(true);
     if (depth_ == stack_.size()) {
       Weight yes = Weight(num) / Weight(den);
       Weight no = Weight(Weight(1) - yes);
       push({{1, std::move(yes)}, {0, std::move(no)}});
     }
-    return take() != 0;
+    const Token taken = take();
+    if (steps_) steps_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
+    return taken != 0;
   }
 
   template <class W>
@@ -60,7 +70,12 @@ class Explorer {
       for (auto& branch : branches) branch.second /= total;
       push(std::move(branches));
     }
-    return take();
+    const Token taken = take();
+    if (steps_) {
+      const Choice& choice = stack_[depth_ - 1];
+      steps_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
+    }
+    return taken;
   }
 
   template <class W>
@@ -78,6 +93,7 @@ class Explorer {
     stack_.clear();
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
+      if (steps_) steps_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
       Weight total{0};
@@ -95,6 +111,9 @@ class Explorer {
 
   std::uint64_t leaves() const { return leaves_; }
 
+  /// From now on `steps` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
+  void watch(std::vector<Step<Weight>>* steps) { steps_ = steps; }
+
  private:
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcome and its probability, all positive
 
@@ -104,6 +123,10 @@ class Explorer {
     Weight reached;  ///< probability of the path up to and including the branch taken
   };
 
+  bool certain(bool taken) {
+    if (steps_) steps_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
+    return taken;
+  }
   void push(Branches branches) {
     stack_.push_back({std::move(branches), 0, Weight(0)});
     advance(0);
@@ -126,6 +149,7 @@ class Explorer {
   std::uint64_t leaves_ = 0;
   Weight certain_{1};
   std::vector<std::pair<Token, Weight>> spread_;
+  std::vector<Step<Weight>>* steps_ = nullptr;
 };
 
 }  // namespace draftproof

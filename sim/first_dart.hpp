@@ -15,7 +15,7 @@
 namespace draftproof {
 
 /// Darts have streams of their own: a verifier of races must not meet them.
-inline constexpr std::uint32_t dart_stream = 0x800000;
+inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
 
 /// A thread's share of the darts from `first` on: it ends with its own first hit.
 template <class Weight, class R>

@@ -2,18 +2,19 @@
 // each of its tokens truly has, in place of q.
 //
 //   fan          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (token_order.hpp) in a fan, q itself on a single path
+//   row(i)       law of token i + 1 given the i before: skewed (greatest_row.hpp) in a fan, q itself on a single path
 //   choose       choose(order, u) -> child of u. Theirs is the greatest by the order the row was made with
 //
-// Cost: one skewed row a token. The choice never looks below the point where two paths part: what follows there is a
-// fresh draw of q, whatever was chosen.
+// Cost: O(K) a token of the path where single tokens are ranked, and an excess (greatest_row.hpp) a test. The choice
+// never looks below the point where two paths part: what follows there is a fresh draw of q, whatever was chosen.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <draftproof/sim/block_rule.hpp>
-#include <draftproof/sim/token_order.hpp>
+#include <draftproof/sim/greatest_row.hpp>
 
 namespace draftproof {
 
@@ -36,15 +37,16 @@ class GreatestPath : public PlainSteps<L> {
   template <class Choose = ChooseGreatest>
   GreatestPath(const TreeAt<L>& at, int start, Choose choose = {}) : PlainSteps<L>(at, start) {
     const DraftTree& tree = at.tree();
+    rows_.reserve(static_cast<std::size_t>(tree.length()));
     Fan<Scalar> fan{tree.draw_count(start)};
     for (int u = start; !tree.leaf(u);) {
       int child = *tree.children(u).begin();
       rows_.emplace_back();
       if (fan.paths > 1) {
-        const TokenOrder<L> order(at.laws(u));
-        child = choose(at, order, u);
-        rows_.back() = order.law(fan);
-        fan = order.after(fan, tree.token(child));
+        TokenOrder<L> order(at.laws(u));
+        if (tree.draw_count(u) > 1) child = choose(at, order, u);
+        rows_.back().emplace(at.laws(u), std::move(order), fan);
+        fan = rows_.back()->after(tree.token(child));
       }
       int arriving = 0;
       for (const int drawn : tree.draws(u)) arriving += drawn == child;
@@ -54,32 +56,30 @@ class GreatestPath : public PlainSteps<L> {
     }
   }
 
-  Scalar proposal(int i) const { return skewed(i) ? entry(i, this->token(i)) : PlainSteps<L>::proposal(i); }
-  Scalar excess(int i, const Scalar& c) const {
-    if (!skewed(i)) return PlainSteps<L>::excess(i, c);
-    return this->laws(i).sum([this, i, &c](Token x) { return above(i, c, x); });
-  }
-  auto correction(int i, const Scalar& c) const {
-    const bool plain = !skewed(i);
-    const Scalar b = this->one() / c;
-    return this->laws(i).weights([this, i, c, b, plain](Token x) {
-      if (!plain) return above(i, c, x);
-      const Scalar left = this->laws(i).target(x) - b * this->laws(i).proposal(x);
-      return left > this->zero() ? left : this->zero();
-    });
-  }
+  Scalar proposal(int i) const { return row(i) ? row(i)->law(this->token(i)) : PlainSteps<L>::proposal(i); }
+  Scalar excess(int i, const Scalar& c) const { return row(i) ? row(i)->excess(c) : PlainSteps<L>::excess(i, c); }
+  auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
 
  private:
-  bool skewed(int i) const { return !rows_[static_cast<std::size_t>(i)].empty(); }
-  const Scalar& entry(int i, Token x) const {
-    return rows_[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)];
-  }
-  Scalar above(int i, const Scalar& c, Token x) const {
-    const Scalar left = c * this->laws(i).target(x) - entry(i, x);
-    return left > this->zero() ? left : this->zero();
-  }
+  using Row = std::optional<GreatestRow<L>>;
 
-  std::vector<std::vector<Scalar>> rows_;
+  struct Correction {
+    const GreatestPath& path;
+    int i;
+    Scalar c;
+
+    Token draw(std::uint64_t word) const {
+      return path.row(i) ? path.row(i)->draw(c, word) : path.PlainSteps<L>::correction(i, c).draw(word);
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      path.row(i) ? path.row(i)->for_each(c, visit) : path.PlainSteps<L>::correction(i, c).for_each(visit);
+    }
+  };
+
+  const Row& row(int i) const { return rows_[static_cast<std::size_t>(i)]; }
+
+  std::vector<Row> rows_;
 };
 
 }  // namespace draftproof

@@ -15,7 +15,8 @@ enum class Promise {
   lossy,           ///< differs from p on purpose
 };
 
-/// The draft laws a verifier is written for, by the name of their drafters. Empty means any law.
+/// The draft laws a verifier is written for, by the name of their drafters. Empty means any law. A verifier of paths
+/// names laws of trees, or laws that the siblings of a tree have (TreeDrafterInfo::siblings).
 struct DraftLaws {
   static constexpr std::size_t most = 6;
   std::array<std::string_view, most> names{};
@@ -32,6 +33,8 @@ struct DraftLaws {
       if (names[i] == law) return true;
     return any();
   }
+  /// Whether `law` is there by name.
+  constexpr bool lists(std::string_view law) const { return !any() && includes(law); }
 };
 
 inline constexpr DraftLaws any_law{};

@@ -9,17 +9,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/active_paths.hpp>
+#include <draftproof/sim/chosen_table.hpp>
 #include <draftproof/sim/draft_tree.hpp>
 #include <draftproof/sim/ladder_levels.hpp>
 #include <draftproof/sim/ladder_plan.hpp>
 
 namespace draftproof {
 
-/// The ladder at one node. Immutable.
+/// The ladder at one node. One thread's own; what it answers never changes.
 template <class L>
 class LadderNode {
  public:
@@ -49,6 +51,11 @@ class LadderNode {
   Scalar above(const L& laws, Token y, const Scalar& c) const {
     const Scalar left = c * laws.target(y) - chosen(laws, y);
     return left > laws.zero() ? left : laws.zero();
+  }
+  /// The same for all tokens, made when first asked for: most passages end below.
+  const ChosenTable<Scalar>& left_over(const L& laws) const {
+    if (!left_over_) left_over_.emplace(laws, [&](Token y) { return chosen(laws, y); });
+    return *left_over_;
   }
 
   /// Law of the number of paths after y, given that y was chosen here.
@@ -92,6 +99,7 @@ class LadderNode {
   LadderPlan<Scalar> plan_;
   LadderLevels<Scalar> levels_;
   bool equal_ = false;
+  mutable std::optional<ChosenTable<Scalar>> left_over_;
 };
 
 }  // namespace draftproof

@@ -51,7 +51,7 @@ class LadderPaths {
   }
 
  private:
-  /// Nodes of a passage or two of long rows, thousands of short ones: some 100 MB.
+  /// Nodes of a passage or two of long rows, thousands of short ones: some 130 MB.
   static constexpr std::size_t most_rungs = std::size_t{1} << 20;
 
   enum class Start : std::uint8_t { paths, node };

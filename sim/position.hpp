@@ -15,8 +15,10 @@
 //            laws.sum(f)                sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
 //            laws.weights(f)            weights f(x)                                         weights
 //            laws.frozen(f)             the same for a plan: kept where trials are many      weights
+//            tabled(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
 //            laws.rungs()               tokens or buckets by p / q descending (rungs.hpp)    rungs
 //            laws.rung(rungs, x)        rung of token x; q(x) > 0                            int
+//            laws.ranking()             tokens by p / q descending (token_ranking.hpp)           optional
 //            laws.top(j)                j-th most probable token of q, ties to the lower id  token
 //   K        at.drafts()                number of drafts at hand                             int
 //   x_k      at.draft(k)                k-th draft, k from 0                                 token

@@ -22,6 +22,7 @@ class PrefixContexts final : public Contexts<L> {
     return child < static_cast<int>(laws_.size()) ? child : context;
   }
   int vocabulary() const { return vocabulary_; }
+  int size() const { return static_cast<int>(laws_.size()); }
 
  private:
   std::vector<L> laws_;

@@ -82,7 +82,7 @@ DRAFTPROOF_DEVICE Arrivals<most> earliest(const L& laws, int wanted, const Walk&
 }
 
 /// Where the lower halves of a stream's words are.
-inline constexpr std::uint32_t companion_stream = 0x400000;
+inline constexpr std::uint32_t companion_stream = stream_numbers;
 
 /// A quarter of a block of noise.
 DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {

@@ -66,7 +66,10 @@ concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.emit(weights) } -> std::same_as<Verdict>;
 };
 
-/// A source whose noise a drafter and a verifier can share. Streams are numbered below 2^24.
+/// Streams of noise are numbered below this; the two bits above say what kind of words a stream holds.
+inline constexpr std::uint32_t stream_numbers = 0x400000;
+
+/// A source whose noise a drafter and a verifier can share. With their kinds streams are below 2^24.
 template <class R>
 concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t stream, std::uint32_t block) {
   { random.noise(stream, block) } -> std::same_as<NoiseBlock>;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -26,6 +27,7 @@
 #include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/tabled_weights.hpp>
 
 namespace draftproof {
 
@@ -101,6 +103,11 @@ class RatioTable {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f)};
   }
+  /// weights(f) kept: the same tokens from the same words.
+  template <class F>
+  auto tabled(F f) const {
+    return TabledWeights<F>{vocabulary(), std::move(f)};
+  }
   /// An alias table of the values, normalised.
   template <class F>
   auto frozen(F f) const {
@@ -117,7 +124,51 @@ class RatioTable {
   }
   int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
 
+  /// The same rungs without copies (token_ranking.hpp); masses of stretches are differences of integers.
+  auto ranking() const { return Ranking(*this); }
+
  private:
+  class Ranking {
+   public:
+    explicit Ranking(const RatioTable& table)
+        : table_{&table}, skipped_{table.guide_.reach(table.ratio_, std::numeric_limits<double>::max())} {}
+
+    int size() const { return static_cast<int>(table_->order_.size() - skipped_); }
+    Token token(int j) const { return table_->order_[at(j)]; }
+    int of(Token x) const {
+      // The quotient the table was sorted by: its terms are 2^-62 times those, which changes no rounding.
+      const double ratio = table_->target(x) / table_->proposal(x);
+      const auto first =
+          table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
+      auto place = first;
+      if (*first != x) {
+        const auto equal = std::upper_bound(table_->ratio_.begin() + (first - table_->order_.begin()),
+                                            table_->ratio_.end(), ratio, std::greater<double>{});
+        place = std::lower_bound(first, table_->order_.begin() + (equal - table_->ratio_.begin()), x);
+      }
+      return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
+    }
+    double ratio(int j) const { return table_->ratio_[at(j)]; }
+    double target(int a, int b) const {
+      return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
+    }
+    double proposal(int a, int b) const {
+      return probability(table_->mass_below_[at(b)].proposal - table_->mass_below_[at(a)].proposal);
+    }
+    double undraftable() const { return table_->prefix_[skipped_].target; }
+    Token draw_undraftable(double mass) const {
+      const auto first = table_->prefix_.begin() + 1;
+      const auto place = std::upper_bound(first, first + static_cast<std::ptrdiff_t>(skipped_) - 1, mass,
+                                          [](double left, const Mass& below) { return left < below.target; });
+      return table_->order_[index(place - first)];
+    }
+
+   private:
+    std::size_t at(int j) const { return skipped_ + index(j); }
+    const RatioTable* table_;
+    std::size_t skipped_;  ///< tokens with q = 0
+  };
+
   /// p - b q on the first tokens of the order, p (1 - b / knee) from the first token with p <= knee q on.
   class ResidualWeights {
    public:

@@ -32,14 +32,20 @@ class Refusals {
     return left;
   }
 
-  /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing; at most max_drafts - 1
-  /// refusals can be followed by another.
+  /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing.
   DRAFTPROOF_DEVICE bool refuse(int row) {
     row_[count_++] = row;
-    const Scalar mass = at_.sum([this](Token x) { return left(x); });
-    if (count_ < max_drafts) mass_[count_] = mass;
-    return mass > at_.zero();
+    mass_[count_] = at_.sum([this](Token x) { return left(x); });
+    return mass() > at_.zero();
   }
+  /// The same where the mass that this leaves is known.
+  DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
+    row_[count_++] = row;
+    mass_[count_] = mass_left;
+    return mass() > at_.zero();
+  }
+  /// Whether a draft was tested against proposal `row`.
+  DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
   DRAFTPROOF_DEVICE auto residual() const {
     return at_.weights([this](Token x) { return left(x); });
@@ -48,8 +54,8 @@ class Refusals {
  private:
   const P& at_;
   int count_ = 0;
-  int row_[max_drafts];
-  Scalar mass_[max_drafts];
+  Token row_[max_drafts];  // numbers of proposals
+  Scalar mass_[max_drafts + 1];
 };
 
 }  // namespace draftproof

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <draftproof/sim/pass.hpp>
-#include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/token_ranking.hpp>
 
 namespace draftproof {
 
@@ -95,6 +95,7 @@ class Rows {
     return {*this, order, undraftable};
   }
   int rung(const TokenRungs<Scalar>& rungs, Token x) const { return rungs.of(x); }
+  auto ranking() const { return TokenRanking<Rows>(*this); }
 
  private:
   static std::size_t index(Token x) { return static_cast<std::size_t>(x); }

@@ -33,6 +33,9 @@ class Settled {
     else
       return random_.emit(weights);
   }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const requires NoiseSource<R> {
+    return random_.noise(stream, block);
+  }
 
  private:
   R& random_;

@@ -2,12 +2,20 @@
 // token that was drafted is descended to. Every file in verifiers/ therefore has a form for trees without a line of
 // its own.
 //
-//   drafts at u   draws(u), repeats kept, for schemes of i.i.d. drafts; children(u) otherwise
+//   drafts at u   draws(u), repeats kept, for schemes of i.i.d. drafts and those that read their noise; children(u)
+//                 otherwise
+//   noise at u    the streams that the drafts at u were drawn from
 //   plan          of V at (context, number of drafts), made when first needed
 //
 // Cost: one decision of V a level. Exact because V's token has law p(.|u) given its drafts' law, and what was drafted
 // below u was drawn without regard to what V did there. A token V emits although it refused it as a draft is a
 // drafted node all the same, and the walk goes on there.
+//
+// For schemes that read shared noise V's token at u has law p(.|u) over the noise of the streams at u alone. Whether
+// the walk gets to u, and which paths are still drafts there, was decided by streams at the nodes above, and no
+// stream is of two depths; so the noise at u is fresh, given all of that. With paths that is the list coupling
+// conditional on the paths that still agree: the token after x does not move with the proposals from x on, only
+// with which drafts agreed so far.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +24,7 @@
 #include <utility>
 
 #include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/node_noise.hpp>
 #include <draftproof/sim/settled.hpp>
 #include <draftproof/sim/verifier.hpp>
 
@@ -62,12 +71,27 @@ struct Walk {
       if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
       Token drafts[max_drafts];
       int count = 0;
-      if constexpr (V::info.drafts.includes("iid"))
-        for (const int child : tree.draws(u)) drafts[count++] = tree.token(child);
-      else
+      [[maybe_unused]] std::uint32_t streams[max_drafts];
+      if constexpr (V::info.drafts.includes("iid") || V::info.shared_noise) {
+        const auto draws = tree.draws(u);
+        for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
+          if constexpr (V::info.shared_noise) streams[count] = draw.stream();
+          drafts[count++] = tree.token(*draw);
+        }
+      } else {
         for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
-      const Verdict verdict = draftproof::verify(verifier, At<L>(laws, drafts, count),
-                                                 plans.of(at.contexts(), tree.context(u), count), settled);
+      }
+      const auto decide = [&](auto& source) {
+        return draftproof::verify(verifier, At<L>(laws, drafts, count),
+                                  plans.of(at.contexts(), tree.context(u), count), source);
+      };
+      Verdict verdict;
+      if constexpr (V::info.shared_noise) {
+        NodeNoise noise(settled, streams);
+        verdict = decide(noise);
+      } else {
+        verdict = decide(settled);
+      }
       const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
       if (child < 0) return {u, {verdict.token, none_accepted}};
       u = child;

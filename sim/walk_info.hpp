@@ -31,27 +31,14 @@ struct WalkTexts {
   static constexpr std::string_view summary_suffix = ", at every node of a tree";
 };
 
-/// Trees whose siblings have the law a verifier of one position is written for. Distinct values of an i.i.d. stream
-/// in order of first appearance are draws without replacement, but how many there are depends on them: merged paths
-/// serve those who take drafts in turn, and not, say, a plan for two drafts without replacement.
-constexpr DraftLaws trees_for(const Info& info) {
-  const DraftLaws& laws = info.drafts;
-  if (laws.any()) return any_law;
-  if (laws.includes("iid")) return DraftLaws{"iid_paths", "delayed_paths"};
-  if (laws.includes("without_replacement") && info.in_turn)
-    return DraftLaws{"without_replacement_tree", "iid_paths", "delayed_paths"};
-  if (laws.includes("without_replacement")) return DraftLaws{"without_replacement_tree"};
-  if (laws.includes("fixed_top_k")) return DraftLaws{"top_k_tree"};
-  return DraftLaws{};
-}
-
 }  // namespace detail
 
-/// Whether there are trees for V: its drafts are those of one node, and it takes a single one.
+/// Whether V can decide at the nodes of a tree: it takes a single draft, and its walk can be explored or reads the
+/// noise that drafted. Which trees there are for it, their drafters say.
 template <class V>
 inline constexpr bool walkable =
-    (V::info.drafts.any() || detail::trees_for(V::info).count > 0) && V::info.fewest_drafts <= 1 &&
-    V::info.cannot.explore.empty() && V::info.promise != Promise::lossless_up_to;
+    V::info.fewest_drafts <= 1 &&
+    (V::info.cannot.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
 
 /// The walk of V under the name of V with "_walk".
 template <class V>
@@ -63,13 +50,16 @@ struct WalkOf : Walk<V> {
   static constexpr Info info{.name = detail::Joined<Texts::name, Texts::name_suffix>::value,
                              .summary = detail::Joined<Texts::summary, Texts::summary_suffix>::value,
                              .source = V::info.source,
-                             .drafts = detail::trees_for(V::info),
+                             .drafts = V::info.drafts,
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_laws = V::info.claims.accepts_equal_laws,
+                                        // Walks run on tables, whose draws are sorted by ratio; noise is by token.
+                                        .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},
                              .cannot = V::info.cannot,
+                             .shared_noise = V::info.shared_noise,
                              .in_turn = V::info.in_turn,
                              .ranks_tokens = V::info.ranks_tokens};
 };

@@ -15,4 +15,13 @@ struct Interval {
 /// Two-sided interval of confidence 1 - alpha; successes <= trials, 0 < alpha < 1. (0, 1) if trials is 0.
 Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double alpha);
 
+/// Level of one-sided bounds that raise an alarm. An acceptance whose lower bound exceeds the optimum says that the
+/// verifier is not lossless or the optimum is wrong; one below it says nothing about exactness.
+inline constexpr double alarm_level = 1e-9;
+
+/// The probability is below the result in at most one of 1 / alpha experiments. 0 without a success.
+double lower_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
+/// The probability is above the result in at most one of 1 / alpha experiments. 1 without a failure.
+double upper_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
+
 }  // namespace draftproof

@@ -10,26 +10,23 @@
 // one stream alone the token is as exact, and other streams' drafts match by luck.
 #pragma once
 
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/race_of_target.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
 
 struct Gls {
-  static constexpr Info info{
-      .name = "gls",
-      .summary = "the first arrival of K races of p in the noise of the K drafts",
-      .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
-      .drafts = DraftLaws{"races"},
-      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
-      .cannot = {.explore = "its randomness is continuous noise that the drafter reads too"},
-      .shared_noise = true};
+  static constexpr Info info{.name = "gls",
+                             .summary = "the first arrival of K races of p in the noise of the K drafts",
+                             .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
+                             .drafts = DraftLaws{"races"},
+                             .claims = race_of_target_claims,
+                             .cannot = race_of_target_cannot,
+                             .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    const auto winner = race<1>(
-        at.laws(), 0, at.drafts(), 1, [&at](Token x) { return at.target(x); }, random);
-    return matched(at, {winner[0].token, none_accepted});
+    return race_of_target(at, at.drafts(), random);
   }
 };
 

@@ -9,7 +9,7 @@
 // Exact because the winner of a race with rates p has law p.
 #pragma once
 
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/race_of_target.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
@@ -21,15 +21,13 @@ struct GumbelCoupling {
       .source = "Daliri et al., arXiv:2408.07978",
       .drafts = DraftLaws{"races"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
-      .cannot = {.explore = "its randomness is continuous noise that the drafter reads too"},
+      .claims = race_of_target_claims,
+      .cannot = race_of_target_cannot,
       .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    const auto winner = race<1>(
-        at.laws(), 0, 1, 1, [&at](Token x) { return at.target(x); }, random);
-    return matched(at, {winner[0].token, none_accepted});
+    return race_of_target(at, 1, random);
   }
 };
 

@@ -5,7 +5,8 @@
 //   F r      refusals.left(x)    what is left to serve, not normalised
 //   F        refusals.mass()     its sum
 //
-// Cost: a pick and a flip a test, a pass of O(K V) a refusal. Acceptance is the mean of that of
+// Cost: a pick and a flip a test; a pass of O(K V) a refusal, or none where the sums of all orders are kept for many
+// trials (sim/refusal_plan.hpp: up to four proposals, or one for all drafts). Acceptance is the mean of that of
 // recursive_rejection_independent over all orders. Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
 // One draft more can cost acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1 3)/4 27/32.
 // Exact because every order fixed beforehand is, and a mean of exact laws over an order drawn independently of the
@@ -13,7 +14,7 @@
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
-#include <draftproof/sim/refusals.hpp>
+#include <draftproof/sim/refusal_plan.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
@@ -26,9 +27,24 @@ struct RecursiveRejectionRandomOrder {
       .drafts = DraftLaws{"independent"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
+  template <ManyTrials L>
+  RefusalPlan<L> prepare(const L& laws, int drafts) const {
+    return RefusalPlan<L>(laws, drafts);
+  }
+
+  template <Position P, class L, RandomSource R>
+  Verdict verify(const P& at, const RefusalPlan<L>& plan, R& random) const {
+    return plan.covers(at.drafts()) ? decide(at, plan.start(at), random) : verify(at, random);
+  }
+
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    Refusals<P> refusals(at);
+    return decide(at, Refusals<P>(at), random);
+  }
+
+ private:
+  template <class P, class Refused, class R>
+  DRAFTPROOF_DEVICE static Verdict decide(const P& at, Refused refusals, R& random) {
     Token tested[max_drafts];  // indices of drafts: the source draws from whatever is numbered
     while (refusals.count() < at.drafts()) {
       const int n = refusals.count();

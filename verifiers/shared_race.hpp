@@ -10,26 +10,23 @@
 // Exact because the winner of a race with rates p has law p.
 #pragma once
 
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/race_of_target.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
 
 struct SharedRace {
-  static constexpr Info info{
-      .name = "shared_race",
-      .summary = "the winner of a race of p in the noise whose first arrivals drafted",
-      .source = "reconstruction of arXiv:2609.21858",
-      .drafts = DraftLaws{"one_race"},
-      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
-      .cannot = {.explore = "its randomness is continuous noise that the drafter reads too"},
-      .shared_noise = true};
+  static constexpr Info info{.name = "shared_race",
+                             .summary = "the winner of a race of p in the noise whose first arrivals drafted",
+                             .source = "reconstruction of arXiv:2609.21858",
+                             .drafts = DraftLaws{"one_race"},
+                             .claims = race_of_target_claims,
+                             .cannot = race_of_target_cannot,
+                             .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    const auto winner = race<1>(
-        at.laws(), 0, 1, 1, [&at](Token x) { return at.target(x); }, random);
-    return matched(at, {winner[0].token, none_accepted});
+    return race_of_target(at, 1, random);
   }
 };
 

@@ -1,7 +1,8 @@
-// Zipf laws, the shape of word frequencies: token of rank r has weight r^-exponent. The draft has an exponent
-// of its own, its ranks may be shifted, and each of its weights may be off by a random factor.
+// Zipf laws, the shape of word frequencies: token of rank r has weight (r + offset)^-exponent. The draft has an
+// exponent of its own, its ranks may be shifted, and each of its weights may be off by a random factor.
 //
-//   p(x) ~ rank(x)^-exponent        q(x) ~ (rank(x) shifted)^-draft_exponent * exp(noise * Gaussian)
+//   p(x) ~ (rank(x) + offset)^-exponent
+//   q(x) ~ (rank(x) shifted + offset)^-draft_exponent * exp(noise * Gaussian)
 //
 // Cost: V powers a row. Without noise and shuffle every position is the same.
 #pragma once
@@ -28,7 +29,8 @@ struct Zipf {
   static constexpr std::string_view name = "zipf";
   static constexpr std::string_view about = "Zipf laws with different exponents, ranks shifted or noisy in the draft";
 
-  double vocabulary = 1000, exponent = 1.2, draft_exponent = 1.0, shift = 0, noise = 0.5, shuffle = 0, drafts = 1;
+  double vocabulary = 1000, exponent = 1.2, draft_exponent = 1.0, shift = 0, noise = 0.5, shuffle = 0, offset = 0,
+         drafts = 1;
 
   static constexpr auto parameters() {
     using enum ParameterKind;
@@ -40,6 +42,7 @@ struct Zipf {
         Parameter<Zipf>{"noise", &Zipf::noise, 0, 20, "deviation of the draft's log-weights"},
         Parameter<Zipf>{"shuffle", &Zipf::shuffle, 0, 1, "1: tokens in random order, the same in target and draft",
                         Whole},
+        Parameter<Zipf>{"offset", &Zipf::offset, 0, 1e6, "added to every rank: flattens the head"},
         Parameter<Zipf>{"drafts", &Zipf::drafts, 1, 64, "different drafts", Whole}};
   }
 
@@ -51,7 +54,7 @@ struct Zipf {
       boost::random::normal_distribution<double> gaussian;
       std::vector<double> logits(size);
       for (std::size_t rank = 0; rank < size; ++rank) {
-        const auto place = static_cast<double>((rank + rotation) % size + 1);
+        const double place = static_cast<double>((rank + rotation) % size + 1) + offset;
         logits[tokens[rank]] = -power * std::log(place) + (deviation > 0 ? deviation * gaussian(random) : 0);
       }
       return filtered_softmax(logits, {});

@@ -51,23 +51,26 @@ struct Describe {
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
     const Info& info = verifier.info();
     add(document, "kind", verifier.kind() == Kind::verifier ? "verifier" : "mutant");
-    describe_scheme(document, info, verifier.kind());
+    std::string laws;
+    for (std::size_t i = 0; i < info.drafts.count; ++i)
+      laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
+    describe_scheme(document, info, verifier.kind(), laws);
     add_runs(document, "CUDA kernel", info.cannot.device);
   }
 
   static void describe_path_verifier(Document& document, const AnyPathVerifier& verifier) {
     add(document, "kind", verifier.kind() == Kind::verifier ? "path verifier" : "path mutant");
-    describe_scheme(document, verifier.info(), verifier.kind());
+    std::string trees;
+    for (const AnyTreeDrafter* drafter : path_registry().drafters_of(verifier.info()))
+      trees += fmt::format("{}{}", trees.empty() ? "" : ", ", drafter->info().name);
+    describe_scheme(document, verifier.info(), verifier.kind(), trees);
     add(document, "carries state", verifier.stateful() ? "yes" : "no");
   }
 
   /// What is said of schemes of both levels.
-  static void describe_scheme(Document& document, const Info& info, Kind kind) {
+  static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& laws) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));
-    std::string laws;
-    for (std::size_t i = 0; i < info.drafts.count; ++i)
-      laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
     add(document, "promise", promise_text(info, kind));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
@@ -103,6 +106,7 @@ struct Describe {
     add(document, "heeds a stem", info.has_stem ? "yes" : "no");
     add(document, "heeds branching", info.branches ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
   }
 
   static std::string promise_text(const Info& info, Kind kind) {

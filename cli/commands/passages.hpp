@@ -2,30 +2,24 @@
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
-#include <draftproof/cli/select.hpp>
+#include <draftproof/cli/survey_choice.hpp>
 #include <draftproof/report/passage_report.hpp>
 
 namespace draftproof::commands {
 
 struct Passages {
   static constexpr std::string_view name = "passages";
-  static constexpr std::string_view about = "accepted tokens per call of every verifier of paths and trees";
+  static constexpr std::string_view about =
+      "exactness, accepted tokens per call and optimum of every verifier of paths and trees";
 
-  std::vector<std::string> specs;
-  SourceChoice choice;
+  /// A fifth of what `prove` takes: the whole table's proofs in a few seconds.
+  SurveyChoice choice{.instances = PathLevel::instances / 5};
   PassageSurveyOptions options;
 
   void declare(CLI::App& app) {
-    app.add_option("source", specs,
-                   "captured trees (FILE_trees.npz), or any source of rows, whose rows become contexts")
-        ->required();
-    choice.declare(app);
-    app.add_option("-K,--drafts", options.drafts, "numbers of paths; other trees get as many nodes")
-        ->delimiter(',')
-        ->check(CLI::Range(1, max_drafts))
-        ->capture_default_str();
+    choice.declare(app, options, "captured trees (FILE_trees.npz), or any source of rows, whose rows become contexts",
+                   "tree", "numbers of paths; other trees get as many nodes");
     app.add_option("-L,--length", options.length, "drafted tokens of a path")
         ->check(CLI::Range(1, max_path_length))
         ->capture_default_str();
@@ -35,21 +29,16 @@ struct Passages {
     app.add_option("--iterations", options.iterations,
                    "of a trial, one after the other; 0: 1, or 8 with state and on live models")
         ->check(CLI::Range(0, 1'000'000));
-    app.add_option("--verifier", options.verifiers, "only these verifiers of paths")->delimiter(',');
-    app.add_option("--law", options.laws, "only these tree laws")->delimiter(',');
-    app.add_flag("--mutants", options.mutants, "the mutants too");
   }
 
   int run(const Session& session) {
     registry();
-    options.seed = session.seed;
-    options.threads = session.threads;
-    options.stop = &stop_requested();
-    SourceOptions rows = choice.options;
+    choice.take(session, options);
+    SourceOptions rows = choice.rows.options;
     rows.seed = session.seed;
     std::vector<std::unique_ptr<PassageSource>> sources;
     std::uint64_t total = 0;
-    for (const std::string& spec : specs) {
+    for (const std::string& spec : choice.specs) {
       sources.push_back(PassageSource::open(spec, rows));
       total += options.passages * plan_passages(*sources.back(), options).size();
     }
@@ -58,18 +47,21 @@ struct Passages {
                         .found = "no verifier that fits these sources, laws and numbers of drafts",
                         .wanted = "at least one"});
     std::vector<SurveyedPassages> surveyed;
+    SurveyProofs<PathLevel> asked;
     {
       Progress progress("simulating", total, session.quiet);
       std::uint64_t before = 0;
       options.progress = [&](std::uint64_t passages) { progress.update(before + passages); };
       for (const auto& source : sources) {
         surveyed.push_back({source.get(), survey_passages(*source, options)});
+        asked.ask(surveyed.back().rows);
         before += options.passages * surveyed.back().rows.size();
       }
     }
     const bool complete = !stop_requested();
-    session.write(report_passages(surveyed, options, complete, session.timings));
-    return complete ? exit_held : exit_undecided;
+    const std::vector<PathProof> proofs = asked.prove(choice.instances, session);
+    session.write(report_passages(surveyed, proofs, options, complete, session.timings));
+    return exit_code_of(proofs);
   }
 };
 

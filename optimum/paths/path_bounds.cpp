@@ -16,13 +16,15 @@ double rounded(const Rational& value, double towards) {
 
 }  // namespace
 
+PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& whole_block) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return {rounded(one_shot.lower, -infinity), rounded(one_shot.upper, infinity),
+          rounded(whole_block.lower, -infinity), rounded(whole_block.upper, infinity)};
+}
+
 std::optional<PathBounds> path_bounds(const TreeLaw& law, std::size_t most_nodes) {
   if (law.nodes() > most_nodes) return std::nullopt;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const TreeCertificate one_shot = tree_optimum(law, Sight::one_shot);
-  const TreeCertificate whole_block = tree_optimum(law, Sight::whole_block);
-  return PathBounds{rounded(one_shot.lower, -infinity), rounded(one_shot.upper, infinity),
-                    rounded(whole_block.lower, -infinity), rounded(whole_block.upper, infinity)};
+  return path_bounds(tree_optimum(law, Sight::one_shot), tree_optimum(law, Sight::whole_block));
 }
 
 }  // namespace draftproof

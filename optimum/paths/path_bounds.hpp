@@ -18,6 +18,9 @@ struct PathBounds {
   double whole_block_lower, whole_block_upper;  ///< full information
 };
 
+/// Of a law's certificates.
+PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& whole_block);
+
 /// Nodes of all trees up to which the bounds take seconds.
 inline constexpr std::size_t most_tree_nodes = 40'000;
 

@@ -5,11 +5,14 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/paths/start_oracle.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 
 namespace draftproof {
@@ -21,22 +24,26 @@ bool wanted(const std::vector<std::string>& names, std::string_view name) {
 }
 
 bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
-  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
+  if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
   // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
-  return info.drafts.includes("iid_paths") ? law.name == "iid_paths" : info.drafts.names[0] == law.name;
+  const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
+  const auto common =
+      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
+  return law.name == (common != laws.end() ? *common : laws.front())->info().name;
 }
 
 void check(const PassageSource& source, const PassageSurveyOptions& options) {
   for (const auto& name : options.verifiers)
-    if (!path_registry().verifier(name))
+    if (!path_registry().verifier(name) && name != StartOracle::info.name)
       throw InputError(
           {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
   for (const auto& name : options.laws) {
-    if (!path_registry().drafter(name))
+    const AnyTreeDrafter* drafter = path_registry().drafter(name);
+    if (!drafter)
       throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
-    if (source.stored_trees() && name != "iid_paths")
+    if (source.stored_trees() && !drafter->info().independent_paths)
       throw InputError(
-          {.file = "--law", .found = in_quotes(name), .wanted = "iid_paths, the law of the stored trees"});
+          {.file = "--law", .found = in_quotes(name), .wanted = "the law of the stored trees, independent paths"});
   }
   if (options.length > source.longest())
     throw InputError({.file = "--length",
@@ -56,40 +63,86 @@ int iterations_of(const PassageSource& source, const PassageSurveyOptions& optio
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
+/// Passages of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
+/// what 2^27 words are enough for, 16,384 at V = 512, K = L = 4, but one from each start.
+std::uint64_t planned_passages(const PassageSource& source, const PassageSurveyOptions& options,
+                               const PassageRow& row) {
+  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.passages;
+  const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
+                     static_cast<std::uint64_t>(options.length);
+  return std::min(options.passages,
+                  std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
+}
+
 /// Trees up to which every start gets its linear program, milliseconds each.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
-using Bounds = std::optional<PathBounds>;
-
-/// Means over the starts; nothing where there are too many trees.
-Bounds bounds_of(const PassageSource& source, const Contexts<Rows<double>>& contexts, const AnyTreeDrafter& drafter,
-                 int drafts, int length) {
-  if (std::pow(source.vocabulary(), drafts * length) > affordable_trees) return std::nullopt;
-  PathBounds mean{};
-  for (int start = 0; start < source.starts(); ++start) {
-    const auto bounds = path_optimum_bounds(drafter, contexts, shape_of(drafter, drafts, length), start);
-    if (!bounds) return std::nullopt;
-    mean.upper += bounds->upper / source.starts();
-    mean.whole_block_upper += bounds->whole_block_upper / source.starts();
-  }
-  return mean;
+/// Whether the optimum of one iteration from each start is asked for and affordable.
+bool has_optimum(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier,
+                 int drafts) {
+  return source.starts() > 0 && source.starts() <= affordable_starts &&
+         iterations_of(source, options, verifier) == 1 &&
+         std::pow(source.vocabulary(), drafts * options.length) <= affordable_trees;
 }
 
-/// Fills in what no scheme can beat, once a tree law and number of drafts. A bound is of one iteration from each
-/// start.
-void find_optima(const PassageSource& source, const PassageSurveyOptions& options, std::vector<PassageRow>& rows) {
-  const auto plain = source.starts() > 0 && source.starts() <= affordable_starts ? source.plain() : nullptr;
-  if (!plain) return;
-  std::map<std::pair<const AnyTreeDrafter*, int>, Bounds> known;
-  for (PassageRow& row : rows) {
-    if (iterations_of(source, options, *row.verifier) != 1) continue;
-    const auto [bounds, fresh] = known.try_emplace({row.drafter, row.drafts});
-    if (fresh) bounds->second = bounds_of(source, *plain, *row.drafter, row.drafts, options.length);
-    if (!bounds->second) continue;
-    row.optimum = bounds->second->upper;
-    row.full_information = bounds->second->whole_block_upper;
+/// What is known of a law's trees: bounds as means over the starts, and an optimal plan for each.
+struct Optimum {
+  PathBounds mean{};
+  StartOracle oracle{};
+};
+
+std::optional<Optimum> optimum_of(const PassageSource& source, const Contexts<Rows<double>>& contexts,
+                                  const AnyTreeDrafter& drafter, const TreeShape& shape) {
+  Optimum optimum;
+  for (int start = 0; start < source.starts(); ++start) {
+    const auto law = enumerate_tree_law(drafter, contexts, shape, start);
+    if (!law) return std::nullopt;
+    const TreeCertificate certificate = tree_optimum(*law, Sight::one_shot);
+    if (const std::string why = reject(*law, Sight::one_shot, certificate); !why.empty())
+      throw std::logic_error("lp_oracle: a plan that proves nothing: " + why);
+    const PathBounds bounds = path_bounds(certificate, tree_optimum(*law, Sight::whole_block));
+    optimum.mean.upper += bounds.upper / source.starts();
+    optimum.mean.whole_block_upper += bounds.whole_block_upper / source.starts();
+    optimum.oracle.plans.push_back(std::make_shared<const OraclePlan>(*law, certificate));
   }
+  return optimum;
+}
+
+/// Fills in what no scheme can beat, and the oracle's plans, once a tree law and number of drafts.
+void find_optima(const PassageSource& source, const PassageSurveyOptions& options, std::vector<PassageRow>& rows) {
+  std::unique_ptr<Contexts<Rows<double>>> plain;
+  std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<Optimum>> known;
+  for (PassageRow& row : rows) {
+    if (!has_optimum(source, options, *row.verifier, row.drafts)) continue;
+    if (!plain && !(plain = source.plain())) break;
+    const auto [found, fresh] = known.try_emplace({row.drafter, row.drafts});
+    if (fresh)
+      found->second = optimum_of(source, *plain, *row.drafter, shape_of(*row.drafter, row.drafts, options.length));
+    const auto& optimum = found->second;
+    if (!optimum) continue;
+    row.optimum = optimum->mean.upper;
+    row.full_information = optimum->mean.whole_block_upper;
+    if (!row.oracle) continue;
+    row.oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, optimum->oracle);
+    row.verifier = row.oracle.get();
+  }
+  std::erase_if(rows, [](const PassageRow& row) { return row.oracle && !row.optimum; });
+}
+
+/// The oracle on the trees of every row there is, or by itself where it alone is asked for.
+void add_oracle(const PassageSource& source, const PassageSurveyOptions& options, const AnyTreeDrafter& drafter,
+                std::vector<PassageRow>& rows) {
+  const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});
+  if (!wanted(options.verifiers, oracle->info().name)) return;
+  std::set<int> numbers;
+  for (const PassageRow& row : rows)
+    if (row.drafter == &drafter) numbers.insert(row.drafts);
+  if (numbers.empty() && law_wanted(options, oracle->info(), drafter.info()))
+    numbers.insert(options.drafts.begin(), options.drafts.end());
+  for (const int drafts : numbers)
+    if (has_optimum(source, options, *oracle, drafts))
+      rows.push_back({.verifier = oracle.get(), .drafter = &drafter, .drafts = drafts, .oracle = oracle});
 }
 
 }  // namespace
@@ -108,13 +161,13 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
 std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options) {
   check(source, options);
   std::vector<PassageRow> rows;
-  for (const auto& drafter : path_registry().drafters())
+  for (const auto& drafter : path_registry().drafters()) {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
       const bool asked = wanted(options.verifiers, info.name) &&
                          (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
-      if (source.stored_trees() && drafter->info().name != "iid_paths") continue;
+      if (source.stored_trees() && !drafter->info().independent_paths) continue;
       std::set<int> numbers;
       for (const int drafts : options.drafts)
         numbers.insert(info.most_drafts > 0 ? std::min(drafts, info.most_drafts) : drafts);
@@ -122,6 +175,8 @@ std::vector<PassageRow> plan_passages(const PassageSource& source, const Passage
         if (verifier->takes(drafts))
           rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
     }
+    add_oracle(source, options, *drafter, rows);
+  }
   return rows;
 }
 
@@ -137,7 +192,8 @@ std::vector<PassageRow> survey_passages(const PassageSource& source, const Passa
                          .shape = shape_of(*row.drafter, row.drafts, options.length),
                          .seed = options.seed,
                          .iterations = static_cast<int>(per_trial)};
-    const TrialBudget budget{.trials = (options.passages + per_trial - 1) / per_trial,
+    const std::uint64_t passages = planned_passages(source, options, row);
+    const TrialBudget budget{.trials = (passages + per_trial - 1) / per_trial,
                              .threads = options.threads,
                              .stop = options.stop,
                              .progress =

@@ -125,15 +125,17 @@ class PathVerifierOf final : public AnyPathVerifier {
 template <class D>
 class TreeDrafterOf final : public AnyTreeDrafter {
  public:
-  TreeDrafterOf() : AnyTreeDrafter(D::info) {}
+  TreeDrafterOf() : AnyTreeDrafter(D::info) {
+    if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
+  }
 
   void draw(const Contexts<Rows<Rational>>& contexts, const TreeShape& shape, Explorer<Rational>& random,
             DraftTree& out) const override {
-    D{}.draw(contexts, shape, random, out);
+    WalkedDrafter<D>{}.draw(contexts, shape, random, out);
   }
   void draw(const Contexts<Rows<double>>& contexts, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
-    D{}.draw(contexts, shape, random, out);
+    WalkedDrafter<D>{}.draw(contexts, shape, random, out);
   }
   void draw(const Contexts<RatioTable>& contexts, const TreeShape& shape, Philox& random,
             DraftTree& out) const override {

@@ -4,13 +4,34 @@
 
 namespace draftproof {
 
+namespace {
+
+PrefixContexts<RatioTable> as_tables(const PathInstance& instance) {
+  const auto exact = instance.contexts();
+  const int size = instance.vocabulary();
+  std::size_t prefixes = 1, level = 1;
+  for (int i = 0; i < instance.listed_length(); ++i) prefixes += level *= static_cast<std::size_t>(size);
+  std::vector<RatioTable> tables;
+  for (std::size_t context = 0; context < prefixes; ++context) {
+    const Rows<Rational>& rows = exact.laws(static_cast<int>(context));
+    std::vector<double> target, proposal;
+    for (Token x = 0; x < size; ++x) {
+      target.push_back(static_cast<double>(rows.target(x)));
+      proposal.push_back(static_cast<double>(rows.proposal(x)));
+    }
+    tables.emplace_back(target, proposal);
+  }
+  return PrefixContexts<RatioTable>(std::move(tables));
+}
+
+}  // namespace
+
 bool PathExamination::possible(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                const PathInstance& instance) {
   const auto takes = [&verifier](int drafts) { return verifier.takes(drafts); };
   const auto& branching = instance.shape.branching;
   // Whoever heeds the branching does not heed K.
-  return verifier.info().cannot.explore.empty() &&
-         (drafter.info().branches && !branching.empty() ? std::all_of(branching.begin(), branching.end(), takes)
+  return (drafter.info().branches && !branching.empty() ? std::all_of(branching.begin(), branching.end(), takes)
                                                         : takes(instance.shape.drafts));
 }
 
@@ -25,6 +46,23 @@ PassageLaw<Rational> PathExamination::law_of(const PathInstance& variation) {
   auto law = explore_passage_law<Laws>(drafter_, *decider, contexts, variation.shape, 0, limits_);
   leaves_ += law.leaves;
   return law;
+}
+
+std::vector<PathTrial> PathExamination::trials(const PathInstance& variation, int count) const {
+  constexpr std::uint64_t seed = 1;
+  const auto contexts = as_tables(variation);
+  const auto decider = verifier_.simulate_on(contexts, variation.shape);
+  std::vector<PathTrial> trials;
+  DraftTree tree;
+  for (std::uint64_t n = 0; n < static_cast<std::uint64_t>(count); ++n) {
+    tree.clear(0);
+    Philox drafting(seed, n, Philox::Role::draft), verifying(seed, n, Philox::Role::verify);
+    drafter_.draw(contexts, variation.shape, drafting, tree);
+    const Passage passage = decider->decide(tree, {}, verifying);
+    trials.push_back({path_to(tree, passage.node)});
+    trials.back().emitted.push_back(passage.extra.token);
+  }
+  return trials;
 }
 
 bool PathExamination::each_tree(const Contexts<Laws>& contexts, const TreeShape& shape, const Visit& visit,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <draftproof/properties/paths/passage_law.hpp>
 #include <draftproof/properties/paths/path_instance.hpp>
@@ -16,6 +17,12 @@ namespace draftproof {
 
 /// What a verifier emits on one tree: (node, extra token) and its probability, which is positive.
 using Passages = std::map<std::pair<int, Token>, Rational>;
+
+/// One iteration of one trial, as it ran on tables: the accepted tokens and the one after them.
+struct PathTrial {
+  Tokens emitted;
+  int accepted() const { return static_cast<int>(emitted.size()) - 1; }
+};
 
 class PathExamination {
  public:
@@ -39,6 +46,9 @@ class PathExamination {
   const PassageLaw<Rational>& law();
   /// The exact law on a variation of it.
   PassageLaw<Rational> law_of(const PathInstance& variation);
+
+  /// Trials 0, 1, .. of one seed on a variation of it; also of verifiers that cannot be explored.
+  std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
   /// Calls `visit` for every tree that may be drafted from `context`. False where the limit cut the walk short.
   bool each_tree(const Contexts<Laws>& contexts, const TreeShape& shape, const Visit& visit, int context = 0);

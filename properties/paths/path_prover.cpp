@@ -60,7 +60,7 @@ PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, 
   const PathSizes sizes = sizes_for(verifier, drafter);
   const int wanted = options.instances > 0 ? options.instances : PathLevel::instances;
   std::vector<PathInstance> instances;
-  if (verifier.info().cannot.explore.empty() && sizes.fewest_drafts <= sizes.most_drafts)
+  if (sizes.fewest_drafts <= sizes.most_drafts)
     for (int n = 0; n < wanted; ++n) instances.push_back(generate_path_instance(options.seed, n, sizes));
   return Proving<PathLevel>(verifier, drafter, options).examine(instances, registry().generators().size());
 }

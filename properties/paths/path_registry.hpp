@@ -20,6 +20,7 @@ class PathRegistry {
   void add(std::unique_ptr<AnyTreeDrafter> drafter);
   void add(const PathProperty& property);
 
+  /// Those there are trees for.
   const std::vector<std::unique_ptr<AnyPathVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyTreeDrafter>>& drafters() const { return drafters_; }
   const std::vector<PathProperty>& properties() const { return properties_; }
@@ -31,7 +32,7 @@ class PathRegistry {
   std::vector<const AnyTreeDrafter*> drafters_of(const Info& info) const;
 
  private:
-  std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_;
+  std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_, waiting_;  ///< waiting for a drafter of trees for it
   std::vector<std::unique_ptr<AnyTreeDrafter>> drafters_;
   std::vector<PathProperty> properties_;
 };

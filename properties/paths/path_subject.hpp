@@ -44,6 +44,7 @@ class AnyPathVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
+  bool shipped() const { return shipped_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
@@ -69,6 +70,7 @@ class AnyPathVerifier {
  private:
   const Info& info_;
   Kind kind_;
+  bool shipped_ = detail::registering_shipped();
 };
 
 /// One found drafter of trees.

@@ -23,10 +23,11 @@ struct WrongPrefix {
 };
 
 /// Shorter prefixes first, then by token ids. Nothing if, whenever a sequence goes beyond a prefix, its next token
-/// has the law p(.|prefix).
-inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
-                                                     const PrefixContexts<Rows<Rational>>& contexts) {
-  const auto size = static_cast<std::size_t>(contexts.vocabulary());
+/// has the law `target_after(prefix)`, V probabilities.
+template <class TargetAfter>
+std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences, int vocabulary,
+                                              TargetAfter&& target_after) {
+  const auto size = static_cast<std::size_t>(vocabulary);
   std::map<Tokens, std::vector<Rational>, ShorterFirst> next;  // mass of each token after each prefix
   for (const auto& [sequence, mass] : sequences)
     for (std::size_t i = 0; i < sequence.size(); ++i) {
@@ -35,20 +36,29 @@ inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rati
       row[static_cast<std::size_t>(sequence[i])] += mass;
     }
   for (auto& [prefix, row] : next) {
-    int context = 0;
-    for (const Token x : prefix) context = contexts.next(context, x);
-    const auto& laws = contexts.laws(context);
+    std::vector<Rational> wanted = target_after(prefix);
     Rational beyond = 0;
     for (const Rational& mass : row) beyond += mass;
     bool right = true;
-    for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * laws.target(static_cast<Token>(x));
+    for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * wanted[x];
     if (right) continue;
-    WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = {}};
+    WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = std::move(wanted)};
     for (Rational& mass : wrong.got) mass /= beyond;  // not 0: then the row would be right
-    for (std::size_t x = 0; x < size; ++x) wrong.wanted.push_back(laws.target(static_cast<Token>(x)));
     return wrong;
   }
   return std::nullopt;
+}
+
+/// The same where the model's target is wanted.
+inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
+                                                     const PrefixContexts<Rows<Rational>>& contexts) {
+  return first_wrong_prefix(sequences, contexts.vocabulary(), [&contexts](const Tokens& prefix) {
+    int context = 0;
+    for (const Token x : prefix) context = contexts.next(context, x);
+    std::vector<Rational> target;
+    for (Token x = 0; x < contexts.vocabulary(); ++x) target.push_back(contexts.laws(context).target(x));
+    return target;
+  });
 }
 
 }  // namespace draftproof

@@ -9,8 +9,13 @@
 namespace draftproof::tree_drafters {
 
 struct DelayedPaths {
-  static constexpr TreeDrafterInfo info{
-      .name = "delayed_paths", .summary = "a stem, then K independent paths from its end", .has_stem = true};
+  static constexpr TreeDrafterInfo info{.name = "delayed_paths",
+                                        .summary = "a stem, then K independent paths from its end",
+                                        .siblings = DraftLaws{"iid"},
+                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // without replacement, but how many there are depends on them.
+                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .has_stem = true};
 
   template <class L, class R>
   void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {

@@ -6,7 +6,13 @@
 namespace draftproof::tree_drafters {
 
 struct IidPaths {
-  static constexpr TreeDrafterInfo info{.name = "iid_paths", .summary = "K independent paths of L tokens"};
+  static constexpr TreeDrafterInfo info{.name = "iid_paths",
+                                        .summary = "K independent paths of L tokens",
+                                        .siblings = DraftLaws{"iid"},
+                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // without replacement, but how many there are depends on them.
+                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .independent_paths = true};
 
   template <class L, class R>
   void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {

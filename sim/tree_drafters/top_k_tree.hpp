@@ -14,6 +14,7 @@ namespace draftproof::tree_drafters {
 struct TopKTree {
   static constexpr TreeDrafterInfo info{.name = "top_k_tree",
                                         .summary = "the K most probable prefixes of at most L tokens, no randomness",
+                                        .siblings = DraftLaws{"fixed_top_k"},
                                         .distinct_siblings = true,
                                         .fixed = true,
                                         .ranks_tokens = true};

@@ -12,6 +12,7 @@ namespace draftproof::tree_drafters {
 struct WithoutReplacementTree {
   static constexpr TreeDrafterInfo info{.name = "without_replacement_tree",
                                         .summary = "children of every node drawn without replacement",
+                                        .siblings = DraftLaws{"without_replacement"},
                                         .distinct_siblings = true,
                                         .branches = true};
 

@@ -98,6 +98,7 @@ TEST(Antichains, GiveTheOptimumOfAnyTrees) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
+      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
       const TreeLaw law = model.law(drafter->info().name);
       expect_optimum(law, antichain_optimum(law, meets_of(law)));
     }

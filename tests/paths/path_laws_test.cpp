@@ -4,6 +4,7 @@
 #include <draftproof/mutants/non_strict_compare.hpp>
 #include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
 #include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
+#include <draftproof/properties/paths/laws/state_law.hpp>
 #include <draftproof/properties/paths/path_erased.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/tests/paths/wrong_schemes.hpp>
@@ -23,7 +24,7 @@ const AnyPathVerifier& verifier_of() {
 }
 template <class V>
 PathProof proof_of() {
-  return prove(verifier_of<V>(), iid_paths(), {.instances = 96});
+  return prove(verifier_of<V>(), iid_paths(), {.instances = 96, .tier = std::nullopt});
 }
 template <class D>
 PathProof proof_with_drafter(ExplorerLimits limits = {}) {
@@ -73,6 +74,44 @@ TEST(PathProperties, ProcessLawHoldsForAStateWithoutAMeaning) {
   const PathProof proof = proof_of<CarriesForNothing>();
   EXPECT_TRUE(proof.exact());
   EXPECT_EQ(finding(proof, "process_law")->held, 96);
+  // Whoever says that a block still asks for something has to mean it.
+  expect_violated(proof, "state_law");
+}
+
+TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
+  const PathProof proof = prove_on(verifier_of<CarriesTheNewest>(), iid_paths(),
+                                   PathInstance::parse("L=4 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 3)/4"), {});
+  expect_violated(proof, "state_law");
+  const PathFinding& found = *finding(proof, "state_law");
+  // A layer that is older than the newest one needs three tokens: one each for two iterations, one still to come.
+  EXPECT_EQ(found.instance->shape.length, 3) << found.instance->text();
+  EXPECT_EQ(found.evidence.rfind("an iteration after [", 0), 0u) << found.evidence;
+  EXPECT_EQ(found.evidence.rfind("an iteration after []", 0), std::string::npos) << found.evidence;
+  EXPECT_NE(found.evidence.find("at ratio"), std::string::npos) << found.evidence;
+}
+
+TEST(PathProperties, StateLawOnAnExampleByHand) {
+  // Both take [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
+  // layer with R = 2. So [1] is followed by 0 and 1 with 2/9 and 1/9 of mass, and 1/3 is still to come: the target
+  // (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p; p itself makes it (3 3)/9.
+  const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
+  PathExamination greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
+  EXPECT_EQ(laws::paths::StateLaw::check(greedy).status, Answer::Status::held);
+  PathExamination forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
+  const Answer answer = laws::paths::StateLaw::check(forgetful);
+  EXPECT_EQ(answer.status, Answer::Status::violated);
+  EXPECT_EQ(
+      answer.evidence,
+      "an iteration after [] with nothing carried: after [1] got (1/2 1/2), wanted (1/3 2/3), TV 1/6; reached with "
+      "probability 2/3");
+}
+
+TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
+  const auto model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(3 1)/4");
+  for (const std::string_view name : {"block", "token_path"}) {
+    PathExamination at(*path_registry().verifier(name), iid_paths(), model);
+    EXPECT_EQ(laws::paths::StateLaw::check(at).status, Answer::Status::held) << name;
+  }
 }
 
 TEST(PathProperties, FixedTreeLawSeesRelianceOnTheDraftLaw) {
@@ -81,6 +120,11 @@ TEST(PathProperties, FixedTreeLawSeesRelianceOnTheDraftLaw) {
   EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact over sampled drafts all the same";
 }
 TEST(PathProperties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(PathProperties, DrafterInvarianceSeesATokenThatMoves) {
+  const PathProof proof = proof_of<ClaimsInvariance>();
+  expect_violated(proof, "drafter_invariance");
+  EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact all the same";
+}
 TEST(PathProperties, OnePathSeesAnotherDecision) { expect_violated(proof_of<ClaimsTokenPath>(), "one_path"); }
 TEST(PathProperties, OnePathTellsTokensFromBlocks) {
   const PathProof proof = proof_of<ClaimsBlock>();
@@ -126,10 +170,10 @@ TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"completed_law",     "counters",    "declared_law", "determinism",
-                                            "disjoint_supports", "draw_ledger", "edge_coins",   "equal_laws",
-                                            "fixed_tree_law",    "one_path",    "process_law",  "relabelling",
-                                            "tau_bounds",        "zero_support"};
+  const std::vector<std::string_view> shown{
+      "completed_law", "counters",   "declared_law", "determinism",    "disjoint_supports", "drafter_invariance",
+      "draw_ledger",   "edge_coins", "equal_laws",   "fixed_tree_law", "one_path",          "process_law",
+      "relabelling",   "state_law",  "tau_bounds",   "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

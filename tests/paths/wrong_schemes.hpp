@@ -3,6 +3,7 @@
 
 #include <draftproof/sim/tree_drafters/iid_paths.hpp>
 #include <draftproof/sim/walk_info.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 
@@ -69,6 +70,22 @@ struct ForgetsItself : CarriesForNothing {
   }
 };
 
+/// Greedy block verification that carries its last block alone: right until three iterations overlap.
+struct CarriesTheNewest : verifiers::paths::GreedyBlock {
+  static constexpr Info info = [] {
+    Info one = named("carries_the_newest");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L>
+  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
+                                  const Passage& passage) const {
+    const auto left = verifiers::paths::GreedyBlock::after(at, carry, passage);
+    if (left.empty()) return {};
+    return {left.back()};
+  }
+};
+
 /// Token verification, exact over sampled drafts, sold as right for any.
 struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = [] {
@@ -84,6 +101,14 @@ struct ClaimsEqualLaws : Walk<verifiers::SampleAndMatch> {
 };
 struct ClaimsTokenPath : Walk<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
+};
+/// Token verification moves with the proposal.
+struct ClaimsInvariance : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info one = named("claims_invariance", {.drafter_invariant = true});
+    one.most_drafts = 1;
+    return one;
+  }();
 };
 /// Token verification is not block verification.
 struct ClaimsBlock : verifiers::paths::TokenPath {

@@ -13,7 +13,8 @@ namespace draftproof {
 namespace {
 
 Proof proof_on(std::string_view name, std::string_view law, std::string_view instance) {
-  return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance), {});
+  return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance),
+                  {.tier = std::nullopt});
 }
 
 template <class P>
@@ -27,7 +28,8 @@ std::string evidence_of(const P& proof, std::string_view property) {
 TEST(EdgeMutants, AreExactInFractionsAndViolateNoProof) {
   for (const std::string_view name : {"non_strict_compare", "coin_can_be_one", "fallback_to_last_id",
                                       "zero_exponential_wins", "zero_residual_becomes_uniform"}) {
-    const Proof proof = prove(*registry().verifier(name), *registry().drafter("iid"), {.instances = 120});
+    const Proof proof =
+        prove(*registry().verifier(name), *registry().drafter("iid"), {.instances = 120, .tier = std::nullopt});
     EXPECT_TRUE(proof.exact()) << name;
     ASSERT_TRUE(proof.distance) << name;
     EXPECT_EQ(proof.distance->largest, 0) << name;
@@ -88,8 +90,9 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
   const auto& verifier = *registry().verifier("draft_noise_reused");
   const auto& races = *registry().drafter("races");
   const Instance instance = Instance::parse("p=(1 1 1) q=(8 1 3) K=1");
-  EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {}), "draw_ledger").find("reads noise"),
-            std::string::npos);
+  EXPECT_NE(
+      evidence_of(prove_on(verifier, races, instance, {.tier = std::nullopt}), "draw_ledger").find("reads noise"),
+      std::string::npos);
   // Hoeffding: a frequency is further than d from its probability with chance at most 2 exp(-2 n d^2). With six
   // comparisons at n = 2^18 and d = 0.0068 the test fails a right program with chance 12 exp(-24.2) < 4e-10.
   constexpr int n = 1 << 18;
@@ -112,7 +115,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
 TEST(EdgeMutants, OfPathsAreCaughtByLedgerAndCounter) {
   const auto proof_of_path = [](std::string_view name, std::string_view instance) {
     return prove_on(*path_registry().verifier(name), *path_registry().drafter("iid_paths"),
-                    PathInstance::parse(instance), {});
+                    PathInstance::parse(instance), {.tier = std::nullopt});
   };
   const PathProof noise = proof_of_path("noise_drawn_once_per_prompt", "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
   EXPECT_TRUE(noise.exact()) << "one iteration is right";

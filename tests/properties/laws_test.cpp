@@ -180,7 +180,7 @@ template <class V>
 Proof proof_of(V verifier = {}, std::string_view law = "iid") {
   static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
   kept.push_back(std::make_unique<VerifierOf<V>>(Kind::mutant, verifier));
-  return prove(*kept.back(), *registry().drafter(law), {.instances = 120});
+  return prove(*kept.back(), *registry().drafter(law), {.instances = 120, .tier = std::nullopt});
 }
 
 void expect_violated(const Proof& proof, std::string_view property) {

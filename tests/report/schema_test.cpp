@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/report/passage_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/survey_report.hpp>
 
@@ -76,6 +77,30 @@ TEST_F(Surveyed, NoGapIsNull) {
 TEST_F(Surveyed, TimesOnlyWhenAsked) {
   EXPECT_FALSE(data(0.9, false)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
   EXPECT_TRUE(data(0.9, true)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
+}
+
+TEST(PassageReport, HasItsKeysAndAVerdict) {
+  registry();
+  const auto source = PassageSource::open("bernoulli", {});
+  PassageRow row{.verifier = path_registry().verifier("block"), .drafter = path_registry().drafter("iid_paths")};
+  row.tally.trials = row.tally.passages = 10;
+  const SurveyedPassages item{source.get(), {row}};
+  const PathProof proof{.verifier = row.verifier,
+                        .drafter = row.drafter,
+                        .instances = 3,
+                        .findings = {{.property = "completed_law", .status = Status::held, .held = 3}}};
+  const auto report = [&item](std::span<const PathProof> proofs) {
+    return report_passages({&item, 1}, proofs, {.length = 2}, true, false).data;
+  };
+  const Json with = report({&proof, 1}), without = report({});
+  EXPECT_EQ(with["schema"], "draftproof.passages/1");
+  EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
+  EXPECT_FALSE(without.contains("proofs"));
+  const Json& data = with["sources"][0]["rows"][0];
+  expect_keys(data, {"verifier", "law", "drafts", "length", "verdict", "trials", "passages", "mean_accepted",
+                     "standard_error", "block_efficiency", "impossible", "accepted"});
+  EXPECT_EQ(data["verdict"], "proved (3)");
+  EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
 }
 
 Proof proof_with(Status status) {

@@ -54,6 +54,29 @@ TEST(ClopperPearson, CoversEveryProbabilityAsOftenAsItClaims) {
     }
 }
 
+TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
+  // For every p, the probability of counts whose bound is on the wrong side of it: the definition of the level.
+  for (const int n : {1, 5, 30})
+    for (const double alpha : {0.05, alarm_level})
+      for (int i = 1; i < 60; ++i) {
+        const double p = i / 60.0;
+        long double too_high = 0, too_low = 0;
+        for (int k = 0; k <= n; ++k) {
+          const auto successes = static_cast<std::uint64_t>(k), trials = static_cast<std::uint64_t>(n);
+          if (lower_confidence_bound(successes, trials, alpha) > p) too_high += term(n, k, p);
+          if (upper_confidence_bound(successes, trials, alpha) < p) too_low += term(n, k, p);
+        }
+        ASSERT_LE(too_high, alpha * (1 + 1e-9)) << n << " " << p;
+        ASSERT_LE(too_low, alpha * (1 + 1e-9)) << n << " " << p;
+      }
+  EXPECT_EQ(lower_confidence_bound(0, 9), 0);
+  EXPECT_EQ(upper_confidence_bound(9, 9), 1);
+  EXPECT_EQ(lower_confidence_bound(0, 0), 0);
+  EXPECT_EQ(upper_confidence_bound(0, 0), 1);
+  // All of 30 accepted: p^30 = alpha.
+  EXPECT_NEAR(lower_confidence_bound(30, 30), std::pow(1e-9, 1.0 / 30), 1e-12);
+}
+
 TEST(ClopperPearson, EndsAreExactAtNothingAndEverything) {
   EXPECT_EQ(clopper_pearson(0, 10, 0.01).low, 0);
   EXPECT_LT(clopper_pearson(0, 10, 0.01).high, 1);

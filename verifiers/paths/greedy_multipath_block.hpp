@@ -1,8 +1,8 @@
 // Greedy multi-path block verification: of K paths the greatest one, by p / q token by token, is verified as a block
 // drawn from the law that the greatest path has (sim/greatest_path.hpp).
 //
-// Cost: K V and one sort of the vocabulary a token of the path, then block verification. Source: Thomas and Pal,
-// arXiv:2602.16961.
+// Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens, nothing kept between
+// passages; on fresh rows a pass a token and a test. Source: Thomas and Pal, arXiv:2602.16961.
 // Exact because block verification is, for the true law of its path; the order must be strict and the same in the
 // choice and in the law. Not monotone in K, and not always better than one path: choosing costs where p and q agree.
 #pragma once

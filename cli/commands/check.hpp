@@ -1,0 +1,116 @@
+// `draftproof check`: the gate. Each verifier is held to each tier and gets one verdict; the exit code is the verdict
+// of all, so that one test of a build is one call.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
+#include <draftproof/report/gate_report.hpp>
+
+namespace draftproof::commands {
+
+struct Check {
+  static constexpr std::string_view name = "check";
+  static constexpr std::string_view about = "the gate: every verifier held to every tier, one verdict";
+
+  std::vector<std::string> names, tiers;
+  std::string profile{profiles[0].name};
+  GateOptions options;
+  std::optional<int> sampled_gates;
+  bool mutants = false, own = false, list = false;
+
+  void declare(CLI::App& app) {
+    std::vector<std::string> tier_names, profile_names;
+    for (const Tier tier : all_tiers) tier_names.emplace_back(to_text(tier));
+    for (const Profile& known : profiles) profile_names.emplace_back(known.name);
+    app.add_option("verifier", names, "verifiers to check, of one position or of paths; all if none is named");
+    app.add_option("--tier", tiers, "tiers; all if none is named")->delimiter(',')->check(CLI::IsMember(tier_names));
+    app.add_option("--profile", profile, "how much is asked")
+        ->check(CLI::IsMember(profile_names))
+        ->capture_default_str();
+    app.add_option("--law", options.laws, "draft laws; those each verifier is written for if none is named")
+        ->delimiter(',');
+    app.add_option("--source", options.source,
+                   std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
+    app.add_option("--position", options.position, "position of the source, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
+        ->check(CLI::Range(1, max_drafts))
+        ->capture_default_str();
+    app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
+        ->check(CLI::Range(1e-6, 1.0))
+        ->capture_default_str();
+    app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_flag("--mutants", mutants, "the mutants too");
+    app.add_flag("--own", own, "only verifiers that do not come with draftproof");
+    app.add_flag("--list", list, "name the gates, run none");
+  }
+
+  int run(const Session& session) {
+    for (const auto& law : options.laws) need_law(law);
+    options.profile = *std::find_if(profiles.begin(), profiles.end(),
+                                    [this](const Profile& known) { return known.name == profile; });
+    options.seed = session.seed;
+    options.threads = session.threads;
+    options.stop = &stop_requested();
+    const std::vector<Gate> gates = selected_gates();
+    const auto sampled =
+        std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
+    options.gates = sampled_gates.value_or(std::max(1, static_cast<int>(sampled)));
+    if (list) {
+      session.write(report_gate_list(gates));
+      return exit_held;
+    }
+    if (gates.empty())
+      throw InputError(
+          {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
+    std::vector<GateResult> results;
+    {
+      Progress progress("checking", gates.size(), session.quiet);
+      for (const Gate& gate : gates) {
+        if (stop_requested()) break;
+        results.push_back(run_gate(gate, options));
+        progress.update(results.size());
+      }
+    }
+    session.write(report_gates(results, options, session.timings));
+    return exit_code(results, gates.size());
+  }
+
+ private:
+  std::vector<Gate> selected_gates() const {
+    const SelectedVerifiers selected = select_of_both(names, mutants);
+    std::vector<Gate> gates;
+    const auto add = [&](Gate gate, bool shipped) {
+      if (own && shipped) return;
+      for (const Tier tier : all_tiers) {
+        if (!tiers.empty() && std::find(tiers.begin(), tiers.end(), to_text(tier)) == tiers.end()) continue;
+        gate.tier = tier;
+        if (applies(gate)) gates.push_back(gate);
+      }
+    };
+    for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->shipped());
+    for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->shipped());
+    return gates;
+  }
+
+  /// The worst verdict; what was not reached is not decided.
+  static int exit_code(const std::vector<GateResult>& results, std::size_t gates) {
+    const auto any = [&results](Status status) {
+      return std::any_of(results.begin(), results.end(),
+                         [status](const GateResult& result) { return result.status == status; });
+    };
+    if (any(Status::violated)) return exit_violated;
+    if (any(Status::undecided) || results.size() < gates) return exit_undecided;
+    return any(Status::held) ? exit_held : exit_skipped;
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,147 @@
+// `draftproof replay`: a failure again, step by step: the property on its instance, every way the decision may go,
+// the law that comes of it, and single trials of a simulation with the numbers they drew.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
+#include <draftproof/properties/as_doubles.hpp>
+#include <draftproof/report/replay_report.hpp>
+
+namespace draftproof::commands {
+
+struct Replay {
+  static constexpr std::string_view name = "replay";
+  static constexpr std::string_view about = "a failure again, decision by decision";
+
+  std::string verifier_name, law, property, instance_text, spec;
+  SourceChoice choice;
+  int drafts = 4;
+  std::size_t position = 0;
+  std::uint64_t ways = 64;
+  std::optional<std::uint64_t> trial;
+
+  void declare(CLI::App& app) {
+    app.add_option("verifier", verifier_name, "of one position or of paths, as shown by list")->required();
+    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
+    auto* instance = app.add_option("--instance", instance_text,
+                                    fmt::format("as in '{}' or '{}'", PositionLevel::example, PathLevel::example));
+    auto* source = app.add_option("--source", spec, source_help)->excludes(instance);
+    choice.declare(app);
+    app.add_option("--property", property, "ask this property alone");
+    app.add_option("--position", position, "position of the source, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(source)
+        ->capture_default_str();
+    app.add_option("-K,--drafts", drafts, "number of drafts of a trial on a source")
+        ->check(CLI::Range(1, max_drafts))
+        ->needs(source)
+        ->capture_default_str();
+    app.add_option("--trial", trial, "show this trial of the seed")->check(CLI::Range(0.0, 1e18));
+    app.add_option("--ways", ways, "ways to show")->check(many)->capture_default_str();
+  }
+
+  int run(const Session& session) {
+    const SelectedVerifiers selected = select_of_both({verifier_name}, true);
+    if (!spec.empty()) {
+      if (selected.position.empty())
+        throw InputError({.file = "--source", .found = verifier_name, .wanted = "a verifier of one position"});
+      return on_source(*selected.position.front(), session);
+    }
+    if (instance_text.empty())
+      throw InputError({.file = "replay", .found = "no instance", .wanted = "--instance, or --source and --trial"});
+    return selected.position.empty() ? on_instance<PathLevel>(*selected.paths.front(), path_registry(), session)
+                                     : on_instance<PositionLevel>(*selected.position.front(), registry(), session);
+  }
+
+ private:
+  template <class Level>
+  int on_instance(const typename Level::Verifier& verifier, const auto& known, const Session& session) {
+    const auto& drafter = law_of<typename Level::Drafter>(verifier.info(), known);
+    const auto instance = parse<Level>();
+    if (!Level::Examination::possible(verifier, drafter, instance))
+      throw InputError({.file = "--instance",
+                        .found = instance_text,
+                        .wanted = "an instance that the verifier and its draft law are defined for"});
+    const ProofOptions options{.seed = session.seed, .threads = session.threads, .tier = {}, .property = property};
+    const auto proof = prove_on(verifier, drafter, instance, options);
+    if (!property.empty() && proof.findings.empty())
+      throw InputError({.file = "--property",
+                        .found = in_quotes(property),
+                        .wanted = "a property from `draftproof list` that applies to " + verifier_name});
+    Document document = start_replay(
+        fmt::format("{} with {} drafts on {}", verifier_name, drafter.info().name, instance.text()), session.seed);
+    add_answers(document, proof);
+    if (verifier.info().cannot.explore.empty()) {
+      add_story(document, tell(verifier, drafter, instance, ways));
+      typename Level::Examination at(verifier, drafter, instance);
+      if constexpr (std::is_same_v<Level, PositionLevel>)
+        add_law(document, at.law(), instance);
+      else
+        add_law(document, at.law());
+    }
+    if (trial) {
+      if constexpr (std::is_same_v<Level, PositionLevel>)
+        add_trial(document, *trial,
+                  tell_trial(verifier, drafter, as_doubles(instance.rows()), instance.drafts, session.seed, *trial));
+      else
+        add_trial(document, *trial, tell_trial(verifier, drafter, instance, session.seed, *trial));
+    }
+    session.write(document);
+    return proof.violation() ? exit_violated : exit_held;
+  }
+
+  int on_source(const AnyVerifier& verifier, const Session& session) {
+    if (!trial) throw InputError({.file = "replay", .found = "no trial", .wanted = "--trial beside --source"});
+    const auto& drafter = law_of<AnyDrafter>(verifier.info(), registry());
+    const Source source = choice.open(spec, session.seed);
+    if (position >= source.positions())
+      throw InputError({.file = "--position",
+                        .found = std::to_string(position),
+                        .wanted = "a number below " + std::to_string(source.positions())});
+    const int proposals = static_cast<int>(source.proposal_names().size());
+    if (!verifier.takes(drafts) || !drafter.defined(static_cast<int>(source.vocabulary()), drafts, proposals))
+      throw InputError({.file = "--drafts",
+                        .found = std::to_string(drafts),
+                        .wanted = "a number of drafts that verifier and draft law take here"});
+    const RowPair pair = source.pair(position);
+    const RatioTable table(pair.target, pair.proposals);
+    // As in a simulation: every position has trials of its own.
+    const std::uint64_t address = (std::uint64_t{position} << 40) + *trial;
+    Document document = start_replay(
+        fmt::format("{} with {} drafts at position {} of {}", verifier_name, drafter.info().name, position, spec),
+        session.seed);
+    add_trial(document, *trial,
+              verifier.info().cannot.simulate.empty()
+                  ? tell_trial(verifier, drafter, table, drafts, session.seed, address)
+                  : tell_trial(verifier, drafter, Rows<double>(pair.target, pair.proposals), drafts, session.seed,
+                               address));
+    session.write(document);
+    return exit_held;
+  }
+
+  template <class Drafter>
+  const Drafter& law_of(const Info& info, const auto& known) const {
+    for (const Drafter* drafter : known.drafters_of(info))
+      if (law.empty() || drafter->info().name == law) return *drafter;
+    throw InputError({.file = "--law",
+                      .found = in_quotes(law),
+                      .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
+  }
+
+  template <class Level>
+  typename Level::Instance parse() const {
+    try {
+      return Level::Instance::parse(instance_text);
+    } catch (const std::invalid_argument& error) {
+      throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
+    }
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,92 @@
+// What the commands that survey schemes have in common: which sources, schemes, laws and numbers of drafts, and a
+// proof of each scheme beside its numbers.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/select.hpp>
+#include <draftproof/cli/session.hpp>
+#include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/properties/prover.hpp>
+
+namespace draftproof {
+
+struct SurveyChoice {
+  std::vector<std::string> specs{};
+  SourceChoice rows{};
+  int instances;  ///< per proof; 0: no proofs
+
+  /// `Options` are those of the survey. `what` is "draft" or "tree", `drafts` what a number of drafts means.
+  template <class Options>
+  void declare(CLI::App& app, Options& options, const char* sources, const std::string& what,
+               const std::string& drafts) {
+    app.add_option("source", specs, sources)->required();
+    rows.declare(app);
+    app.add_option("-K,--drafts", options.drafts, drafts)
+        ->delimiter(',')
+        ->check(CLI::Range(1, max_drafts))
+        ->capture_default_str();
+    app.add_option("--verifier", options.verifiers, "only these verifiers")->delimiter(',');
+    app.add_option("--law", options.laws, "only these " + what + " laws")->delimiter(',');
+    app.add_flag("--mutants", options.mutants, "the mutants too");
+    app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+  }
+
+  template <class Options>
+  static void take(const Session& session, Options& options) {
+    options.seed = session.seed;
+    options.threads = session.threads;
+    options.stop = &stop_requested();
+  }
+};
+
+/// One proof for every verifier and draft law that occurs in the rows of a survey.
+template <class Level>
+class SurveyProofs {
+ public:
+  template <class Row>
+  void ask(const std::vector<Row>& rows) {
+    for (const Row& row : rows)
+      if (const Pair pair{row.verifier, row.drafter}; row.verifier->info().cannot.explore.empty() &&
+                                                      std::find(pairs_.begin(), pairs_.end(), pair) == pairs_.end())
+        pairs_.push_back(pair);
+  }
+
+  std::vector<ProofOf<Level>> prove(int instances, const Session& session) const {
+    std::vector<ProofOf<Level>> proofs;
+    if (instances == 0) return proofs;
+    const ProofOptions options{.instances = instances,
+                               .seed = session.seed,
+                               .threads = session.threads,
+                               .limits = {},
+                               .stop = &stop_requested()};
+    Progress progress("proving", pairs_.size(), session.quiet);
+    for (const auto& [verifier, drafter] : pairs_) {
+      if (stop_requested()) break;
+      proofs.push_back(draftproof::prove(*verifier, *drafter, options));
+      progress.update(proofs.size());
+    }
+    return proofs;
+  }
+
+ private:
+  using Pair = std::pair<const typename Level::Verifier*, const typename Level::Drafter*>;
+  std::vector<Pair> pairs_;
+};
+
+/// Of a survey with these proofs.
+template <class Level>
+ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
+  const Status status = status_of(proofs);
+  if (status == Status::violated) return exit_violated;
+  return status == Status::undecided || stop_requested() ? exit_undecided : exit_held;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,49 @@
+# draftproof_discover_gates(<target> [PROFILE pr|nightly] [SEED n] [SHARE s] [TIERS proof edge sampled]
+#                           [PREFIX text] [LABELS ...] [TIMEOUT seconds] [ALL])
+#
+# Makes a CTest test of every gate of <target>: an executable that links draftproof::cli and has verifiers of its own
+# (draftproof_add_verifiers). The program is asked after each build which gates it has, so a verifier more is tests
+# more without a word here. A test is `<target> check VERIFIER --tier TIER`; it reports skipped, not passed, where
+# nothing could be asked.
+#
+#   PROFILE   how much is asked: pr (default) or nightly, which adds the label slow
+#   SEED      of everything random; 1 if not given
+#   SHARE     of the false-alarm probability of 1e-9 that a whole build may spend: 1 if this target is all of it.
+#             Divided evenly among the sampled gates
+#   TIERS     these tiers alone
+#   PREFIX    before the names of the tests, which are PREFIX<target>.<verifier>.<tier>
+#   LABELS    beside the tier and draftproof
+#   TIMEOUT   of one test; 300 seconds, nightly 1800
+#   ALL       the verifiers that come with draftproof too
+function(draftproof_discover_gates target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "draftproof_discover_gates: found ${arg_UNPARSED_ARGUMENTS}, wanted known arguments")
+  endif()
+  foreach(setting "PROFILE=pr" "SEED=1" "SHARE=1")
+    string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${setting})
+    if(NOT DEFINED arg_${CMAKE_MATCH_1})
+      set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  if(NOT arg_PROFILE MATCHES "^(pr|nightly)$")
+    message(FATAL_ERROR "draftproof_discover_gates: found PROFILE ${arg_PROFILE}, wanted pr or nightly")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+    if(arg_PROFILE STREQUAL nightly)
+      set(arg_TIMEOUT 1800)
+    endif()
+  endif()
+  set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}_gates.cmake)
+  add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DTESTS=${tests} -DTARGET=${target}
+            -DPROFILE=${arg_PROFILE} -DSEED=${arg_SEED} -DSHARE=${arg_SHARE} "-DTIERS=${arg_TIERS}"
+            "-DPREFIX=${arg_PREFIX}" "-DLABELS=${arg_LABELS}" -DTIMEOUT=${arg_TIMEOUT} -DALL=${arg_ALL}
+            -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/DraftproofWriteGates.cmake)
+  # What CTest reads is written by the build: before it there is one test that says so.
+  set(stub ${CMAKE_CURRENT_BINARY_DIR}/${target}_gates_found.cmake)
+  file(WRITE ${stub} "if(EXISTS \"${tests}\")\n  include(\"${tests}\")\nelse()\n"
+                     "  add_test(${target}_gates_NOT_BUILT ${target}_gates_NOT_BUILT)\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${stub})
+endfunction()

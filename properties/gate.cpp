@@ -1,0 +1,206 @@
+#include <draftproof/properties/gate.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/properties/prover.hpp>
+#include <draftproof/properties/sampled_gate.hpp>
+#include <draftproof/properties/simulation.hpp>
+
+namespace draftproof {
+
+namespace {
+
+bool wanted(const GateOptions& options, std::string_view law) {
+  return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
+}
+
+/// A difference from p that the scheme's author announces is no failure of the scheme.
+template <class Level>
+bool announced(const ProofOf<Level>& proof, std::string_view property) {
+  return proof.lossy() &&
+         std::find(Level::decisive.begin(), Level::decisive.end(), property) != Level::decisive.end();
+}
+
+template <class Level>
+void add(GateResult& result, const ProofOf<Level>& proof) {
+  result.work += proof.leaves;
+  result.laws.emplace_back(proof.drafter->info().name);
+  for (const auto& finding : proof.findings) {
+    if (finding.status == Status::skipped) continue;
+    if (announced(proof, finding.property)) {
+      result.note = fmt::format("lossy by design, TV to {:.4f}",
+                                proof.distance ? static_cast<double>(proof.distance->largest) : 0.0);
+      continue;
+    }
+    result.findings.push_back(gate_finding(finding, result.gate.tier, proof.leaves));
+  }
+}
+
+template <class Level>
+void run(GateResult& result, const typename Level::Verifier& verifier, const auto& drafters, int instances,
+         const GateOptions& options) {
+  for (const auto* drafter : drafters)
+    if (wanted(options, drafter->info().name))
+      add(result, prove(verifier, *drafter,
+                        ProofOptions{.instances = instances,
+                                     .seed = options.seed,
+                                     .threads = options.threads,
+                                     .tier = result.gate.tier,
+                                     .stop = options.stop}));
+}
+
+constexpr int large = 32'000, small = 12;
+
+bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
+
+/// Every law that was asked for; otherwise the one a scheme is written for first.
+bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
+  if (!options.laws.empty()) return wanted(options, law.name);
+  return info.drafts.any() ? law.name == "iid" : info.drafts.names[0] == law.name;
+}
+
+std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
+                        const SampledVerdict& verdict, const GateOptions& options) {
+  if (!verdict.example)
+    return fmt::format("draftproof check {} --law {} --tier sampled --profile {} --seed {}", gate.info().name,
+                       drafter.info().name, options.profile.name, options.seed);
+  return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
+                     gate.info().name, drafter.info().name, source, options.position, drafts, *verdict.example,
+                     options.seed);
+}
+
+std::string evidence_text(const SampledVerdict& verdict) {
+  if (verdict.impossible > 0)
+    return fmt::format("{} of {} trials reached a branch of probability zero", verdict.impossible, verdict.trials);
+  std::string text = fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0),
+                                 name(verdict.word), verdict.trials);
+  const auto strongest =
+      std::max_element(verdict.components.begin(), verdict.components.end(),
+                       [](const GateComponent& a, const GateComponent& b) { return a.log_e < b.log_e; });
+  if (verdict.word != GateWord::ok) text += fmt::format(", most by {}", strongest->name);
+  if (verdict.worst)
+    text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
+                        verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
+                        verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
+  text += fmt::format("; any deviation of TV {:.2g} is found with probability 0.99", verdict.smallest_distance);
+  if (verdict.optimum)
+    text += fmt::format("; among the drafts {:.6f}, optimum {:.6f}", verdict.acceptance, *verdict.optimum);
+  return text;
+}
+
+GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
+  GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
+  finding.work = verdict.trials;
+  finding.status = verdict.word == GateWord::failed || verdict.impossible > 0 ? Status::violated
+                   : verdict.undecided                                        ? Status::undecided
+                                                                              : Status::held;
+  return finding;
+}
+
+/// Trials at one position, by the law of the source.
+void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& drafter, const GateOptions& options) {
+  const Info& info = verifier.info();
+  int drafts = options.drafts;
+  for (const int most : {info.most_drafts, drafter.info().most_drafts})
+    if (most > 0) drafts = std::min(drafts, most);
+  const bool everywhere = info.cannot.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
+  const std::string spec = !options.source.empty() ? options.source
+                                                   : standard_source(everywhere ? large : small,
+                                                                     drafter.info().several_proposals ? drafts : 1);
+  const Source source = Source::open(spec, {.seed = options.seed});
+  if (options.position >= source.positions())
+    throw InputError({.file = "--position",
+                      .found = std::to_string(options.position),
+                      .wanted = fmt::format("a number below {}", source.positions())});
+  const RowPair pair = source.pair(options.position);
+  const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
+  if (ground == Ground::none || !verifier.takes(drafts) ||
+      !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
+    result.note = fmt::format("does not run on {} with {} drafts", spec, drafts);
+    return;
+  }
+  const RatioTable table(pair.target, pair.proposals);
+  const SampledGateOptions sampling{.trials = std::exp2(options.profile.log2_trials),
+                                    .alpha = options.false_alarm * options.share / options.gates,
+                                    .seed = options.seed,
+                                    .threads = options.threads,
+                                    .stop = options.stop};
+  const SampledVerdict verdict =
+      ground == Ground::table
+          ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
+          : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
+  GateFinding finding = finding_of(verdict, fmt::format("law of {} drafts at V = {}", drafts, source.vocabulary()));
+  if (finding.status != Status::held)
+    finding.replay = replay_line(result.gate, drafter, spec, drafts, verdict, options);
+  result.work += verdict.trials;
+  if (std::find(result.laws.begin(), result.laws.end(), drafter.info().name) == result.laws.end())
+    result.laws.emplace_back(drafter.info().name);
+  result.findings.push_back(std::move(finding));
+}
+
+/// The worst of the findings decides; none at all is no pass.
+Status verdict(const GateResult& result) {
+  const auto any = [&result](Status status) {
+    return std::any_of(result.findings.begin(), result.findings.end(),
+                       [status](const GateFinding& finding) { return finding.status == status; });
+  };
+  for (const Status status : {Status::violated, Status::undecided, Status::held})
+    if (any(status)) return status;
+  return Status::skipped;
+}
+
+template <class Level>
+bool some_property(const auto& verifier, const auto& drafters, Tier tier) {
+  return std::any_of(Level::properties().begin(), Level::properties().end(), [&](const auto& property) {
+    return property.tier == tier && (!property.explores || verifier.info().cannot.explore.empty()) &&
+           std::any_of(drafters.begin(), drafters.end(),
+                       [&](const auto* drafter) { return property.applies(verifier, *drafter); });
+  });
+}
+
+}  // namespace
+
+std::string standard_source(int vocabulary, int proposals) {
+  return fmt::format("zipf:vocabulary={},exponent=1.1,draft_exponent=1.1,offset=1.7,noise=0.8,shuffle=1,drafts={}",
+                     vocabulary, proposals);
+}
+
+std::string_view Gate::level() const { return verifier ? PositionLevel::name : PathLevel::name; }
+
+bool applies(const Gate& gate) {
+  if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.info())) return true;
+  return gate.verifier ? some_property<PositionLevel>(*gate.verifier, registry().drafters_of(gate.info()), gate.tier)
+                       : some_property<PathLevel>(*gate.paths, path_registry().drafters_of(gate.info()), gate.tier);
+}
+
+GateResult run_gate(const Gate& gate, const GateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  GateResult result{.gate = gate};
+  if (gate.verifier)
+    run<PositionLevel>(result, *gate.verifier, registry().drafters_of(gate.info()), options.profile.instances,
+                       options);
+  else
+    run<PathLevel>(result, *gate.paths, path_registry().drafters_of(gate.info()), options.profile.path_instances,
+                   options);
+  if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.info()))
+    for (const auto* drafter : registry().drafters_of(gate.info()))
+      if (sampled_on(options, gate.info(), drafter->info())) sample(result, *gate.verifier, *drafter, options);
+  result.status = verdict(result);
+  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status == Status::held) {
+    result.status = Status::undecided;
+    result.note = "stopped";
+  }
+  if (result.status == Status::skipped && result.note.empty())
+    result.note = result.laws.empty() ? "no such draft law" : "no property of this tier applies";
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,74 @@
+// A gate is one verifier held to one tier: what a build lets through or stops. Every gate gives one verdict, whatever
+// it asks of how many draft laws and instances.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/gate_finding.hpp>
+#include <draftproof/properties/paths/path_subject.hpp>
+#include <draftproof/properties/subject.hpp>
+
+namespace draftproof {
+
+/// How much a gate asks.
+struct Profile {
+  std::string_view name;
+  std::string_view about;
+  int instances, path_instances;  ///< of generated toy models, for each draft law
+  double log2_trials;             ///< trials of the sampled tier at each of its positions
+};
+
+inline constexpr std::array<Profile, 2> profiles{
+    Profile{"pr", "for every change: minutes for everything", 500, 240, 21},
+    Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5}};
+
+struct Gate {
+  const AnyVerifier* verifier = nullptr;   ///< of one position, or
+  const AnyPathVerifier* paths = nullptr;  ///< of paths
+  Tier tier = Tier::proof;
+
+  const Info& info() const { return verifier ? verifier->info() : paths->info(); }
+  std::string_view level() const;
+};
+
+struct GateOptions {
+  Profile profile = profiles[0];
+  std::vector<std::string> laws{};  ///< empty: all a verifier is written for
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: all processors
+  const std::atomic<bool>* stop = nullptr;
+  /// Probability that any gate of a whole build raises a false alarm; `share` of it is for `gates` sampled gates, of
+  /// which this is one.
+  double false_alarm = 1e-9, share = 1;
+  int gates = 1;
+  std::string
+      source{};  ///< of the sampled tier; empty: the standard pair, at V = 32,000 where the scheme can go there
+  std::size_t position = 0;
+  int drafts = 4;  ///< or the most a scheme takes
+};
+
+struct GateResult {
+  Gate gate;
+  Status status = Status::skipped;
+  std::vector<GateFinding> findings{};
+  std::vector<std::string> laws{};  ///< draft laws it ran on
+  std::string note{};               ///< why nothing was decided, or what a scheme that is lossy by design costs
+  std::uint64_t work = 0;           ///< branches walked and trials run
+  double seconds = 0;
+};
+
+/// Zipf-like target and a draft off by a factor exp(0.8 Gaussian) at every token: the pair of the power tables in
+/// docs/gate.md. V = 12 where a trial passes over the vocabulary or a plan enumerates tuples.
+std::string standard_source(int vocabulary, int proposals);
+
+/// Whether a scheme can be asked anything at this tier; gates that cannot are not set up.
+bool applies(const Gate& gate);
+
+GateResult run_gate(const Gate& gate, const GateOptions& options);
+
+}  // namespace draftproof

@@ -1,0 +1,23 @@
+#include <draftproof/properties/path_law.hpp>
+
+#include <algorithm>
+
+namespace draftproof {
+
+PathLaws& PathLaws::instance() {
+  static PathLaws laws;
+  return laws;
+}
+
+void PathLaws::add(const PathLaw& law) {
+  insert_sorted(laws_, law, [](const PathLaw& l) { return std::tuple(0, l.verifier); });
+}
+
+const PathLaw* PathLaws::of(std::string_view verifier, std::string_view drafts) const {
+  const auto found = std::find_if(laws_.begin(), laws_.end(), [&](const PathLaw& law) {
+    return law.verifier == verifier && law.drafts.includes(drafts);
+  });
+  return found == laws_.end() ? nullptr : &*found;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,95 @@
+// The target a scheme with state has at some point of its process: what its carry says, and nothing else. Written out
+// in rows of fractions, so that it knows nothing of the one-number form that schemes compute with.
+//
+//   p_0(.|u)   row_[0]        the model's target after node u
+//   R_j(u)     layer.ratio    of layer j; then R_j(uy) = R_j(u) p_(j-1)(y|u) / q(y|u)
+//   p_j(.|u)   row_[j]        (R_j p_(j-1) - q)+ over its sum, for layers oldest first
+//   p_s        row()          that of the newest layer
+//
+// A layer ends after its `remaining` tokens, and at a token with q = 0: its ratio is infinite, which asks for
+// nothing. Cost: V fractions a layer. Source: contexts.hpp says what a carry means; the recursion is that definition.
+// A target exists behind every ratio above 1, for the sum is at least R - 1; then R_j(uy) > 1 wherever p_j(y|u) > 0,
+// so that a target which exists now exists for ever.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/optimum/rational.hpp>
+#include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/rows.hpp>
+
+namespace draftproof {
+
+class CarriedTarget {
+ public:
+  using Row = std::vector<Rational>;
+
+  CarriedTarget(const Contexts<Rows<Rational>>& contexts, int context, const Carry<Rational>& carry)
+      : contexts_{&contexts}, context_{context} {
+    const Rows<Rational>& laws = contexts.laws(context);
+    Row plain;
+    for (Token x = 0; x < laws.vocabulary(); ++x) plain.push_back(laws.target(x));
+    rows_.push_back(std::move(plain));
+    for (const Layer<Rational>& layer : carry) {
+      if (layer.remaining <= 0) continue;
+      layers_.push_back(layer);
+      rows_.push_back(residual(laws, layer.ratio, rows_.back()));
+    }
+  }
+
+  /// Law of the next token; all zero if the layers leave no target.
+  const Row& row() const { return rows_.back(); }
+  bool exists() const {
+    for (const Rational& probability : row())
+      if (probability > 0) return true;
+    return false;
+  }
+  /// Tokens after which this is the model's target again.
+  int reach() const {
+    int reach = 0;
+    for (const Layer<Rational>& layer : layers_) reach = std::max(reach, layer.remaining);
+    return reach;
+  }
+
+  CarriedTarget after(Token x) const {
+    const Rational& q = contexts_->laws(context_).proposal(x);
+    Carry<Rational> left;
+    for (std::size_t j = 0; j < layers_.size() && q > 0; ++j)
+      left.push_back({layers_[j].remaining - 1, layers_[j].ratio * rows_[j][static_cast<std::size_t>(x)] / q});
+    return {*contexts_, contexts_->next(context_, x), left};
+  }
+
+ private:
+  static Row residual(const Rows<Rational>& laws, const Rational& ratio, const Row& before) {
+    Row row;
+    Rational sum = 0;
+    for (std::size_t x = 0; x < before.size(); ++x) {
+      const Rational left = ratio * before[x] - laws.proposal(static_cast<Token>(x));
+      row.push_back(left > 0 ? left : Rational(0));
+      sum += row.back();
+    }
+    if (sum > 0)
+      for (Rational& probability : row) probability /= sum;
+    return row;
+  }
+
+  const Contexts<Rows<Rational>>* contexts_;
+  int context_;
+  Carry<Rational> layers_;
+  std::vector<Row> rows_;  ///< one more than layers
+};
+
+/// "2 tokens at ratio 3/2, 1 at 4": layers, oldest first; "nothing" without any.
+inline std::string carry_text(const Carry<Rational>& carry) {
+  std::string text;
+  for (const Layer<Rational>& layer : carry)
+    text += (text.empty() ? "" : ", ") + std::to_string(layer.remaining) +
+            (text.empty() ? (layer.remaining == 1 ? " token at ratio " : " tokens at ratio ") : " at ") +
+            to_text(layer.ratio);
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,132 @@
+// Losslessness of a scheme with state, one iteration at a time: from every state that the process reaches, what an
+// iteration emits, completed by the target of the state it leaves, has the target of the state it began in.
+//
+//   s            context, carry        a state; the process starts with nothing carried
+//   p_s          carried_target.hpp    the target the carry stands for; p(.|context) where nothing is carried
+//   asked        sum over e, s' of Pr[emit e, leave s'] p_s'(rest|e) = p_s(y) for every y
+//
+// States within L + 2 tokens are walked, each once whoever reaches it, and the first wrong one is named. It implies
+// process_law by induction over iterations, last one first, and says which iteration is to blame. It is not implied
+// by it: a carry with another meaning than its definition fails here alone.
+// Cost: all trees and, where something is carried, V^L sequences a state. Source: derived here; proved by
+// exploration.
+#pragma once
+
+#include <set>
+
+#include <draftproof/properties/paths/carried_target.hpp>
+#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/process_law.hpp>
+#include <draftproof/properties/paths/wrong_prefix.hpp>
+
+namespace draftproof::laws::paths {
+
+struct StateLaw {
+  static constexpr std::string_view name = "state_law";
+  static constexpr std::string_view about =
+      "with state: from every state reached, an iteration and the target it leaves make the state's own target";
+  static constexpr int every = 1;
+
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
+    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
+  }
+  static Answer check(PathExamination& at) {
+    const auto contexts = at.instance().contexts();
+    const Scheme scheme{contexts, at.verifier().prove_on(contexts, at.instance().shape),
+                        at.verifier().process_on(contexts)};
+    std::set<State> open{{{}, 0, {}}}, seen;
+    while (!open.empty()) {
+      const State from = open.extract(open.begin()).value();
+      if (!seen.insert({{}, from.context, from.carry}).second) continue;
+      const auto steps = iterate(at, scheme, from);
+      if (!steps) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+      if (const auto answer = balance(at, contexts, from, *steps); answer.status != Answer::Status::held)
+        return answer;
+      for (const auto& [step, probability] : *steps) {
+        Tokens prefix = from.prefix;
+        prefix.insert(prefix.end(), step.prefix.begin(), step.prefix.end());
+        if (std::ssize(prefix) < at.instance().shape.length + 2)
+          open.insert({std::move(prefix), step.context, step.carry});
+      }
+    }
+    return Answer::held();
+  }
+
+ private:
+  using Laws = PathExamination::Laws;
+  using State = ProcessState<Rational>;
+  using Steps = std::map<State, Rational>;  ///< by the tokens of one iteration and the state it leaves
+
+  struct Scheme {
+    const PrefixContexts<Laws>& contexts;
+    PathDeciderPtr<Laws, Explorer<Rational>> decider;
+    std::unique_ptr<PathProcess<Laws>> process;  ///< null where nothing is carried
+  };
+
+  static std::optional<Steps> iterate(PathExamination& at, const Scheme& scheme, const State& from) {
+    Steps steps;
+    bool complete = true;
+    const auto on_tree = [&](const DraftTree& tree, const Rational& drawn) {
+      const auto passages = complete ? at.passages(*scheme.decider, tree, from.carry) : std::nullopt;
+      complete = complete && passages;
+      if (!complete) return;
+      for (const auto& [passage, probability] : *passages) {
+        const auto [node, extra] = passage;
+        State left{path_to(tree, node), scheme.contexts.next(tree.context(node), extra), {}};
+        left.prefix.push_back(extra);
+        if (scheme.process) left.carry = scheme.process->after(tree, from.carry, {node, {extra, none_accepted}});
+        steps[std::move(left)] += drawn * probability;
+      }
+    };
+    if (!at.each_tree(scheme.contexts, at.instance().shape, on_tree, from.context) || !complete) return std::nullopt;
+    return steps;
+  }
+
+  static Answer balance(const PathExamination& at, const PrefixContexts<Laws>& contexts, const State& from,
+                        const Steps& steps) {
+    const auto blame = [&from](const std::string& what) {
+      return Answer::violated("an iteration after " + prefix_text(from.prefix) + " with " + carry_text(from.carry) +
+                              " carried: " + what);
+    };
+    const CarriedTarget wanted(contexts, from.context, from.carry);
+    std::map<Tokens, Rational> completed;
+    for (const auto& [step, probability] : steps) {
+      const CarriedTarget left(contexts, step.context, step.carry);
+      if (!left.exists())
+        return blame("emits " + prefix_text(step.prefix) + " and leaves " + carry_text(step.carry) +
+                     ", the target of which is empty");
+      // Where both targets are the model's again, the rest is as it should be: completed_law has the argument.
+      const int length = std::max(wanted.reach(), static_cast<int>(step.prefix.size()) + left.reach());
+      Tokens tokens = step.prefix;
+      if (!complete(completed, tokens, left, probability, length, at.limits().leaves))
+        return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " sequences");
+    }
+    const auto target_after = [&wanted](const Tokens& prefix) {
+      CarriedTarget target = wanted;
+      for (const Token x : prefix) target = target.after(x);
+      return target.row();
+    };
+    const auto wrong = first_wrong_prefix(completed, contexts.vocabulary(), target_after);
+    return wrong ? blame(wrong->text()) : Answer::held();
+  }
+
+  /// Adds what `target` makes of `tokens`, up to `length` of them. False beyond the limit.
+  static bool complete(std::map<Tokens, Rational>& completed, Tokens& tokens, const CarriedTarget& target,
+                       const Rational& probability, int length, std::uint64_t most) {
+    if (std::ssize(tokens) >= length) {
+      completed[tokens] += probability;
+      return completed.size() <= most;
+    }
+    bool within = true;
+    for (std::size_t x = 0; x < target.row().size() && within; ++x) {
+      if (!(target.row()[x] > 0)) continue;
+      const auto next = static_cast<Token>(x);
+      tokens.push_back(next);
+      within = complete(completed, tokens, target.after(next), probability * target.row()[x], length, most);
+      tokens.pop_back();
+    }
+    return within;
+  }
+};
+
+}  // namespace draftproof::laws::paths

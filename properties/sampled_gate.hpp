@@ -1,0 +1,61 @@
+// The statistical gate at one position: trials of a drafter and a verifier, counted by accepted draft and token and
+// held against what an exact verifier does, until the evidence or the budget decides.
+//
+//   e-values      statistics/gate_suite.hpp on (path, token), and beside it
+//   neighbours    groups of the tokens of two successive trials: independent trials do not know each other
+//   drafts        tokens of each draft against the proposal, where the draft law says they follow it
+//   optimum       tokens among the drafts: more than any lossless verifier can have is an alarm
+//
+// All are averaged with fixed weights, so one level covers them. Batches hold a Poisson number of trials; the same
+// seed gives the same verdict for any number of threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/properties/subject.hpp>
+#include <draftproof/statistics/gate_schedule.hpp>
+#include <draftproof/statistics/gate_suite.hpp>
+
+namespace draftproof {
+
+struct SampledGateOptions {
+  double trials = 0x1p21;  ///< planned
+  double alpha = 1e-9;     ///< probability of a false alarm of this gate
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: all processors
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::uint64_t trials)> progress{};
+};
+
+struct SampledVerdict {
+  GateWord word = GateWord::ok;
+  bool undecided = false;  ///< not ok, and no more trials to run; or stopped
+  double log_e = 0;
+  std::uint64_t exposure = 0;    ///< planned trials of the batches that were run
+  std::uint64_t trials = 0;      ///< run
+  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect whatever else
+  std::vector<GateComponent> components{};
+  std::optional<WorstCell> worst{};
+  std::optional<std::uint64_t> example{};  ///< a trial that ended in the worst cell
+  double smallest_distance = 0;  ///< total variation of any shape that these trials find with probability 0.99
+  double acceptance = 0;         ///< tokens among the drafts, observed
+  std::optional<double> optimum{};
+};
+
+/// The verifier can be simulated on `laws` (prepared tables, or plain rows where its plan enumerates tuples). `table`
+/// holds the same laws.
+template <class L>
+SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                            const RatioTable& table, int drafts, const SampledGateOptions& options);
+
+extern template SampledVerdict sampled_gate(const AnyVerifier&, const AnyDrafter&, const RatioTable&,
+                                            const RatioTable&, int, const SampledGateOptions&);
+extern template SampledVerdict sampled_gate(const AnyVerifier&, const AnyDrafter&, const Rows<double>&,
+                                            const RatioTable&, int, const SampledGateOptions&);
+
+}  // namespace draftproof

@@ -1,0 +1,92 @@
+#include <draftproof/report/gate_report.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+Cell status_cell(Status status) {
+  const Tone tone = status == Status::violated ? Tone::bad : status == Status::held ? Tone::good : Tone::plain;
+  return {std::string(to_text(status)), tone};
+}
+
+nlohmann::ordered_json finding_data(const GateFinding& finding) {
+  nlohmann::ordered_json data{{"check", finding.check}, {"status", to_text(finding.status)}, {"work", finding.work}};
+  if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
+  if (!finding.instance.empty()) data["counterexample"] = finding.instance;
+  if (!finding.replay.empty()) data["replay"] = finding.replay;
+  return data;
+}
+
+/// Why a gate did not hold; empty if it did.
+std::vector<std::string> failure_lines(const GateResult& result) {
+  std::vector<std::string> lines;
+  for (const GateFinding& finding : result.findings) {
+    if (finding.status != Status::violated && finding.status != Status::undecided) continue;
+    lines.push_back(fmt::format("  {} {}{}", finding.check, to_text(finding.status),
+                                finding.instance.empty() ? "" : " on " + finding.instance));
+    if (!finding.evidence.empty()) lines.push_back("    " + finding.evidence);
+    if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings) {
+  Document document;
+  document.data = {{"schema", "draftproof.check/1"},
+                   {"profile", options.profile.name},
+                   {"seed", options.seed},
+                   {"gates", nlohmann::ordered_json::array()}};
+  Section table{.title = fmt::format("Gates, profile {}", options.profile.name)};
+  table.table.columns = {{"verifier"},   {"tier"},          {"verdict"}, {"checks held", true},
+                         {"work", true}, {"seconds", true}, {"note"}};
+  std::vector<Section> failures;
+  for (const GateResult& result : results) {
+    const auto held = std::count_if(result.findings.begin(), result.findings.end(),
+                                    [](const GateFinding& finding) { return finding.status == Status::held; });
+    const std::string name(result.gate.info().name), tier(to_text(result.gate.tier));
+    table.table.rows.push_back({{name},
+                                {tier},
+                                status_cell(result.status),
+                                {fmt::format("{} of {}", held, result.findings.size())},
+                                {grouped(result.work)},
+                                {fmt::format("{:.2f}", result.seconds), Tone::faint},
+                                {result.note}});
+    nlohmann::ordered_json data{{"verifier", name},    {"level", result.gate.level()},
+                                {"tier", tier},        {"status", to_text(result.status)},
+                                {"laws", result.laws}, {"work", result.work}};
+    if (timings) data["seconds"] = result.seconds;
+    if (!result.note.empty()) data["note"] = result.note;
+    for (const GateFinding& finding : result.findings) data["findings"].push_back(finding_data(finding));
+    document.data["gates"].push_back(std::move(data));
+    if (auto lines = failure_lines(result); !lines.empty())
+      failures.push_back({.title = fmt::format("{}, {}", name, tier), .before = std::move(lines)});
+  }
+  document.sections.push_back(std::move(table));
+  for (auto& failure : failures) document.sections.push_back(std::move(failure));
+  return document;
+}
+
+Document report_gate_list(std::span<const Gate> gates) {
+  Document document;
+  document.data = {{"schema", "draftproof.gates/1"}, {"gates", nlohmann::ordered_json::array()}};
+  Section table{.title = "Gates"};
+  table.table.columns = {{"verifier"}, {"tier"}, {"level"}};
+  for (const Gate& gate : gates) {
+    table.table.rows.push_back(
+        {{std::string(gate.info().name)}, {std::string(to_text(gate.tier))}, {std::string(gate.level())}});
+    document.data["gates"].push_back(
+        {{"verifier", gate.info().name}, {"tier", to_text(gate.tier)}, {"level", gate.level()}});
+  }
+  document.sections.push_back(std::move(table));
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,44 @@
+// A random source on which streams 0, 1, .. of the shared noise are chosen ones: a verifier or drafter of one
+// position keeps its numbering of streams at every node of a tree, and meets fresh words at each.
+//
+//   stream s of the program     kind of s, number streams[s] of the trial: companions and darts stay of their kind
+//
+// Whoever drafts a tree chooses the streams and leaves their numbers with the draws (DraftTree::Draws); whoever
+// verifies reads them there.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+template <NoiseSource R>
+class NodeNoise {
+ public:
+  /// `streams` are referred to: as many as the program has drafts, or those it reads.
+  NodeNoise(R& random, const std::uint32_t* streams) : random_{random}, streams_{streams} {}
+
+  template <class Scalar>
+  bool flip(const Scalar& num, const Scalar& den) {
+    return random_.flip(num, den);
+  }
+  template <class W>
+  Token pick(const W& weights) {
+    return random_.pick(weights);
+  }
+  template <class W>
+  Verdict emit(const W& weights) {
+    return random_.emit(weights);
+  }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    const std::uint32_t number = stream % stream_numbers;
+    return random_.noise(stream - number + streams_[number], block);
+  }
+
+ private:
+  R& random_;
+  const std::uint32_t* streams_;
+};
+
+}  // namespace draftproof

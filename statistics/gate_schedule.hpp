@@ -1,0 +1,69 @@
+// When a gate looks, when it stops and what it then says. Batches double what has been run; an e-value may be looked
+// at after each of them, and going on because it is large needs no correction.
+//
+//   budget                     planned number of trials
+//   log e < log 1e2            ok
+//   up to log 1e5              watch
+//   up to the threshold        suspicious
+//   from the threshold on      failed: the gate stops for good
+//
+// At the budget a gate that is not ok goes on, to 16 times the budget at most, as long as it is not ok. At most one
+// exact verifier in 100 is ever there (Ville), so the expected cost is below 1.15 budgets. One that ends as watch or
+// suspicious is undecided, never held. Thresholds come from error_budget.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace draftproof {
+
+enum class GateWord { ok, watch, suspicious, failed };
+
+constexpr std::string_view name(GateWord word) {
+  constexpr std::string_view names[] = {"ok", "watch", "suspicious", "failed"};
+  return names[static_cast<int>(word)];
+}
+
+class GateSchedule {
+ public:
+  static constexpr double log_watch = 4.605170185988091;        ///< log 1e2
+  static constexpr double log_suspicious = 11.512925464970229;  ///< log 1e5
+  static constexpr std::uint64_t escalation = 16;
+
+  /// 0 < first <= budget; log_threshold > log 1e5.
+  GateSchedule(std::uint64_t first, std::uint64_t budget, double log_threshold)
+      : first_{first}, budget_{budget}, log_threshold_{log_threshold} {}
+
+  /// Planned size of the next batch, 0 when there is none. Its number of trials is poisson_count of it.
+  std::uint64_t next() const {
+    if (word_ == GateWord::failed) return 0;
+    if (exposure_ < budget_) return std::min(std::max(first_, exposure_), budget_ - exposure_);
+    if (word_ == GateWord::ok) return 0;
+    return std::min(exposure_, escalation * budget_ - exposure_);
+  }
+
+  /// The batch of size next() has been run, and log e of all counts so far is this.
+  void observe(double log_e) {
+    exposure_ += next();
+    if (word_ != GateWord::failed) word_ = word_of(log_e);
+  }
+
+  std::uint64_t exposure() const { return exposure_; }
+  GateWord word() const { return word_; }
+  bool undecided() const { return next() == 0 && word_ != GateWord::ok && word_ != GateWord::failed; }
+
+ private:
+  GateWord word_of(double log_e) const {
+    if (log_e >= log_threshold_) return GateWord::failed;
+    if (log_e >= log_suspicious) return GateWord::suspicious;
+    return log_e >= log_watch ? GateWord::watch : GateWord::ok;
+  }
+
+  std::uint64_t first_, budget_;
+  double log_threshold_;
+  std::uint64_t exposure_ = 0;
+  GateWord word_ = GateWord::ok;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,26 @@
+// A running sum in double with Neumaier's compensation (Z. angew. Math. Mech. 54, 1974).
+//
+//   s, r     total_, lost_     rounded total, and the sum of what its roundings lost
+//
+// Cost: six additions a term. Error: one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a
+// million terms (u = 2^-53), whatever their order and signs.
+#pragma once
+
+#include <cmath>
+
+namespace draftproof {
+
+class NeumaierSum {
+ public:
+  void add(double term) {
+    const double sum = total_ + term;
+    lost_ += std::abs(total_) >= std::abs(term) ? (total_ - sum) + term : (term - sum) + total_;
+    total_ = sum;
+  }
+  double value() const { return total_ + lost_; }
+
+ private:
+  double total_ = 0, lost_ = 0;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,46 @@
+# The consumer's ctest: its right verifier passes every gate, its wrong one fails with a counterexample in small
+# fractions and a replay line that shows it again. PROGRAM, FOLDER, CTEST.
+cmake_minimum_required(VERSION 3.25)
+
+set(junit ${FOLDER}/gates.xml)
+execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} --output-junit ${junit} --output-on-failure
+                RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+function(says text pattern)
+  if(NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "wanted: ${pattern}\ngot:\n${text}")
+  endif()
+endfunction()
+
+if(code EQUAL 0)
+  message(FATAL_ERROR "a wrong verifier passed\n${out}")
+endif()
+foreach(tier proof edge sampled)
+  says("${out}" "mine\\.first_or_other\\.${tier} [ .]+Passed")
+endforeach()
+says("${out}" "mine\\.first_or_target\\.proof [ .]+\\*\\*\\*Failed")
+if(out MATCHES "mine\\.single_draft")
+  message(FATAL_ERROR "gates of verifiers that are not the consumer's\n${out}")
+endif()
+file(READ ${junit} report)
+says("${report}" "<testcase name=\"mine\\.first_or_target\\.proof\"[^>]*status=\"fail\"")
+says("${report}" "<testcase name=\"mine\\.first_or_other\\.proof\"[^>]*status=\"run\"")
+
+# Labels choose gates.
+execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} -L proof --show-only OUTPUT_VARIABLE proofs)
+says("${proofs}" "first_or_other\\.proof")
+if(proofs MATCHES "\\.edge")
+  message(FATAL_ERROR "label proof names an edge gate\n${proofs}")
+endif()
+
+# The replay line of the failure, as printed.
+says("${out}" "exact_law violated on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
+if(NOT out MATCHES "replay: draftproof (replay first_or_target [^\n]*--property exact_law [^\n]*)\n")
+  message(FATAL_ERROR "no replay line\n${out}")
+endif()
+separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_1}")
+execute_process(COMMAND ${PROGRAM} ${replay} RESULT_VARIABLE code OUTPUT_VARIABLE out)
+if(NOT code EQUAL 1)
+  message(FATAL_ERROR "the replay line exits with ${code}\n${out}")
+endif()
+says("${out}" "exact_law +violated")
+says("${out}" "Every way it may go")

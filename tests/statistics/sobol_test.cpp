@@ -1,0 +1,125 @@
+// Scrambled Sobol points: the net property interval by interval, the sequence against Boost.Random's, and integrals.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <boost/random/sobol.hpp>
+
+#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/statistics/sobol.hpp>
+
+namespace draftproof {
+namespace {
+
+TEST(Sobol, DigitsAreThoseOfBoostRandom) {
+  // Boost leaves out point 0 and counts in Gray code.
+  boost::random::sobol_engine<std::uint32_t, 32> engine(ScrambledSobol::max_dimensions);
+  for (std::uint64_t n = 1; n < 3000; ++n)
+    for (int d = 0; d < ScrambledSobol::max_dimensions; ++d)
+      ASSERT_EQ(ScrambledSobol::digits(d, n ^ (n >> 1)), engine()) << n << " " << d;
+}
+
+/// Largest number of points that 2^m points from `start` have in an elementary interval of `dimensions` dimensions
+/// whose volume is 2^(t - m); a (t, m, s)-net has 2^t in each.
+std::size_t fullest_interval(const ScrambledSobol& sobol, int dimensions, unsigned m, unsigned t,
+                             std::uint64_t start) {
+  const std::uint64_t points = std::uint64_t{1} << m;
+  std::vector<std::array<std::uint64_t, ScrambledSobol::max_dimensions>> words(points);
+  for (std::uint64_t i = 0; i < points; ++i) sobol.point(start + i, words[i]);
+  std::size_t fullest = 0;
+  std::vector<unsigned> digits(static_cast<std::size_t>(dimensions));
+  const auto split = [&](auto&& self, std::size_t d, unsigned left) -> void {
+    if (d + 1 < digits.size()) {
+      for (digits[d] = 0; digits[d] <= left; ++digits[d]) self(self, d + 1, left - digits[d]);
+      return;
+    }
+    digits[d] = left;
+    std::vector<std::size_t> inside(std::size_t{1} << (m - t));
+    for (const auto& point : words) {
+      std::size_t interval = 0;
+      for (std::size_t e = 0; e < digits.size(); ++e)
+        interval = interval << digits[e] | (digits[e] == 0 ? 0 : point[e] >> (64 - digits[e]));
+      fullest = std::max(fullest, ++inside[interval]);
+    }
+  };
+  split(split, 0, m - t);
+  return fullest;
+}
+
+TEST(Sobol, FirstDimensionsAreNets) {
+  const unsigned quality[] = {0, 0, 1, 3};
+  for (const std::uint64_t seed : {1ull, 2ull, 77ull})
+    for (int dimensions = 1; dimensions <= 4; ++dimensions)
+      for (const unsigned m : {5u, 10u}) {
+        const ScrambledSobol sobol(dimensions, seed);
+        const unsigned t = quality[dimensions - 1];
+        EXPECT_EQ(fullest_interval(sobol, dimensions, m, t, 0), std::size_t{1} << t) << dimensions << " " << m;
+        EXPECT_EQ(fullest_interval(sobol, dimensions, m, t, std::uint64_t{3} << m), std::size_t{1} << t);
+      }
+}
+
+TEST(Sobol, EachDimensionIsStratifiedAndEachPointUniformOverSeeds) {
+  const int dimensions = ScrambledSobol::max_dimensions;
+  const ScrambledSobol sobol(dimensions, 5);
+  std::array<std::uint64_t, ScrambledSobol::max_dimensions> words;
+  std::vector<std::set<std::uint64_t>> strata(ScrambledSobol::max_dimensions);
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    sobol.point(i, words);
+    for (std::size_t d = 0; d < words.size(); ++d) strata[d].insert(words[d] >> 54);
+  }
+  for (const auto& seen : strata) EXPECT_EQ(seen.size(), 1024u);
+  // One point over 4096 seeds: its sixteen cells of a dimension are binomial; 8 standard deviations (1e-15 each)
+  // of 15.5.
+  std::vector<std::array<int, 16>> cells(ScrambledSobol::max_dimensions);
+  for (std::uint64_t seed = 0; seed < 4096; ++seed) {
+    ScrambledSobol(dimensions, seed).point(6, words);
+    for (std::size_t d = 0; d < words.size(); ++d) ++cells[d][words[d] >> 60];
+  }
+  for (const auto& row : cells)
+    for (const int cell : row) EXPECT_NEAR(cell, 256, 8 * 15.5);
+}
+
+/// A smooth function of mean 1 on the four-dimensional cube.
+double smooth(std::span<const std::uint64_t> words) {
+  double value = 1;
+  for (std::size_t d = 0; d < 4; ++d)
+    value *= 1 + (std::exp(static_cast<double>(words[d]) * 0x1p-64) - (std::exp(1.0) - 1)) / 2;
+  return value;
+}
+
+TEST(Sobol, IntegratesASmoothFunctionFarBetterThanChance) {
+  constexpr std::uint64_t points = 4096, seeds = 32;
+  double sobol_square = 0, plain_square = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const ScrambledSobol sobol(4, seed);
+    double sobol_sum = 0, plain_sum = 0;
+    for (std::uint64_t i = 0; i < points; ++i) {
+      std::array<std::uint64_t, 4> words;
+      sobol.point(i, words);
+      sobol_sum += smooth(words);
+      for (std::uint32_t d = 0; d < 4; ++d) words[d] = philox_pair(seed, i, d, 78).first;
+      plain_sum += smooth(words);
+    }
+    sobol_square += std::pow(sobol_sum / points - 1, 2) / seeds;
+    plain_square += std::pow(plain_sum / points - 1, 2) / seeds;
+  }
+  // Variances of nets fall like n^-3 up to logs: 1e4 to 1e5 here. A hundred is far outside what 32 seeds can blur.
+  EXPECT_LT(sobol_square * 100, plain_square);
+  RecordProperty("variance_ratio", std::to_string(plain_square / sobol_square));
+}
+
+TEST(Sobol, IsAFunctionOfItsSeed) {
+  std::array<std::uint64_t, 2> one, same, other;
+  ScrambledSobol(2, 9).point(100, one);
+  ScrambledSobol(2, 9).point(100, same);
+  ScrambledSobol(2, 10).point(100, other);
+  EXPECT_EQ(one, same);
+  EXPECT_NE(one, other);
+}
+
+}  // namespace
+}  // namespace draftproof
