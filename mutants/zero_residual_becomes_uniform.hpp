@@ -27,13 +27,21 @@ struct ZeroResidualBecomesUniform {
     using Scalar = typename P::Scalar;
     const Token x = at.draft(0);
     if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
-    return random.emit(at.weights([&at](Token y) -> Scalar {
-      const Scalar tiny = std::numeric_limits<Scalar>::min(), left = at.target(y) - at.proposal(y);
-      return left > tiny ? left : tiny;
-    }));
+    return random.emit(
+        at.weights([&at](Token y) -> Scalar { return clamped(Scalar(at.target(y) - at.proposal(y))); }));
   }
 
  private:
+  template <class Scalar>
+  static constexpr Scalar tiny = std::numeric_limits<Scalar>::min();
+
+  template <class Scalar>
+  DRAFTPROOF_DEVICE static Scalar clamped(const Scalar& left) {
+    if constexpr (std::numeric_limits<Scalar>::has_infinity)
+      return left > tiny<Scalar> ? left : Scalar(tiny<Scalar>);
+    else
+      return left > Scalar{0} ? left : Scalar{0};
+  }
   template <class Scalar, class R>
   DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
     if constexpr (requires { random.next(Purpose::flip); })

@@ -67,12 +67,14 @@ struct RecursiveRejectionWor {
     return random.emit(at.residual(b));
   }
 
+  template <class Scalar>
+  static constexpr Scalar largest = std::numeric_limits<Scalar>::max();
   /// What is unseen may be so little that the quotient overflows, and infinity times q = 0 is no number; no residual
   /// tells the largest number from a greater one.
   template <class Scalar>
   DRAFTPROOF_DEVICE static Scalar finite(const Scalar& b) {
     if constexpr (std::numeric_limits<Scalar>::has_infinity)
-      return b < std::numeric_limits<Scalar>::max() ? b : std::numeric_limits<Scalar>::max();
+      return b < largest<Scalar> ? b : Scalar(largest<Scalar>);
     else
       return b;
   }
