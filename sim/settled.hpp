@@ -1,6 +1,8 @@
 // A random source for rules that go on after a token was emitted: every draw is settled at once.
 #pragma once
 
+#include <cstdint>
+
 #include <draftproof/sim/random_source.hpp>
 
 namespace draftproof {
@@ -10,6 +12,10 @@ template <class R>
 class Settled {
  public:
   explicit Settled(R& random) : random_{random} {}
+
+  /// For schemes that decide by raw words where there are any.
+  std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
+  { return random_.next(purpose); }
 
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {

@@ -12,6 +12,7 @@
 // here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -39,11 +40,25 @@ struct TransportPlan {
 
   /// Gives what sets keep to their first token.
   void spend_spare() {
+    for (std::size_t i = 0; i < share.size(); ++i) spend_spare(i, 0);
+  }
+  /// The same where what sets keep is a flow's rounding: to their token with the greatest capacity, since one without
+  /// may have no share at all.
+  void spend_rounding(std::span<const Scalar> capacity) {
+    const auto less = [&capacity](Token a, Token b) {
+      return capacity[static_cast<std::size_t>(a)] < capacity[static_cast<std::size_t>(b)];
+    };
     for (std::size_t i = 0; i < share.size(); ++i) {
-      served[static_cast<std::size_t>(drafts.sets[i].front())] += share[i].back();
-      share[i].front() += share[i].back();
-      share[i].back() = Scalar{0};
+      const auto& set = drafts.sets[i];
+      spend_spare(i, static_cast<std::size_t>(std::max_element(set.begin(), set.end(), less) - set.begin()));
     }
+  }
+
+ private:
+  void spend_spare(std::size_t set, std::size_t member) {
+    served[static_cast<std::size_t>(drafts.sets[set][member])] += share[set].back();
+    share[set][member] += share[set].back();
+    share[set].back() = Scalar{0};
   }
 };
 

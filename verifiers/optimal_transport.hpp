@@ -57,7 +57,7 @@ struct OptimalTransportOf {
     const auto target = target_row(laws);
     TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(laws, drafts), target);
     // Where all of p is served, what sets keep is the flow's rounding, and there is no residual to draw from.
-    if (plan.served == target) plan.spend_spare();
+    if (plan.served == target) plan.spend_rounding(target);
     const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
     return {core, residual_of(laws, core)};
   }

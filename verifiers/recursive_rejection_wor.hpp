@@ -13,6 +13,8 @@
 // remains of p and the uniform law. Drafter and verifier ask the same question of the same laws.
 #pragma once
 
+#include <limits>
+
 #include <draftproof/sim/outside.hpp>
 #include <draftproof/sim/verifier.hpp>
 
@@ -56,13 +58,25 @@ struct RecursiveRejectionWor {
       }
       const auto wanted = at.target(x) - b * at.proposal(x);
       if (random.flip(wanted * unseen, mass * at.proposal(x))) return accepted(x, k);
-      b += mass / unseen;
+      b = finite(b + mass / unseen);
       mass = at.residual_mass(b);
       // Nothing is left: the rest of q matches the residual, the flip was certain and only rounding refused it. Never
       // in exact arithmetic.
       if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
     return random.emit(at.residual(b));
+  }
+
+  template <class Scalar>
+  static constexpr Scalar largest = std::numeric_limits<Scalar>::max();
+  /// What is unseen may be so little that the quotient overflows, and infinity times q = 0 is no number; no residual
+  /// tells the largest number from a greater one.
+  template <class Scalar>
+  DRAFTPROOF_DEVICE static Scalar finite(const Scalar& b) {
+    if constexpr (std::numeric_limits<Scalar>::has_infinity)
+      return b < largest<Scalar> ? b : Scalar(largest<Scalar>);
+    else
+      return b;
   }
 };
 

@@ -28,6 +28,8 @@ TEST(Row, NamesFileArrayRowAndToken) {
       {"x.npz: target, row 3, token 1: found NaN"});
   expect_input_error([&] { check_row(std::vector{0.5, 0.75, -0.25}, place); }, {"row 3, token 2: found -0.25"});
   expect_input_error([&] { check_row(std::vector{infinity, 0.5}, place); }, {"row 3, token 0: found inf"});
+  expect_input_error([&] { check_row(std::vector{0.5, -infinity}, place); }, {"row 3, token 1: found -inf"});
+  expect_input_error([&] { check_row(std::vector{nan, nan}, place); }, {"row 3, token 0: found NaN"});
 }
 
 TEST(Row, RefusesSumsBeyondTheTolerance) {

@@ -1,6 +1,9 @@
 // Each property of paths can fail: a verifier or a drafter that is wrong in the one way it looks for is reported.
 #include <gtest/gtest.h>
 
+#include <draftproof/mutants/non_strict_compare.hpp>
+#include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
+#include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
 #include <draftproof/properties/paths/laws/state_law.hpp>
 #include <draftproof/properties/paths/path_erased.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
@@ -21,7 +24,7 @@ const AnyPathVerifier& verifier_of() {
 }
 template <class V>
 PathProof proof_of() {
-  return prove(verifier_of<V>(), iid_paths(), {.instances = 96});
+  return prove(verifier_of<V>(), iid_paths(), {.instances = 96, .tier = std::nullopt});
 }
 template <class D>
 PathProof proof_with_drafter(ExplorerLimits limits = {}) {
@@ -152,10 +155,25 @@ TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
+TEST(PathProperties, CountersSeeACountBesideTheTokens) {
+  expect_violated(proof_of<mutants::paths::AcceptedCountsRejectedOne>(), "counters");
+}
+TEST(PathProperties, DeterminismSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "determinism");
+}
+TEST(PathProperties, DrawLedgerSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "draw_ledger");
+}
+TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
+  expect_violated(proof_of<WalkOf<mutants::NonStrictCompare>>(), "edge_coins");
+}
+TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
+
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
-      "completed_law", "declared_law", "disjoint_supports", "drafter_invariance", "equal_laws", "fixed_tree_law",
-      "one_path",      "process_law",  "relabelling",       "state_law",          "tau_bounds"};
+      "completed_law", "counters",   "declared_law", "determinism",    "disjoint_supports", "drafter_invariance",
+      "draw_ledger",   "edge_coins", "equal_laws",   "fixed_tree_law", "one_path",          "process_law",
+      "relabelling",   "state_law",  "tau_bounds",   "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

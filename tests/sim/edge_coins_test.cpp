@@ -1,4 +1,5 @@
-// Scripted coins at the ends of the unit interval, for every verifier that was found: what no sample would ever see.
+// The largest coins on rows that no small integer weights give, for every verifier that was found. What goes for any
+// instance is a property: edge_coins, edge_rows and strict_grid of properties/laws.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/registry.hpp>
@@ -45,19 +46,6 @@ void for_each_verifier(auto&& chosen, auto&& visit) {
   EXPECT_GT(visited, 0);
 }
 
-TEST(EdgeCoins, UniformZeroDoesNotAcceptATokenOfProbabilityZero) {
-  const Laws laws{{0, 0.5, 0, 0.5}, {0.5, 0.25, 0.25, 0}};
-  for_each_verifier([](const Info&) { return true; },
-                    [&](const AnyVerifier& verifier) {
-                      for (const auto& drafts : {std::vector<Token>{0}, {2}, {0, 2}, {2, 0}}) {
-                        if (!verifier.takes(static_cast<int>(drafts.size()))) continue;
-                        const Verdict verdict = play(verifier, laws, drafts, all(0));
-                        EXPECT_EQ(verdict.token % 2, 1) << "emitted " << verdict.token << ", which has p = 0";
-                        EXPECT_EQ(verdict.accepted, none_accepted);
-                      }
-                    });
-}
-
 /// Schemes that test drafts one by one. Enumerated plans share a set's mass on a grid of 2^-52 and may leave that
 /// much over: they are held to exactness in fractions instead.
 constexpr bool tests_drafts(const Info& info) { return info.cannot.simulate.empty(); }
@@ -87,17 +75,6 @@ TEST(EdgeCoins, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
                                                static_cast<Token>((seed + 3) % 7)});
                         EXPECT_GE(play(verifier, {row, row}, drafts, all(largest_word)).accepted, 0);
                       }
-                    });
-}
-
-TEST(EdgeCoins, UniformOnTheThresholdRejects) {
-  const Laws laws{{0.25, 0.75}, {0.5, 0.5}};  // p / q = 1/2 on token 0, exactly
-  for_each_verifier([](const Info& info) { return info.claims.one_draft_is_single_draft; },
-                    [&](const AnyVerifier& verifier) {
-                      const Verdict on = play(verifier, laws, {0}, all(Tape::word(0.5)));
-                      EXPECT_EQ(on.accepted, none_accepted);
-                      EXPECT_EQ(on.token, 1);
-                      EXPECT_EQ(play(verifier, laws, {0}, all(Tape::word(0.5) - 1)).accepted, 0);
                     });
 }
 

@@ -1,0 +1,38 @@
+// Single-draft sampling whose residual draw is a race in the noise the draft was drawn by.
+//
+//   E_x      noise of stream 0           the draft is argmin E / q, the correction argmin E / (p - q)+
+//
+// Source: vllm-project/vllm#47386, fixed by #54282. That x won the race of q at time T says of every other clock that
+// it shows more than q T: the correction leans to tokens with little q. Exact where the residual has one token, so V
+// = 3 is the smallest. By hand, as what is left of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1
+// 3)/12 gives (10 11 9)/30, TV 1/30. No explorer can walk noise; the ledger sees whose words are read, trials see the
+// law.
+#pragma once
+
+#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct DraftNoiseReused {
+  static constexpr Info info{.name = "draft_noise_reused",
+                             .summary = "draw the correction by the race noise that drew the draft",
+                             .source = "vllm-project/vllm#47386, fixed by #54282",
+                             .drafts = DraftLaws{"races"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .cannot = {.explore = "its correction is drawn by noise that the drafter reads too"}};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    const auto left = [&at](Token y) {
+      const auto weight = at.target(y) - at.proposal(y);
+      return weight > at.zero() ? weight : at.zero();
+    };
+    return {race<1>(at.laws(), 0, 1, 1, left, random)[0].token, none_accepted};
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,58 @@
+// Single-draft sampling whose residual draw compares a float uniform with float running sums, and returns the last id
+// when rounding leaves no bucket for it.
+//
+//   u        24 bits, the largest 1 - 2^-24
+//   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
+//
+// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of products and sums, whatever the
+// weight of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
+#pragma once
+
+#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct FallbackToLastId {
+  static constexpr Info info{.name = "fallback_to_last_id",
+                             .summary = "emit the last id when float running sums end below the uniform",
+                             .source = "sgl-project/sglang#22643",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .cannot = {.device = "its draw scans the vocabulary in one thread"}};
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    const auto residual = at.residual(at.one());
+    return random.emit(
+        FloatSums<decltype(residual)>{residual, at.vocabulary(), static_cast<double>(at.residual_mass(at.one()))});
+  }
+
+ private:
+  template <class W>
+  struct FloatSums {
+    const W& weights;
+    int vocabulary;
+    double total;
+
+    Token draw(std::uint64_t word) const {
+      const float u = static_cast<float>(word >> 40) * 0x1p-24f, scale = 1 / static_cast<float>(total);
+      float sum = 0;
+      Token drawn = no_token;
+      weights.for_each([&](Token x, const auto& weight) {
+        sum += static_cast<float>(weight) * scale;
+        if (drawn == no_token && u < sum) drawn = x;
+      });
+      return drawn == no_token ? vocabulary - 1 : drawn;
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      weights.for_each(visit);
+    }
+  };
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,40 @@
+// Single-draft sampling with a coin that accepts on its threshold too: u q <= p, with u in [0, 1).
+//
+//   u        one coin     0 happens: a draft with p = 0 is then kept
+//
+// Source: sgl-project/sglang#35771. Off by 2^-53 a test, so no law and no sample shows it: exact to an explorer. On a
+// grid of b bits it is off by a cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+#pragma once
+
+#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct NonStrictCompare {
+  static constexpr Info info{.name = "non_strict_compare",
+                             .summary = "accept while u q <= p, on the threshold too",
+                             .source = "sgl-project/sglang#35771",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true}};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+
+ private:
+  /// A real-valued coin is on its threshold with probability 0.
+  template <class Scalar, class R>
+  DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
+    if constexpr (requires { random.next(Purpose::flip); })
+      return unit_interval(random.next(Purpose::flip)) * static_cast<double>(q) <= static_cast<double>(p);
+    else
+      return random.flip(p, q);
+  }
+};
+
+}  // namespace draftproof::mutants

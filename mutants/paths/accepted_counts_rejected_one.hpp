@@ -1,0 +1,41 @@
+// Token verification whose count of accepted tokens starts at the refused position and tosses another coin for it.
+//
+//   n        accepted of the extra token     tokens that it says were accepted
+//
+// Source: flashinfer-ai/flashinfer, chain kernel, reading of the source. Tokens are unaffected, so no law shows it:
+// the count is at odds with the emitted list. Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with 1/2, and counted as
+// accepted with 1/2 of that.
+#pragma once
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct AcceptedCountsRejectedOne {
+  static constexpr Info info{
+      .name = "accepted_counts_rejected_one",
+      .summary = "token verification that tosses a coin for the refused token again to count it",
+      .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    for (int i = 0; i < steps.length(); ++i) {
+      if (random.flip(steps.target(i), steps.proposal(i))) continue;
+      int counted = i;
+      while (counted < steps.length() && random.flip(steps.target(counted), steps.proposal(counted))) ++counted;
+      Verdict extra = random.emit(steps.correction(i, steps.one()));
+      extra.accepted = counted;
+      return {steps.node(i), extra};
+    }
+    Verdict extra = random.emit(steps.bonus());
+    extra.accepted = steps.length();
+    return {steps.node(steps.length()), extra};
+  }
+};
+
+}  // namespace draftproof::mutants::paths

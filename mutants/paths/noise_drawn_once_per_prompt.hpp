@@ -1,0 +1,62 @@
+// Token verification whose coins are drawn when its state is made and read again in every later iteration.
+//
+//   u_i      plan       coin of position i, and one word for the token that ends the passage: drawn once
+//
+// Source: Infini-AI-Lab/Sequoia, reading of the source. Every iteration alone has the right law, so an explorer,
+// which starts each branch anew, finds it exact; two iterations with p=(1 1)/2 end in equal tokens. Seen by whoever
+// decides twice on one state.
+#pragma once
+
+#include <vector>
+
+#include <draftproof/sim/block_rule.hpp>
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct NoiseDrawnOncePerPrompt {
+  static constexpr Info info{
+      .name = "noise_drawn_once_per_prompt",
+      .summary = "token verification with the coins of its first iteration in every later one",
+      .source = "Infini-AI-Lab/Sequoia, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .cannot = {.simulate = "its words stay with its plan: trials would depend on their order",
+                 .fresh = "its words stay with its plan: trials would depend on their order"}};
+
+  /// Words of coins, then that of the last draw.
+  using Kept = std::vector<std::uint64_t>;
+
+  template <class L>
+  Kept prepare(const Contexts<L>&, const TreeShape&) const {
+    return {};
+  }
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, [[maybe_unused]] Kept& kept, R& random) const {
+    const PlainSteps<L> steps(at);
+    const int length = steps.length();
+    if constexpr (requires { random.next(Purpose::flip); }) {
+      if (kept.empty()) {
+        for (int i = 0; i < length; ++i) kept.push_back(random.next(Purpose::flip));
+        kept.push_back(random.next(Purpose::emit));
+      }
+      const std::size_t coins = kept.size() - 1;
+      for (int i = 0; i < length; ++i) {
+        const double u = unit_interval(kept[static_cast<std::size_t>(i) % coins]);
+        if (!(u * static_cast<double>(steps.proposal(i)) < static_cast<double>(steps.target(i))))
+          return {steps.node(i), {steps.correction(i, steps.one()).draw(kept.back()), none_accepted}};
+      }
+      return {steps.node(length), {steps.bonus().draw(kept.back()), none_accepted}};
+    } else {
+      for (int i = 0; i < length; ++i)
+        if (!random.flip(steps.target(i), steps.proposal(i)))
+          return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+      return {steps.node(length), random.emit(steps.bonus())};
+    }
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,40 @@
+// A few iterations one after the other on seeded words, each from where the one before ended and with what it
+// carries: what properties of single draws look at in schemes of paths.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <draftproof/properties/paths/path_examination.hpp>
+#include <draftproof/properties/paths/path_played.hpp>
+
+namespace draftproof {
+
+/// Iteration t of a run: what it started from and what it did.
+struct Iteration {
+  DraftTree tree;
+  Carry<double> carry;
+  PlayedPassage played;
+};
+
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider`; words are those
+/// of trials 0 .. count - 1. Stops where a passage leads nowhere.
+template <class Visit>
+void run_iterations(const PathExamination& at, const DoubleContexts& contexts, PathPlayable& decider,
+                    std::uint64_t count, Visit visit) {
+  const auto process = at.verifier().process_on(contexts);
+  int context = 0;
+  Carry<double> carry;
+  for (std::uint64_t t = 0; t < count; ++t) {
+    TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
+    Iteration one{drafted(at.drafter(), contexts, at.instance().shape, drafting, context), carry, {}};
+    one.played = play(decider, one.tree, carry, verifying);
+    visit(t, one, drafting, verifying);
+    const Passage& passage = one.played.passage;
+    if (support_fault(passage, one.tree, contexts)) return;
+    carry = process ? process->after(one.tree, carry, passage) : Carry<double>{};
+    context = contexts.next(one.tree.context(passage.node), passage.extra.token);
+  }
+}
+
+}  // namespace draftproof

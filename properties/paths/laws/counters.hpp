@@ -1,0 +1,33 @@
+// What a scheme counts is what it emits: a passage that says how many drafts it accepted (its extra token's
+// `accepted`) emits as many and one more, and never more than were drafted. Tokens say nothing about it: a wrong
+// counter goes with the right law. Seeded, deterministic.
+#pragma once
+
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
+struct Counters {
+  static constexpr std::string_view name = "counters";
+  static constexpr std::string_view about = "the number of accepted drafts is that of the emitted ones";
+  static constexpr int every = 2;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::edge;
+  static constexpr std::uint64_t iterations = 12;
+
+  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
+  static Answer check(PathExamination& at) {
+    const auto contexts = double_contexts(at.instance());
+    const auto decider = at.verifier().play_on(contexts, at.instance().shape);
+    std::optional<std::string> wrong;
+    run_iterations(at, contexts, *decider, iterations,
+                   [&](std::uint64_t t, const Iteration& one, const DealtWords&, const DealtWords&) {
+                     if (auto fault = count_fault(one.played.passage, one.tree); fault && !wrong)
+                       wrong = "iteration " + std::to_string(t) + " " + *fault;
+                   });
+    return Answer::held_if(!wrong, [&] { return *wrong; });
+  }
+};
+
+}  // namespace draftproof::laws::paths

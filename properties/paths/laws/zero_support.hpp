@@ -1,0 +1,32 @@
+// No iteration emits a token that the target does not have, and none ends without a token, from one iteration to the
+// next: a count above zero is a proof of failure. Seeded, deterministic.
+#pragma once
+
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
+struct ZeroSupport {
+  static constexpr std::string_view name = "zero_support";
+  static constexpr std::string_view about = "no iteration emits a token with p = 0, or ends without one";
+  static constexpr int every = 2;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::edge;
+  static constexpr std::uint64_t iterations = 12;
+
+  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
+  static Answer check(PathExamination& at) {
+    const auto contexts = double_contexts(at.instance());
+    const auto decider = at.verifier().play_on(contexts, at.instance().shape);
+    std::optional<std::string> wrong;
+    run_iterations(at, contexts, *decider, iterations,
+                   [&](std::uint64_t t, const Iteration& one, const DealtWords&, const DealtWords&) {
+                     if (auto fault = support_fault(one.played.passage, one.tree, contexts))
+                       wrong = "iteration " + std::to_string(t) + " " + *fault;
+                   });
+    return Answer::held_if(!wrong, [&] { return *wrong; });
+  }
+};
+
+}  // namespace draftproof::laws::paths
