@@ -35,8 +35,7 @@ class Proving {
     const auto start = std::chrono::steady_clock::now();
     std::vector<const Property*> properties;
     for (const Property& property : Level::properties())
-      if (property.applies(verifier_, drafter_) && (!property.explores || verifier_.info().cannot.explore.empty()))
-        properties.push_back(&property);
+      if (asked_of(property, verifier_, drafter_)) properties.push_back(&property);
 
     std::vector<Sheet> sheets(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
@@ -66,14 +65,7 @@ class Proving {
     return proof;
   }
 
- private:
-  /// What one instance gave for each property asked.
-  struct Sheet {
-    std::vector<Answer> answers;
-    std::optional<Rational> distance{};
-    std::uint64_t leaves = 0;
-  };
-
+ protected:
   /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
   static Answer ask(const Property& property, Examination& at) {
     try {
@@ -83,15 +75,8 @@ class Proving {
     }
   }
 
-  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
-    Sheet sheet;
-    Examination at(verifier_, drafter_, instance, options_.limits);
-    for (const Property* property : properties)
-      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
-                                                                                    : Answer::not_applicable());
-    sheet.distance = distance_at(at);
-    sheet.leaves = at.leaves();
-    return sheet;
+  static bool asked_of(const Property& property, const Verifier& verifier, const Drafter& drafter) {
+    return property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty());
   }
 
   /// Of the output law to the target; none where it cannot be known.
@@ -102,6 +87,38 @@ class Proving {
     } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
       return std::nullopt;
     }
+  }
+
+  /// The finding of a violation, shrunk.
+  Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
+    Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
+    finding.instance = shrink(property, instance, finding.evidence);
+    finding.replay = fmt::format("draftproof prove {} --law {} --instance '{}'", verifier_.info().name,
+                                 drafter_.info().name, finding.instance->text());
+    return finding;
+  }
+
+  const Verifier& verifier() const { return verifier_; }
+  const Drafter& drafter() const { return drafter_; }
+  const ProofOptions& options() const { return options_; }
+
+ private:
+  /// What one instance gave for each property asked.
+  struct Sheet {
+    std::vector<Answer> answers;
+    std::optional<Rational> distance{};
+    std::uint64_t leaves = 0;
+  };
+
+  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
+    Sheet sheet;
+    Examination at(verifier_, drafter_, instance, options_.limits);
+    for (const Property* property : properties)
+      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
+                                                                                    : Answer::not_applicable());
+    sheet.distance = distance_at(at);
+    sheet.leaves = at.leaves();
+    return sheet;
   }
 
   static std::optional<DistanceOf<Instance>> largest_distance(const std::vector<Instance>& instances,
@@ -149,12 +166,10 @@ class Proving {
         finding.evidence = answer.evidence;
       }
       if (answer.status == Answer::Status::violated) {
-        finding.status = Status::violated;
-        finding.evidence = answer.evidence;
-        finding.instance = shrink(property, instances[n], finding.evidence);
-        finding.replay = fmt::format("draftproof prove {} --law {} --instance '{}'", verifier_.info().name,
-                                     drafter_.info().name, finding.instance->text());
-        return finding;
+        Finding violated = violation_of(property, instances[n], answer.evidence);
+        violated.held = finding.held;
+        violated.undecided = finding.undecided;
+        return violated;
       }
     }
     if (finding.held > 0)
