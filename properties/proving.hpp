@@ -2,6 +2,7 @@
 // property shrunk. Findings depend on the instances alone, not on threads.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -96,6 +97,11 @@ class Proving {
     finding.replay = fmt::format("draftproof prove {} --law {} --instance '{}'", verifier_.info().name,
                                  drafter_.info().name, finding.instance->text());
     return finding;
+  }
+
+  /// Whether the property decides losslessness.
+  static bool decides(const Property& property) {
+    return std::find(Level::decisive.begin(), Level::decisive.end(), property.name) != Level::decisive.end();
   }
 
   const Verifier& verifier() const { return verifier_; }

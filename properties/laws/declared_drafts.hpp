@@ -28,7 +28,10 @@ struct DeclaredDrafts {
     const auto drafts = static_cast<std::size_t>(at.instance().drafts);
     std::map<Tokens, Rational, ShorterFirst> drawn;
     const bool whole = at.each_tuple([&](std::span<const Token> tuple, const Rational& probability) {
-      for (std::size_t n = 0; n <= tuple.size(); ++n) drawn[Tokens(tuple.begin(), tuple.begin() + n)] += probability;
+      for (std::size_t n = 0; n <= tuple.size(); ++n) {
+        const auto prefix = tuple.first(n);
+        drawn[Tokens(prefix.begin(), prefix.end())] += probability;
+      }
     });
     if (!whole) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     for (const auto& [prefix, mass] : drawn) {

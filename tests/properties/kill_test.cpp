@@ -1,0 +1,167 @@
+// The kill matrix as a test: every mutant is caught, on an instance a person can check; no correct verifier is
+// accused; what a mutant says it distorts exists.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/hunting.hpp>
+#include <draftproof/properties/kill_matrix.hpp>
+#include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/properties/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+const KillMatrix& whole_kill_matrix() {
+  static const KillMatrix matrix = kill_matrix({.controls = 12});
+  return matrix;
+}
+
+const GateFinding& catcher_of(const KillRow& row) { return row.findings[static_cast<std::size_t>(row.first)]; }
+
+TEST(KillMatrix, CatchesEveryMutant) {
+  std::set<std::string> levels;
+  for (const KillRow& row : whole_kill_matrix().rows) {
+    levels.insert(row.level);
+    EXPECT_TRUE(row.caught()) << row.name << " with " << row.partner << " survives " << row.instances << " instances";
+    EXPECT_FALSE(row.distorts.empty()) << row.name << " names no correct rule";
+  }
+  EXPECT_EQ(levels, (std::set<std::string>{"drafters", "paths", "position"}));
+}
+
+TEST(KillMatrix, AccusesNoCorrectVerifier) {
+  std::set<std::string> verifiers;
+  for (const ControlRow& row : whole_kill_matrix().controls) {
+    verifiers.insert(row.level + " " + row.name);
+    EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->check << " on "
+                              << row.accused->instance;
+    EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
+  }
+  const auto correct = [](const auto& found) {
+    return std::count_if(found.begin(), found.end(), [](const auto& v) { return v->kind() == Kind::verifier; });
+  };
+  EXPECT_EQ(std::ssize(verifiers), correct(registry().verifiers()) + correct(path_registry().verifiers()));
+}
+
+TEST(KillMatrix, CounterexamplesFitOnALine) {
+  for (const KillRow& row : whole_kill_matrix().rows) {
+    if (!row.caught()) continue;
+    const GateFinding& first = catcher_of(row);
+    EXPECT_FALSE(first.evidence.empty()) << row.name;
+    EXPECT_NE(first.replay.find("draftproof prove "), std::string::npos) << row.name;
+    if (row.level == "paths") {
+      const PathInstance at = PathInstance::parse(first.instance);
+      EXPECT_LE(at.vocabulary(), 4) << row.name << " on " << first.instance;
+      EXPECT_LE(at.shape.drafts, 3) << row.name << " on " << first.instance;
+      // The cap at the last peak is that of block verification up to three tokens.
+      EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << row.name << " on " << first.instance;
+    } else {
+      const Instance at = Instance::parse(first.instance);
+      EXPECT_LE(at.vocabulary(), 4) << row.name << " on " << first.instance;
+      EXPECT_LE(at.drafts, 3) << row.name << " on " << first.instance;
+    }
+  }
+}
+
+TEST(KillMatrix, ALawThatIsWrongIsCaughtAsSuch) {
+  // Drafters by their own law, everything else by what decides losslessness: no mutant hides behind a lesser check.
+  for (const KillRow& row : whole_kill_matrix().rows) {
+    const auto violated = [&row](std::string_view check) {
+      return std::any_of(row.findings.begin(), row.findings.end(), [check](const GateFinding& finding) {
+        return finding.check == check && finding.status == Status::violated;
+      });
+    };
+    if (row.level == "drafters") EXPECT_TRUE(violated("declared_drafts")) << row.name;
+    if (row.level == "paths") EXPECT_TRUE(violated("completed_law") || violated("process_law")) << row.name;
+    if (row.level != "paths") EXPECT_TRUE(violated("exact_law")) << row.name;
+  }
+}
+
+TEST(KillMatrix, LossyRowsSayHowFar) {
+  int lossy = 0;
+  for (const KillRow& row : whole_kill_matrix().rows) {
+    if (!row.lossy) continue;
+    ++lossy;
+    ASSERT_TRUE(row.distance) << row.name;
+    EXPECT_GT(*row.distance, 0) << row.name;
+    EXPECT_FALSE(row.farthest.empty()) << row.name;
+  }
+  EXPECT_GE(lossy, 6);
+}
+
+TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
+  // The same search on a correct rule: a matrix that catches everything it is given would prove nothing.
+  const AnyVerifier& verifier = *registry().verifier("single_draft");
+  const AnyDrafter& drafter = *registry().drafter("iid");
+  const ProofOptions options{.instances = 60};
+  const auto found =
+      Hunting<PositionLevel>(verifier, drafter, options).hunt(instances_for(verifier, drafter, options), 0);
+  EXPECT_EQ(found.first, -1);
+  EXPECT_EQ(found.instances, 60);
+}
+
+TEST(KillMatrix, IsCleanOnlyWithoutSurvivorsAndWithoutAccusations) {
+  KillMatrix matrix;
+  EXPECT_TRUE(matrix.clean());
+  matrix.rows.push_back(kill_row("batch", "caught", {{.check = "rows_alone", .status = Status::violated}}));
+  EXPECT_TRUE(matrix.clean());
+  matrix.controls.push_back({.level = "position", .name = "right", .law = "iid"});
+  EXPECT_TRUE(matrix.clean());
+  auto accusing = matrix;
+  accusing.controls.back().accused = GateFinding{.check = "exact_law"};
+  EXPECT_FALSE(accusing.clean());
+  matrix.rows.push_back(kill_row("batch", "survives", {{.check = "rows_alone", .status = Status::held}}));
+  EXPECT_FALSE(matrix.clean());
+}
+
+TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
+  for (const auto& mutant : registry().verifiers()) {
+    if (mutant->kind() != Kind::mutant) continue;
+    const Info& info = mutant->info();
+    const AnyVerifier* rule = registry().verifier(info.distorts);
+    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
+    for (const AnyDrafter* drafter : registry().drafters_of(info))
+      EXPECT_TRUE(rule->info().drafts.includes(drafter->info().name))
+          << info.name << " takes " << drafter->info().name << ", " << info.distorts << " does not";
+  }
+  for (const auto& mutant : path_registry().verifiers()) {
+    if (mutant->kind() != Kind::mutant) continue;
+    const Info& info = mutant->info();
+    const AnyPathVerifier* rule = path_registry().verifier(info.distorts);
+    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
+  }
+}
+
+TEST(Mutants, CorrectVerifiersDistortNothing) {
+  for (const auto& verifier : registry().verifiers())
+    if (verifier->kind() == Kind::verifier) EXPECT_TRUE(verifier->info().distorts.empty()) << verifier->info().name;
+}
+
+TEST(WrongDrafters, AreFoundByNameAndKeptFromSurveys) {
+  EXPECT_GE(registry().wrong_drafters().size(), 4u);
+  for (const auto& drafter : registry().wrong_drafters()) {
+    EXPECT_EQ(registry().drafter(drafter->info().name), drafter.get());
+    const AnyDrafter* posed = registry().drafter(drafter->info().poses_as);
+    ASSERT_TRUE(posed) << drafter->info().poses_as;
+    EXPECT_FALSE(posed->info().poses());
+    for (const auto& verifier : registry().verifiers()) {
+      const auto offered = registry().drafters_of(verifier->info());
+      EXPECT_EQ(std::count(offered.begin(), offered.end(), drafter.get()), 0) << verifier->info().name;
+    }
+    const auto wrong = registry().wrong_drafters_of(registry().verifier("single_draft")->info());
+    EXPECT_EQ(std::count(wrong.begin(), wrong.end(), drafter.get()), drafter->info().poses_as == "iid" ? 1 : 0);
+  }
+}
+
+TEST(DeclaredDrafts, EveryDrafterStatesItsLaw) {
+  const auto rows = Instance::parse("p=(1 1 1 1)/4 q=(4 3 2 1)/10 q=(1 2 3 4)/10 K=2").rows();
+  for (const auto& drafter : registry().drafters())
+    EXPECT_EQ(drafter->declared_mass(rows, 2, {}), Rational(1)) << drafter->info().name;
+}
+
+}  // namespace
+}  // namespace draftproof
