@@ -31,16 +31,17 @@ struct IidVerifiedAsWorCountingRepeats {
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
       const auto unseen = at.mass_without(0, seen, count);
-      // A one-token q repeats for ever, and under a wrong law a residual can end before the drafts do: the rule has
-      // nothing to say there, and what is left, or p, is all there is to draw from.
+      // A one-token q repeats for ever: the rule has nothing to say there.
       if (!(unseen > at.zero())) break;
       if (!among(x, seen, count)) {
         if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
         seen[count++] = x;
       }
-      b += mass / unseen;
-      mass = at.residual_mass(b);
-      if (!(mass > at.zero())) return random.emit(at.residual(at.zero()));
+      // Under a wrong law a residual can end before the drafts do: then what was left is all there is to draw from.
+      const typename P::Scalar next = b + mass / unseen, rest = at.residual_mass(next);
+      if (!(rest > at.zero())) break;
+      b = next;
+      mass = rest;
     }
     return random.emit(at.residual(b));
   }

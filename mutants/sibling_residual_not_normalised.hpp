@@ -25,10 +25,12 @@ struct SiblingResidualNotNormalised {
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
       if (random.flip(at.target(x) - b * at.proposal(x), at.proposal(x))) return accepted(x, k);
-      b += at.one();
+      // Too strict a test can outlast the residual: then what was left before it is all there is to draw from.
+      const auto next = b + at.one();
+      if (!(at.residual_mass(next) > at.zero())) break;
+      b = next;
     }
-    // Too strict a test can outlast the residual: then p is all there is to draw from.
-    return random.emit(at.residual(at.residual_mass(b) > at.zero() ? b : at.zero()));
+    return random.emit(at.residual(b));
   }
 };
 

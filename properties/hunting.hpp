@@ -1,9 +1,10 @@
 // The search for a mutant's smallest trace, over a level: instances small first, every property asked of each until
 // it is violated, and the first violation of each shrunk. A proof asks everything; a hunt stops when it knows enough.
 //
-// Order within an instance: what decides losslessness, then the other proofs, edges, and trials. Once something has
-// caught the mutant the other properties get `further` instances more to say so too, and trials are run no longer:
-// they would say again, at a price, what a proof has said.
+// Order within an instance: what decides losslessness, then the other proofs, edges, and trials. A
+// property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the hunt
+// goes on to what decides; then the others get `further` instances more to say so too. Trials are run no longer once
+// a proof has spoken: they would say it again, at a price.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +23,9 @@ template <class Level>
 struct HuntOf {
   std::vector<GateFinding> findings{};  ///< one per property asked; `work` is what was walked until it was violated
   int first = -1;                       ///< index of the finding that caught it first
+  int decided = -1;                     ///< of the one that decides losslessness, if violated
   int instances = 0;                    ///< examined
   std::uint64_t leaves = 0;             ///< branches walked for all of them
-  std::optional<typename Level::Instance> counterexample{};  ///< of the first finding
   std::optional<DistanceOf<typename Level::Instance>> distance{};
   double seconds = 0;
 };
@@ -53,7 +54,7 @@ class Hunting : private Proving<Level> {
     for (const Instance& instance : instances) {
       if (this->options().stop && this->options().stop->load(std::memory_order_relaxed)) break;
       if (!Examination::possible(this->verifier(), this->drafter(), instance)) continue;
-      if (found.first >= 0 && left-- == 0) break;
+      if (found.decided >= 0 && left-- == 0) break;
       ++found.instances;
       examine(instance, properties, found);
     }
@@ -85,10 +86,8 @@ class Hunting : private Proving<Level> {
       if (answer.status == Answer::Status::violated) {
         const auto violation = this->violation_of(*properties[n], instance, answer.evidence);
         finding = gate_finding(violation, finding.tier, found.leaves);
-        if (found.first < 0) {
-          found.first = static_cast<int>(n);
-          found.counterexample = violation.instance;
-        }
+        if (found.first < 0) found.first = static_cast<int>(n);
+        if (found.decided < 0 && Base::decides(*properties[n])) found.decided = static_cast<int>(n);
       } else if (answer.status == Answer::Status::held && finding.status == Status::skipped) {
         finding.status = Status::held;
       } else if (answer.status == Answer::Status::undecided) {

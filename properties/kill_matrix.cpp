@@ -53,6 +53,7 @@ KillRow hunted(std::string level, const typename Level::Verifier& verifier, cons
               .lossy = verifier.info().promise == Promise::lossy,
               .findings = std::move(found.findings),
               .first = found.first,
+              .decided = found.decided,
               .instances = found.instances,
               .work = found.leaves,
               .seconds = found.seconds};

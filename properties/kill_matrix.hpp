@@ -1,7 +1,7 @@
 // The kill matrix: every subject that is wrong on purpose against every property, and every correct one as a control.
 //
 //   row       a mutant of one position, of paths, a wrong drafter; of a component, what its examination found
-//   caught    some property is violated; the first one decides what "caught by" says
+//   caught    some property is violated; the first one in order of instances is "caught by"
 //   control   a correct verifier with a right drafter, which nothing may accuse
 //
 // Cost: mutants are let go soon after they are caught; controls pay for a short proof each. A mutant written for
@@ -35,6 +35,7 @@ struct KillRow {
   bool lossy = false;                   ///< lossy by design: its distance is the result
   std::vector<GateFinding> findings{};  ///< one per check asked
   int first = -1;                       ///< index of the one that caught it
+  int decided = -1;                     ///< of the one whose counterexample is shown: what decides, if violated
   int instances = 0;                    ///< examined
   std::uint64_t work = 0;               ///< branches walked, or trials run
   std::optional<double> distance{};     ///< largest total variation to the target seen, where the law is known
@@ -42,6 +43,9 @@ struct KillRow {
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
+  /// What caught it, and the finding whose counterexample says most; null for a survivor.
+  const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
+  const GateFinding* shown() const { return decided >= 0 ? &findings[static_cast<std::size_t>(decided)] : catcher(); }
 };
 
 struct ControlRow {

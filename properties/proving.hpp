@@ -14,6 +14,7 @@
 
 #include <draftproof/properties/proof.hpp>
 #include <draftproof/properties/property.hpp>
+#include <draftproof/properties/small_weights.hpp>
 #include <draftproof/sim/threads.hpp>
 
 namespace draftproof {
@@ -142,21 +143,22 @@ class Proving {
     return distance;
   }
 
-  /// Greedy descent: the first simpler instance that still violates, until none does.
+  /// Greedy descent: the first simpler instance that still violates, until none does; then the lightest of its shape.
   Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
-    for (bool shrunk = true; shrunk;) {
-      shrunk = false;
-      for (const Instance& candidate : simpler(instance)) {
+    const auto step = [&](const std::vector<Instance>& candidates) {
+      for (const Instance& candidate : candidates) {
         if (!Examination::possible(verifier_, drafter_, candidate)) continue;
         Examination at(verifier_, drafter_, candidate, options_.limits);
         if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
           instance = candidate;
           evidence = answer.evidence;
-          shrunk = true;
-          break;
+          return true;
         }
       }
-    }
+      return false;
+    };
+    while (step(simpler(instance))) continue;
+    step(of_small_weights(instance));
     return instance;
   }
 

@@ -23,10 +23,6 @@ std::string_view to_text(Tier tier) {
   return "";
 }
 
-const GateFinding* catcher(const KillRow& row) {
-  return row.caught() ? &row.findings[static_cast<std::size_t>(row.first)] : nullptr;
-}
-
 /// Every other check that was violated.
 std::string also(const KillRow& row) {
   std::string text;
@@ -37,7 +33,7 @@ std::string also(const KillRow& row) {
 }
 
 Cell caught_by(const KillRow& row) {
-  if (const GateFinding* first = catcher(row))
+  if (const GateFinding* first = row.catcher())
     return {fmt::format("{} ({})", first->check, to_text(first->tier)), Tone::good};
   return {"not caught", Tone::bad};
 }
@@ -46,7 +42,7 @@ nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
   nlohmann::ordered_json data{{"level", row.level},        {"mutant", row.name},           {"distorts", row.distorts},
                               {"with", row.partner},       {"lossy_by_design", row.lossy}, {"caught", row.caught()},
                               {"instances", row.instances}};
-  if (const GateFinding* first = catcher(row))
+  if (const GateFinding* first = row.catcher())
     data["first"] = {{"check", first->check},       {"tier", to_text(first->tier)},
                      {"work", first->work},         {"counterexample", first->instance},
                      {"evidence", first->evidence}, {"replay", first->replay}};
@@ -67,12 +63,12 @@ Section table_of(std::string title, const std::vector<const KillRow*>& rows, std
   if (timings) section.table.columns.push_back({"seconds", true});
   section.table.columns.push_back({"smallest counterexample"});
   for (const KillRow* row : rows) {
-    const GateFinding* first = catcher(*row);
+    const GateFinding* first = row->catcher();
     std::vector<Cell> cells{{row->name}, {row->distorts}, {row->partner}, caught_by(*row), {also(*row)}};
     if (lossy) cells.push_back({row->distance ? fmt::format("{:.4f}", *row->distance) : "-"});
     cells.push_back({first ? grouped(first->work) : "-"});
     if (timings) cells.push_back({fmt::format("{:.2f}", row->seconds), Tone::faint});
-    cells.push_back({first ? first->instance : "-"});
+    cells.push_back({first ? row->shown()->instance : "-"});
     section.table.rows.push_back(std::move(cells));
   }
   return section;
@@ -81,9 +77,9 @@ Section table_of(std::string title, const std::vector<const KillRow*>& rows, std
 Section replays_of(const KillMatrix& matrix) {
   Section section{.title = "How to see each again"};
   for (const KillRow& row : matrix.rows)
-    if (const GateFinding* first = catcher(row)) {
-      section.before.push_back(fmt::format("  {}: {}", row.name, first->evidence));
-      section.before.push_back("    " + first->replay);
+    if (const GateFinding* shown = row.shown()) {
+      section.before.push_back(fmt::format("  {}: {} violated, {}", row.name, shown->check, shown->evidence));
+      section.before.push_back("    " + shown->replay);
     }
   return section;
 }
