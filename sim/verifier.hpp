@@ -61,7 +61,7 @@ using WalkedDrafter = typename detail::WalkedDrafter<D>::type;
 namespace detail {
 template <class D>
 struct DeclaredDrafter {
-  using type = WalkedDrafter<D>;
+  using type = draftproof::WalkedDrafter<D>;
 };
 template <class D>
 requires(D::info.poses()) struct DeclaredDrafter<D> {

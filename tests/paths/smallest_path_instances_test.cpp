@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         SmallestPath{"block_clipped_tests", "iid_paths", toy_path, {1, 1}, Rational(1, 6)},
         SmallestPath{"hsd_repository", "iid_paths", toy_path, {1, 2}, Rational(1, 9)},
         SmallestPath{"gbv_unskewed", "iid_paths", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {3, 1}, Rational(1, 4)},
-        SmallestPath{"gbv_ties_differ", "iid_paths", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {2, 1}, Rational(1, 6)},
+        SmallestPath{"gbv_ties_differ", "iid_paths", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {1, 2}, Rational(1, 6)},
         SmallestPath{
             "traversal_sorted", "without_replacement_tree", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {1, 0}, Rational(1, 2)},
         SmallestPath{

@@ -168,5 +168,17 @@ TEST(DeclaredDrafts, EveryDrafterStatesItsLaw) {
     EXPECT_EQ(drafter->declared_mass(rows, 2, {}), Rational(1)) << drafter->info().name;
 }
 
+TEST(DeclaredDrafts, EveryDrafterDrawsWhatItDeclares) {
+  for (const auto& drafter : registry().drafters()) {
+    if (drafter->info().shared_noise()) continue;  // walks take the drafter whose law it declares
+    const Proof proof = prove(*registry().verifier("sample_and_match"), *drafter, {.instances = 240});
+    const auto found = std::find_if(proof.findings.begin(), proof.findings.end(),
+                                    [](const Finding& finding) { return finding.property == "declared_drafts"; });
+    ASSERT_NE(found, proof.findings.end());
+    EXPECT_EQ(found->status, Status::held) << drafter->info().name << ": " << found->evidence;
+    EXPECT_GE(found->held, 50) << drafter->info().name;
+  }
+}
+
 }  // namespace
 }  // namespace draftproof
