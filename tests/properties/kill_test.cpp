@@ -95,6 +95,21 @@ TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
   EXPECT_GE(lossy, 6);
 }
 
+TEST(KillMatrix, DoesNotDependOnThreads) {
+  const auto made = [](int threads) {
+    return kill_matrix({.proof = {.threads = threads}, .instances = 6, .further = 1, .controls = 1});
+  };
+  const KillMatrix one = made(1), three = made(3);
+  EXPECT_FALSE(one.clean()) << "some mutants take more than six instances";
+  ASSERT_EQ(one.rows.size(), three.rows.size());
+  for (std::size_t n = 0; n < one.rows.size(); ++n) {
+    EXPECT_EQ(one.rows[n].name, three.rows[n].name);
+    EXPECT_EQ(one.rows[n].work, three.rows[n].work) << one.rows[n].name;
+    EXPECT_EQ(one.rows[n].first, three.rows[n].first) << one.rows[n].name;
+    if (one.rows[n].caught()) EXPECT_EQ(one.rows[n].shown()->instance, three.rows[n].shown()->instance);
+  }
+}
+
 TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
   // The same search on a correct rule: a matrix that catches everything it is given would prove nothing.
   const AnyVerifier& verifier = *registry().verifier("single_draft");
