@@ -43,9 +43,12 @@ nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
                               {"with", row.partner},       {"lossy_by_design", row.lossy}, {"caught", row.caught()},
                               {"instances", row.instances}};
   if (const GateFinding* first = row.catcher())
-    data["first"] = {{"check", first->check},       {"tier", to_text(first->tier)},
-                     {"work", first->work},         {"counterexample", first->instance},
-                     {"evidence", first->evidence}, {"replay", first->replay}};
+    data["first"] = {{"check", first->check}, {"tier", to_text(first->tier)}, {"work", first->work}};
+  if (const GateFinding* shown = row.shown())
+    data["shown"] = {{"check", shown->check},
+                     {"counterexample", shown->instance},
+                     {"evidence", shown->evidence},
+                     {"replay", shown->replay}};
   for (const GateFinding& finding : row.findings)
     data["checks"].push_back(
         {{"check", finding.check}, {"tier", to_text(finding.tier)}, {"status", draftproof::to_text(finding.status)}});
