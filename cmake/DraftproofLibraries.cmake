@@ -8,6 +8,8 @@ draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::v
                  REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
+draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
+                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/tree_drafters REGISTRAR draftproof/properties/paths/register_path_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths

@@ -11,7 +11,8 @@ struct ArgmaxMatch {
   static constexpr Info info{.name = "argmax_match",
                              .summary = "emit the most probable token of p",
                              .source = "greedy verification used for sampling",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftLaws{"iid"},
+                             .distorts = "sample_and_match"};
 
   template <Laws L>
   DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {

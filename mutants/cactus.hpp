@@ -22,7 +22,8 @@ struct Cactus {
                              .source = "Cactus; residual reconstructed here",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   double divergence = 0.1;
 

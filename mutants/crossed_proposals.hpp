@@ -42,7 +42,8 @@ struct CrossedProposals : Mispaired<ReversedRows> {
   static constexpr Info info{.name = "crossed_proposals",
                              .summary = "recursive rejection with every draft tested against another's proposal",
                              .source = "row offsets as in NVIDIA/TensorRT-LLM#12588; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"}};
+                             .drafts = DraftLaws{"independent"},
+                             .distorts = "recursive_rejection_independent"};
 };
 
 }  // namespace draftproof::mutants

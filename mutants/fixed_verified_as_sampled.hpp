@@ -12,7 +12,8 @@ struct FixedVerifiedAsSampled {
   static constexpr Info info{.name = "fixed_verified_as_sampled",
                              .summary = "fixed top-K drafts tested as a draw without replacement",
                              .source = "mismatch of EAGLE-2 style trees and arXiv:2402.14160",
-                             .drafts = DraftLaws{"fixed_top_k"}};
+                             .drafts = DraftLaws{"fixed_top_k"},
+                             .distorts = "sample_and_match"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -16,7 +16,8 @@ struct IndependentVerifiedAsIid : Mispaired<FirstRow> {
   static constexpr Info info{.name = "independent_verified_as_iid",
                              .summary = "drafts of different proposals all tested against the first proposal",
                              .source = "one row of q kept for all draft models; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"}};
+                             .drafts = DraftLaws{"independent"},
+                             .distorts = "recursive_rejection_independent"};
 };
 
 }  // namespace draftproof::mutants

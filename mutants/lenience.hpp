@@ -16,7 +16,8 @@ struct Lenience {
                              .source = "Leviathan et al. 2023, arXiv:2211.17192, appendix",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   double lenience = 0.5;
 

@@ -34,7 +34,8 @@ struct MentoredDecoding {
                              .source = "mentored decoding; rule and proof derived here",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   double divergence = 0.1;
 

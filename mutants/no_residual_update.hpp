@@ -12,7 +12,8 @@ struct NoResidualUpdate {
   static constexpr Info info{.name = "no_residual_update",
                              .summary = "test every draft against p, as if none had been refused",
                              .source = "common slip of recursive rejection, arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftLaws{"iid"},
+                             .distorts = "recursive_rejection"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -16,7 +16,8 @@ struct ResampleFromTarget {
                              .summary = "after a refusal draw from p, not from (p - q)+",
                              .source = "slip reported as alibaba/rtp-llm#1295",
                              .drafts = DraftLaws{"iid"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

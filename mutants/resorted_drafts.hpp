@@ -44,7 +44,8 @@ struct ResortedDrafts : Resorted<verifiers::RecursiveRejection> {
   static constexpr Info info{.name = "resorted_drafts",
                              .summary = "recursive rejection of i.i.d. drafts sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftLaws{"iid"},
+                             .distorts = "recursive_rejection"};
 };
 
 }  // namespace draftproof::mutants

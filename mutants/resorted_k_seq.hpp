@@ -13,7 +13,8 @@ struct ResortedKSeq : Resorted<verifiers::KSeq> {
   static constexpr Info info{.name = "resorted_k_seq",
                              .summary = "K-SEQ of i.i.d. drafts sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2310.15141",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftLaws{"iid"},
+                             .distorts = "k_seq"};
 };
 
 }  // namespace draftproof::mutants

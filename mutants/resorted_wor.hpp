@@ -12,7 +12,8 @@ struct ResortedWor : Resorted<verifiers::RecursiveRejectionWor> {
   static constexpr Info info{.name = "resorted_wor",
                              .summary = "recursive rejection of drafts without replacement sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2402.14160",
-                             .drafts = DraftLaws{"without_replacement"}};
+                             .drafts = DraftLaws{"without_replacement"},
+                             .distorts = "recursive_rejection_wor"};
 };
 
 }  // namespace draftproof::mutants

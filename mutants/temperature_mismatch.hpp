@@ -19,7 +19,8 @@ struct TemperatureMismatch {
                              .summary = "drafts of q verified as if drawn from q at temperature 1/2",
                              .source = "family of vllm-project/vllm#9834; rule of arXiv:2211.17192",
                              .drafts = DraftLaws{"iid"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   template <Laws L>
   DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& laws, int) const {

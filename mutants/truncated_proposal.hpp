@@ -19,7 +19,8 @@ struct TruncatedProposal {
                              .summary = "drafts of q verified as if drawn from the two likeliest tokens of q",
                              .source = "mirror image of huggingface/transformers#47932; rule of arXiv:2211.17192",
                              .drafts = DraftLaws{"iid"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "single_draft"};
 
   /// The likeliest tokens of q; one twice where V = 1.
   template <class Scalar>

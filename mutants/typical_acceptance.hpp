@@ -35,7 +35,8 @@ struct TypicalAcceptance {
                              .summary = "take the first draft that p finds typical, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
                              .drafts = DraftLaws{"iid"},
-                             .promise = Promise::lossy};
+                             .promise = Promise::lossy,
+                             .distorts = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.6;
 

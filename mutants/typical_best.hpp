@@ -17,7 +17,8 @@ struct TypicalBest {
                              .summary = "take the most probable of the drafts that p finds typical",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, default of the code",
                              .drafts = DraftLaws{"iid"},
-                             .promise = Promise::lossy};
+                             .promise = Promise::lossy,
+                             .distorts = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.09, added = 1e-5;
 

@@ -19,7 +19,8 @@ struct TypicalSample {
                              .summary = "draw from p cut to its typical tokens, accepted if drafted",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
                              .drafts = DraftLaws{"iid"},
-                             .promise = Promise::lossy};
+                             .promise = Promise::lossy,
+                             .distorts = "sample_and_match"};
 
   double epsilon = 0.3, delta = 0.6, added = 1e-5;
 

@@ -92,6 +92,7 @@ class DrafterOf final : public AnyDrafter {
  public:
   DrafterOf() : AnyDrafter(D::info) {
     if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
+    if constexpr (D::info.poses()) static_assert(D::Poses::info.name == D::info.poses_as);
   }
 
   int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {
@@ -115,6 +116,14 @@ class DrafterOf final : public AnyDrafter {
   void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
   void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {
     fill(laws, drafts, batch);
+  }
+  std::optional<Rational> declared_mass(const Rows<Rational>& laws, int drafts,
+                                        std::span<const Token> prefix) const override {
+    using Declared = DeclaredDrafter<D>;
+    if constexpr (requires { Declared::mass(laws, drafts, prefix.data(), 0); })
+      return Declared::mass(laws, drafts, prefix.data(), static_cast<int>(prefix.size()));
+    else
+      return std::nullopt;
   }
 
  private:

@@ -23,6 +23,41 @@ ExactLaw<Rational> Examination::law_of(const Instance& variation) {
   return law;
 }
 
+bool Examination::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
+  const auto rows = instance_.rows();
+  Explorer<Rational> explorer(limits_);
+  Token tuple[max_drafts];
+  int count = 0;
+  const bool whole = explorer.explore(
+      [&](Explorer<Rational>& random) {
+        count = drafter_.draw(rows, instance_.drafts, random, tuple);
+        return Verdict{0, none_accepted};
+      },
+      [&](const Leaf<Rational>& leaf) {
+        visit({tuple, static_cast<std::size_t>(count)}, leaf.probability);
+      });
+  leaves_ += explorer.leaves();
+  return whole;
+}
+
+bool Examination::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
+                               std::span<const Token> tuple,
+                               const std::function<void(Token, int, const Rational&)>& visit) {
+  Explorer<Rational> explorer(limits_);
+  const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+                                      [&](const Leaf<Rational>& leaf) {
+                                        if (leaf.verdict.token >= 0) {
+                                          visit(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
+                                        } else {
+                                          const Rational unit = leaf.probability / leaf.spread_total;
+                                          for (const auto& [token, weight] : leaf.spread)
+                                            visit(token, leaf.verdict.accepted, Rational(unit * weight));
+                                        }
+                                      });
+  leaves_ += explorer.leaves();
+  return whole;
+}
+
 Trials Examination::trials(const Instance& variation, int count) const {
   const auto rows = as_doubles(variation.rows());
   Trials trials(count, variation.drafts);

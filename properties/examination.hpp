@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -45,6 +46,11 @@ class Examination {
   const ExactLaw<Rational>& law();
   /// The exact law on a variation of it.
   ExactLaw<Rational> law_of(const Instance& variation);
+  /// Calls `visit` for every tuple that may be drafted. False where the limit cut the walk short.
+  bool each_tuple(const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
+  /// Calls `visit` for every token that `decider` may emit given these drafts. False where the limit cut it short.
+  bool each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider, std::span<const Token> tuple,
+                    const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
   /// `count` trials on a variation, on plain rows in double; also of verifiers that cannot be explored.
   Trials trials(const Instance& variation, int count) const;
   /// The same trials decided again, on a variation that did not draw these drafts.

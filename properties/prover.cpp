@@ -27,7 +27,8 @@ std::optional<Rational> PositionLevel::distance(draftproof::Examination& at) {
   return total_variation(at.law().output, normalised(at.instance().target));
 }
 
-Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
+std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                                    const ProofOptions& options) {
   int fewest = std::max(verifier.info().fewest_drafts, drafter.info().fewest_drafts), most = 4;
   for (const int limit : {verifier.info().most_drafts, drafter.info().most_drafts})
     if (limit > 0) most = std::min(most, limit);
@@ -38,7 +39,12 @@ Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofO
     Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (Examination::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
   }
-  return Proving<PositionLevel>(verifier, drafter, options).examine(instances, registry().generators().size());
+  return instances;
+}
+
+Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
+  return Proving<PositionLevel>(verifier, drafter, options)
+      .examine(instances_for(verifier, drafter, options), registry().generators().size());
 }
 
 Proof prove_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,

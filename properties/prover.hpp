@@ -17,6 +17,10 @@ using Proof = ProofOf<PositionLevel>;
 /// the largest trees seldom. `several` gives every draft a proposal of its own.
 Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts = 1);
 
+/// The instances of a proof: options.instances of them, or as many as the level takes.
+std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                                    const ProofOptions& options);
+
 /// Examines `verifier` on generated instances.
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options);
 

@@ -2,6 +2,7 @@
 // property shrunk. Findings depend on the instances alone, not on threads.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -13,6 +14,7 @@
 
 #include <draftproof/properties/proof.hpp>
 #include <draftproof/properties/property.hpp>
+#include <draftproof/properties/small_weights.hpp>
 #include <draftproof/sim/threads.hpp>
 
 namespace draftproof {
@@ -35,9 +37,7 @@ class Proving {
     const auto start = std::chrono::steady_clock::now();
     std::vector<const Property*> properties;
     for (const Property& property : Level::properties())
-      if (asked(property) && property.applies(verifier_, drafter_) &&
-          (!property.explores || verifier_.info().cannot.explore.empty()))
-        properties.push_back(&property);
+      if (asked(property) && asked_of(property, verifier_, drafter_)) properties.push_back(&property);
 
     std::vector<Sheet> sheets(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
@@ -67,14 +67,7 @@ class Proving {
     return proof;
   }
 
- private:
-  /// What one instance gave for each property asked.
-  struct Sheet {
-    std::vector<Answer> answers;
-    std::optional<Rational> distance{};
-    std::uint64_t leaves = 0;
-  };
-
+ protected:
   bool asked(const Property& property) const {
     return (!options_.tier || *options_.tier == property.tier) &&
            (options_.property.empty() || options_.property == property.name);
@@ -89,15 +82,8 @@ class Proving {
     }
   }
 
-  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
-    Sheet sheet;
-    Examination at(verifier_, drafter_, instance, options_.limits);
-    for (const Property* property : properties)
-      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
-                                                                                    : Answer::not_applicable());
-    sheet.distance = distance_at(at);
-    sheet.leaves = at.leaves();
-    return sheet;
+  static bool asked_of(const Property& property, const Verifier& verifier, const Drafter& drafter) {
+    return property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty());
   }
 
   /// Of the output law to the target; none where it cannot be known.
@@ -108,6 +94,43 @@ class Proving {
     } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
       return std::nullopt;
     }
+  }
+
+  /// The finding of a violation, shrunk.
+  Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
+    Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
+    finding.instance = shrink(property, instance, finding.evidence);
+    finding.replay = fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
+                                 drafter_.info().name, property.name, finding.instance->text());
+    return finding;
+  }
+
+  /// Whether the property decides losslessness.
+  static bool decides(const Property& property) {
+    return std::find(Level::decisive.begin(), Level::decisive.end(), property.name) != Level::decisive.end();
+  }
+
+  const Verifier& verifier() const { return verifier_; }
+  const Drafter& drafter() const { return drafter_; }
+  const ProofOptions& options() const { return options_; }
+
+ private:
+  /// What one instance gave for each property asked.
+  struct Sheet {
+    std::vector<Answer> answers;
+    std::optional<Rational> distance{};
+    std::uint64_t leaves = 0;
+  };
+
+  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
+    Sheet sheet;
+    Examination at(verifier_, drafter_, instance, options_.limits);
+    for (const Property* property : properties)
+      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
+                                                                                    : Answer::not_applicable());
+    sheet.distance = distance_at(at);
+    sheet.leaves = at.leaves();
+    return sheet;
   }
 
   static std::optional<DistanceOf<Instance>> largest_distance(const std::vector<Instance>& instances,
@@ -125,21 +148,22 @@ class Proving {
     return distance;
   }
 
-  /// Greedy descent: the first simpler instance that still violates, until none does.
+  /// Greedy descent: the first simpler instance that still violates, until none does; then the lightest of its shape.
   Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
-    for (bool shrunk = true; shrunk;) {
-      shrunk = false;
-      for (const Instance& candidate : simpler(instance)) {
+    const auto step = [&](const std::vector<Instance>& candidates) {
+      for (const Instance& candidate : candidates) {
         if (!Examination::possible(verifier_, drafter_, candidate)) continue;
         Examination at(verifier_, drafter_, candidate, options_.limits);
         if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
           instance = candidate;
           evidence = answer.evidence;
-          shrunk = true;
-          break;
+          return true;
         }
       }
-    }
+      return false;
+    };
+    while (step(simpler(instance))) continue;
+    step(of_small_weights(instance));
     return instance;
   }
 
@@ -155,13 +179,10 @@ class Proving {
         finding.evidence = answer.evidence;
       }
       if (answer.status == Answer::Status::violated) {
-        finding.status = Status::violated;
-        finding.evidence = answer.evidence;
-        finding.instance = shrink(property, instances[n], finding.evidence);
-        finding.replay =
-            fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
-                        drafter_.info().name, property.name, finding.instance->text());
-        return finding;
+        Finding violated = violation_of(property, instances[n], answer.evidence);
+        violated.held = finding.held;
+        violated.undecided = finding.undecided;
+        return violated;
       }
     }
     if (finding.held > 0)

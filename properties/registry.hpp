@@ -24,19 +24,23 @@ class Registry {
 
   const std::vector<std::unique_ptr<AnyVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyDrafter>>& drafters() const { return drafters_; }
+  /// Drafters that declare a law and draw another; met only by those who ask for them.
+  const std::vector<std::unique_ptr<AnyDrafter>>& wrong_drafters() const { return wrong_drafters_; }
   const std::vector<Generator>& generators() const { return generators_; }
   const std::vector<Property>& properties() const { return properties_; }
 
-  /// Null if there is none of that name.
+  /// Null if there is none of that name. Wrong drafters are found too.
   const AnyVerifier* verifier(std::string_view name) const;
   const AnyDrafter* drafter(std::string_view name) const;
 
   /// The drafters whose law the verifier is written for.
   std::vector<const AnyDrafter*> drafters_of(const Info& info) const;
+  /// The wrong drafters that pose as one of them.
+  std::vector<const AnyDrafter*> wrong_drafters_of(const Info& info) const;
 
  private:
   std::vector<std::unique_ptr<AnyVerifier>> verifiers_;
-  std::vector<std::unique_ptr<AnyDrafter>> drafters_;
+  std::vector<std::unique_ptr<AnyDrafter>> drafters_, wrong_drafters_;
   std::vector<Generator> generators_;
   std::vector<Property> properties_;
 };

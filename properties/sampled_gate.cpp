@@ -100,6 +100,7 @@ class Null {
   /// Of the scheme itself, or of the one it is a distortion of.
   static PathRows paths(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
     const PathLaw* law = PathLaws::instance().of(verifier.info().name, drafter.info().name);
+    if (!law) law = PathLaws::instance().of(verifier.info().distorts, drafter.info().name);
     return law ? law->rows(table, drafts) : PathRows{};
   }
   std::vector<double> pair_law() const {

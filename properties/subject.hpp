@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <draftproof/optimum/rational.hpp>
@@ -112,6 +113,10 @@ class AnyDrafter {
   virtual int draw(const RatioTable&, int drafts, Scripted&, Token* out) const = 0;
   virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
   virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
+  /// The declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed form; nothing
+  /// from a drafter that does not state one. Of a drafter that poses as another: that of the law it poses as.
+  virtual std::optional<Rational> declared_mass(const Rows<Rational>&, int drafts,
+                                                std::span<const Token> prefix) const = 0;
 
  private:
   const DrafterInfo& info_;

@@ -72,7 +72,8 @@ struct Info {
   bool shared_noise = false;  ///< races through noise that its drafter reads too: a trial passes over the vocabulary
   /// Decides on the drafts in turn and sees those up to it alone, so that whether another follows may depend on them.
   bool in_turn = false;
-  bool ranks_tokens = false;  ///< chooses between equals by token ids: which drafts it accepts depends on them
+  bool ranks_tokens = false;    ///< chooses between equals by token ids: which drafts it accepts depends on them
+  std::string_view distorts{};  ///< of a mutant: the correct rule for the same drafts that it is a slip of
 };
 
 struct DrafterInfo {
@@ -88,8 +89,12 @@ struct DrafterInfo {
   /// For a drafter that reads shared noise: the law its drafts have for whoever does not. Walks take that law's
   /// drafter in its place, the type `Law` of the file; noise cannot be walked.
   std::string_view noise_form_of{};
+  /// For a drafter that is wrong on purpose: the law it declares and does not draw. Its file names that law's drafter
+  /// as the type `Poses`.
+  std::string_view poses_as{};
 
   constexpr bool shared_noise() const { return !noise_form_of.empty(); }
+  constexpr bool poses() const { return !poses_as.empty(); }
 };
 
 }  // namespace draftproof

@@ -6,7 +6,9 @@
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
 // A drafter is a struct with a static DrafterInfo named `info` and
 //     int draw(const L& laws, int drafts, R& random, Token* out) const      returns how many drafts it wrote
-// and, if it reads shared noise, a type `Law`, the drafter that draws the same law without.
+// and, if it reads shared noise, a type `Law`, the drafter that draws the same law without. It declares its law in
+// closed form, in code of its own, which the property declared_drafts holds `draw` to:
+//     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)      that tuples begin so
 #pragma once
 
 #include <utility>
@@ -55,5 +57,20 @@ requires(D::info.shared_noise()) struct WalkedDrafter<D> {
 /// The drafter that is walked in the place of D: D itself, unless it reads shared noise.
 template <class D>
 using WalkedDrafter = typename detail::WalkedDrafter<D>::type;
+
+namespace detail {
+template <class D>
+struct DeclaredDrafter {
+  using type = draftproof::WalkedDrafter<D>;
+};
+template <class D>
+requires(D::info.poses()) struct DeclaredDrafter<D> {
+  using type = typename D::Poses;
+};
+}  // namespace detail
+
+/// The drafter whose law D declares: that of D, unless it is wrong on purpose.
+template <class D>
+using DeclaredDrafter = typename detail::DeclaredDrafter<D>::type;
 
 }  // namespace draftproof

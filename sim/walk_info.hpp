@@ -26,6 +26,7 @@ struct Joined {
 template <class V>
 struct WalkTexts {
   static constexpr std::string_view name = V::info.name;
+  static constexpr std::string_view distorts = V::info.distorts;
   static constexpr std::string_view name_suffix = "_walk";
   static constexpr std::string_view summary = V::info.summary;
   static constexpr std::string_view summary_suffix = ", at every node of a tree";
@@ -61,7 +62,10 @@ struct WalkOf : Walk<V> {
                              .cannot = V::info.cannot,
                              .shared_noise = V::info.shared_noise,
                              .in_turn = V::info.in_turn,
-                             .ranks_tokens = V::info.ranks_tokens};
+                             .ranks_tokens = V::info.ranks_tokens,
+                             .distorts = V::info.distorts.empty()
+                                             ? std::string_view{}
+                                             : detail::Joined<Texts::distorts, Texts::name_suffix>::value};
 };
 
 }  // namespace draftproof

@@ -73,6 +73,7 @@ struct Describe {
     add(document, "source", std::string(info.source));
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
     add(document, "promise", promise_text(info, kind));
+    if (!info.distorts.empty()) add(document, "a slip of", std::string(info.distorts));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
@@ -122,6 +123,7 @@ struct Describe {
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
     add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.poses()) add(document, "wrong: declares the law of", std::string(info.poses_as));
     if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
   }
 

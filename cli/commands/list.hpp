@@ -33,6 +33,8 @@ struct List {
           verifier->info().summary);
     for (const auto& drafter : registry().drafters())
       add("draft laws", drafter->info().name, drafter->info().summary);
+    for (const auto& drafter : registry().wrong_drafters())
+      add("wrong drafters", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const auto& verifier : path_registry().verifiers())
       add(verifier->kind() == Kind::verifier ? "path verifiers" : "path mutants", verifier->info().name,

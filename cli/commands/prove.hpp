@@ -91,9 +91,15 @@ struct Prove {
     Pairs<Level> pairs;
     for (const auto* verifier : verifiers)
       for (const auto* drafter : known.drafters_of(verifier->info()))
-        if (laws.empty() || std::find(laws.begin(), laws.end(), drafter->info().name) != laws.end())
-          pairs.emplace_back(verifier, drafter);
+        if (laws.empty() || named(*drafter)) pairs.emplace_back(verifier, drafter);
+    if constexpr (requires { known.wrong_drafters(); })
+      for (const auto* verifier : verifiers)
+        for (const auto* drafter : known.wrong_drafters_of(verifier->info()))
+          if (named(*drafter)) pairs.emplace_back(verifier, drafter);
     return pairs;
+  }
+  bool named(const auto& drafter) const {
+    return std::find(laws.begin(), laws.end(), drafter.info().name) != laws.end();
   }
 
   template <class Level>

@@ -149,6 +149,9 @@ struct Replay {
   const Drafter& law_of(const Info& info, const auto& known) const {
     for (const Drafter* drafter : known.drafters_of(info))
       if (law.empty() || drafter->info().name == law) return *drafter;
+    if constexpr (requires { known.wrong_drafters_of(info); })
+      for (const Drafter* drafter : known.wrong_drafters_of(info))
+        if (drafter->info().name == law) return *drafter;
     throw InputError({.file = "--law",
                       .found = in_quotes(law),
                       .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});

@@ -18,7 +18,8 @@ struct BlockClippedTests {
                              .summary = "block verification with the clipped product in place of the test's ratio",
                              .source = "threshold slip reported as vllm-project/vllm-ascend#7807",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "block"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -16,7 +16,8 @@ struct BlockTokenResidual {
                              .summary = "block verification corrected with (p - q)+",
                              .source = "slip reported as vllm-project/vllm-ascend#7807",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "block"};
 
   template <class L>
   struct Steps : PlainSteps<L> {

@@ -23,7 +23,8 @@ struct BonusFromDraft {
                              .summary = "token verification with the bonus drawn from the proposal",
                              .source = "wrong-row slips of the kind of SafeAILab/EAGLE#47",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

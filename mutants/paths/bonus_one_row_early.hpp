@@ -12,7 +12,8 @@ struct BonusOneRowEarly {
                              .summary = "token verification with the bonus drawn one target row early",
                              .source = "slip reported as SafeAILab/EAGLE#47",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

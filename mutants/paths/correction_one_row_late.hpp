@@ -13,7 +13,8 @@ struct CorrectionOneRowLate {
                              .summary = "token verification with the residual of the row after the refused token",
                              .source = "slip reported as openvinotoolkit/openvino.genai#4190",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

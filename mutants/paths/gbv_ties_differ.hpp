@@ -13,7 +13,8 @@ struct GbvTiesDiffer {
   static constexpr Info info{.name = "gbv_ties_differ",
                              .summary = "greedy multi-path block verification with two tie rules",
                              .source = "reading of the reference code of arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"}};
+                             .drafts = DraftLaws{"iid_paths"},
+                             .distorts = "greedy_multipath_block"};
 
   struct FirstCome {
     template <class L>

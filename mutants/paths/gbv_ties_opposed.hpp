@@ -32,7 +32,8 @@ struct GbvTiesOpposed {
   static constexpr Info info{.name = "gbv_ties_opposed",
                              .summary = "greedy multi-path block verification, ties chosen from the other end",
                              .source = "reference code of arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"}};
+                             .drafts = DraftLaws{"iid_paths"},
+                             .distorts = "greedy_multipath_block"};
 
   struct HigherId {
     template <class L>

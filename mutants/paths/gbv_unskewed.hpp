@@ -12,7 +12,8 @@ struct GbvUnskewed {
   static constexpr Info info{.name = "gbv_unskewed",
                              .summary = "the greatest of K paths verified as a block of q",
                              .source = "mutant of greedy multi-path block verification, arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"}};
+                             .drafts = DraftLaws{"iid_paths"},
+                             .distorts = "greedy_multipath_block"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -14,7 +14,8 @@ struct GreedyBlockWithoutCarry {
                              .summary = "greedy block verification that carries nothing",
                              .source = "Sun et al. 2025, arXiv:2403.10444, appendix, without the state",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "greedy_block"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

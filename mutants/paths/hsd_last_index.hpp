@@ -18,7 +18,8 @@ struct HsdLastIndex {
                              .summary = "block verification with the product capped at the last peak",
                              .source = "wording of arXiv:2601.05724, appendix C.3",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "block"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -18,7 +18,8 @@ struct HsdRepository {
                              .summary = "block verification with an uncapped product in the last test",
                              .source = "ZhouYuxuanYX/Hierarchical-Speculative-Decoding",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "block"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -16,7 +16,8 @@ struct OneCoinForAllPositions {
                              .summary = "token verification that reuses one accept coin along the path",
                              .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   /// One coin against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
   template <class L, class R>

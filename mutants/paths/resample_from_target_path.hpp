@@ -13,7 +13,8 @@ struct ResampleFromTargetPath {
                              .summary = "token verification corrected with a draw from the target",
                              .source = "slip reported as alibaba/rtp-llm#1295",
                              .drafts = DraftLaws{"iid_paths"},
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -15,7 +15,8 @@ struct TraversalSorted {
   static constexpr Info info{.name = "traversal_sorted",
                              .summary = "traversal verification with siblings sorted by token id",
                              .source = "mutant of traversal verification, arXiv:2505.12398",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"}};
+                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
+                             .distorts = "traversal"};
 
   struct ById {
     template <class L>

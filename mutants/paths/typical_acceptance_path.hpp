@@ -18,7 +18,8 @@ struct TypicalAcceptancePath {
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
                              .drafts = DraftLaws{"iid_paths"},
                              .promise = Promise::lossy,
-                             .most_drafts = 1};
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
 
   mutants::TypicalAcceptance rule{};
 

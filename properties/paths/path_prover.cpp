@@ -56,13 +56,19 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
 
 }  // namespace
 
-PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options) {
+std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                                        const ProofOptions& options) {
   const PathSizes sizes = sizes_for(verifier, drafter);
   const int wanted = options.instances > 0 ? options.instances : PathLevel::instances;
   std::vector<PathInstance> instances;
   if (sizes.fewest_drafts <= sizes.most_drafts)
     for (int n = 0; n < wanted; ++n) instances.push_back(generate_path_instance(options.seed, n, sizes));
-  return Proving<PathLevel>(verifier, drafter, options).examine(instances, registry().generators().size());
+  return instances;
+}
+
+PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options) {
+  return Proving<PathLevel>(verifier, drafter, options)
+      .examine(instances_for(verifier, drafter, options), registry().generators().size());
 }
 
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,

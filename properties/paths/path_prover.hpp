@@ -26,6 +26,10 @@ struct PathSizes {
 /// 1 .. 4.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
+/// The instances of a proof: options.instances of them, or as many as the level takes.
+std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                                        const ProofOptions& options);
+
 /// Examines `verifier` on generated instances.
 PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options);
 

@@ -5,6 +5,7 @@
 // (EAGLE-2), arXiv:2406.16858.
 #pragma once
 
+#include <draftproof/sim/rank_of.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {
@@ -20,6 +21,14 @@ struct FixedTopK {
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
     for (int k = 0; k < drafts; ++k) out[k] = laws.top(k);
     return drafts;
+  }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    for (int k = 0; k < count; ++k)
+      if (rank_of(laws, prefix[k]) != k) return laws.zero();
+    return laws.one();
   }
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/rank_of.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {
@@ -24,6 +25,21 @@ struct Greedy {
                     ? random.pick(laws.row_without(0, out, last))
                     : random.pick(UniformOutside{laws.vocabulary(), out, last});
     return drafts;
+  }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
+    auto unseen = laws.one();
+    for (int k = 0; k < count && k < drafts - 1; ++k) {
+      if (rank_of(laws, prefix[k]) != k) return laws.zero();
+      unseen -= laws.proposal(prefix[k]);
+    }
+    if (count < drafts) return laws.one();
+    const Token last = prefix[drafts - 1];
+    if (among(last, prefix, drafts - 1)) return laws.zero();
+    if (unseen > laws.zero()) return laws.proposal(last) / unseen;
+    return laws.one() / typename L::Scalar(laws.vocabulary() - drafts + 1);
   }
 };
 

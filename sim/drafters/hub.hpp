@@ -7,6 +7,7 @@
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/rank_of.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {
@@ -31,6 +32,19 @@ struct Hub {
       out[1] = random.pick(UniformOutside{laws.vocabulary(), &hub, 1});
     }
     return 2;
+  }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    if (count == 0) return laws.one();
+    const auto q = laws.proposal(prefix[0]);
+    const bool hub_first = rank_of(laws, prefix[0]) == 0;
+    if (count == 1) return q;
+    if (!hub_first) return rank_of(laws, prefix[1]) == 0 ? q : laws.zero();
+    if (prefix[1] == prefix[0]) return laws.zero();
+    if (q < laws.one()) return q * laws.proposal(prefix[1]) / (laws.one() - q);
+    return q / typename L::Scalar(laws.vocabulary() - 1);
   }
 };
 

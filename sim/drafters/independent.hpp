@@ -16,6 +16,14 @@ struct Independent {
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(k));
     return drafts;
   }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one();
+    for (int k = 0; k < count; ++k) product *= laws.proposal(prefix[k], k);
+    return product;
+  }
 };
 
 }  // namespace draftproof::drafters

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/rank_of.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {
@@ -30,6 +31,27 @@ struct TailDraw {
       if (const Token x = laws.top(rank); x != y) out[count++] = x;
     out[count++] = y;
     return count;
+  }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
+    if (count == 0) return laws.one();
+    if (rank_of(laws, prefix[0]) != 0) return laws.zero();
+    const auto rest = laws.one() - laws.proposal(prefix[0]);
+    auto total = laws.zero();
+    for (Token y = 0; y < laws.vocabulary(); ++y) {
+      if (y == prefix[0]) continue;
+      // The fill given y: place k holds rank k until y's own rank is passed over, rank k + 1 from there; y comes
+      // last.
+      const int passed = rank_of(laws, y);
+      bool fits = true;
+      for (int k = 1; k < count; ++k)
+        fits = fits && (k == drafts - 1 ? prefix[k] == y : rank_of(laws, prefix[k]) == (k < passed ? k : k + 1));
+      if (!fits) continue;
+      total += rest > laws.zero() ? laws.proposal(y) / rest : laws.one() / typename L::Scalar(laws.vocabulary() - 1);
+    }
+    return total;
   }
 };
 

@@ -21,6 +21,19 @@ struct WithoutReplacement {
     }
     return drafts;
   }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one(), unseen = laws.one();
+    for (int k = 0; k < count; ++k) {
+      const auto& q = laws.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k) || !(q > laws.zero())) return laws.zero();
+      product *= q / unseen;
+      unseen -= q;
+    }
+    return product;
+  }
 };
 
 }  // namespace draftproof::drafters

@@ -23,6 +23,22 @@ struct WithoutReplacementUniform {
                                                           : random.pick(UniformOutside{laws.vocabulary(), out, k});
     return drafts;
   }
+
+  /// Declared probability that the tuple begins with these `count` tokens.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one(), unseen = laws.one();
+    for (int k = 0; k < count; ++k) {
+      const auto& q = laws.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k)) return laws.zero();
+      if (unseen > laws.zero())
+        product *= q / unseen;
+      else
+        product /= typename L::Scalar(laws.vocabulary() - k);
+      unseen -= q;
+    }
+    return product;
+  }
 };
 
 }  // namespace draftproof::drafters

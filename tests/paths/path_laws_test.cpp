@@ -4,6 +4,7 @@
 #include <draftproof/mutants/non_strict_compare.hpp>
 #include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
 #include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
+#include <draftproof/mutants/paths/resample_from_target_path.hpp>
 #include <draftproof/properties/paths/laws/state_law.hpp>
 #include <draftproof/properties/paths/path_erased.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
@@ -169,11 +170,29 @@ TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 }
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
+/// Nobody may walk it; only trials can tell.
+struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
+  static constexpr Info info = [] {
+    Info hidden = mutants::paths::ResampleFromTargetPath::info;
+    hidden.name = "hidden_resampling";
+    hidden.cannot.explore = "on purpose";
+    return hidden;
+  }();
+};
+
+TEST(PathProperties, SampledPrefixLawSeesASchemeThatCannotBeExplored) {
+  const auto proof = proof_of<HiddenResampling>();
+  const auto* found = finding(proof, "sampled_prefix_law");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->status, Status::violated);
+}
+
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{
-      "completed_law", "counters",   "declared_law", "determinism",    "disjoint_supports", "drafter_invariance",
-      "draw_ledger",   "edge_coins", "equal_laws",   "fixed_tree_law", "one_path",          "process_law",
-      "relabelling",   "state_law",  "tau_bounds",   "zero_support"};
+  const std::vector<std::string_view> shown{"completed_law",     "counters",           "declared_law", "determinism",
+                                            "disjoint_supports", "drafter_invariance", "draw_ledger",  "edge_coins",
+                                            "equal_laws",        "fixed_tree_law",     "one_path",     "process_law",
+                                            "relabelling",       "sampled_prefix_law", "state_law",    "tau_bounds",
+                                            "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

@@ -176,6 +176,17 @@ struct LooksAhead {
   }
 };
 
+/// Exact, and says that the second draft is accepted whichever was emitted.
+struct FlagsTheWrongDraft {
+  static constexpr Info info = named("flags_the_wrong_draft");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, at.drafts() - 1);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
 template <class V>
 Proof proof_of(V verifier = {}, std::string_view law = "iid") {
   static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
@@ -217,6 +228,25 @@ TEST(Properties, AcceptanceBoundsSeeAFlagAboveMembership) {
 TEST(Properties, AcceptanceBoundsHoldASchemeToItsClaim) {
   expect_violated(proof_of<FlagNever>(), "acceptance_bounds");
 }
+TEST(Properties, DeclaredDraftsNameTheFirstWrongDraft) {
+  const Proof proof = proof_of<verifiers::SingleDraft>({}, "draft_temperature_mismatch");
+  expect_violated(proof, "declared_drafts");
+  const Proof given =
+      prove_on(*registry().verifier("recursive_rejection"), *registry().drafter("greedy_draft_soft_q"),
+               Instance::parse("p=(1 1)/2 q=(1 1)/2 K=2"), {});
+  for (const Finding& finding : given.findings)
+    if (finding.property == "declared_drafts") {
+      EXPECT_EQ(finding.evidence, "draft 0 after [] has law (1 0), declared (1/2 1/2), TV 1/2");
+    }
+}
+TEST(Properties, DraftConditionalSeesATokenThatTheTargetCannotEmit) {
+  expect_violated(proof_of<AcceptAlways>(), "draft_conditional");
+}
+TEST(Properties, DraftConditionalSeesAnotherDraftsIndex) {
+  const Proof proof = proof_of<FlagsTheWrongDraft>();
+  expect_violated(proof, "draft_conditional");
+  EXPECT_TRUE(proof.exact()) << "its output law is right";
+}
 TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) {
   expect_violated(proof_of<AcceptAlways>(), "disjoint_supports");
 }
@@ -243,6 +273,9 @@ TEST(Properties, MoreDraftsSeesALoss) { expect_violated(proof_of<LosesWithMore>(
 TEST(Properties, OneDraftSeesAnotherAcceptance) { expect_violated(proof_of<ClaimsOneDraft>(), "one_draft"); }
 TEST(Properties, PaddingSeesTheSizeOfTheVocabulary) { expect_violated(proof_of<UniformOverVocabulary>(), "padding"); }
 TEST(Properties, RelabellingSeesIds) { expect_violated(proof_of<LikesTokenZero>(), "relabelling"); }
+TEST(Properties, SplittingSeesTheSizeOfTheVocabulary) {
+  expect_violated(proof_of<UniformOverVocabulary>(), "splitting");
+}
 
 TEST(Properties, CoinUsedOnceSeesASecondUse) {
   expect_violated(proof_of<mutants::CoinReusedAsThreshold>(), "coin_used_once");
@@ -261,6 +294,9 @@ TEST(Properties, EdgeRowsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
   expect_violated(proof_of<mutants::CoinReusedAsThreshold>(), "forms_agree");
 }
+TEST(Properties, SampledLawSeesASchemeThatCannotBeExplored) {
+  expect_violated(proof_of<mutants::DraftNoiseReused>({}, "races"), "sampled_law");
+}
 TEST(Properties, StrictGridSeesACell) { expect_violated(proof_of<mutants::NonStrictCompare>(), "strict_grid"); }
 TEST(Properties, ZeroSupportSeesATokenOfTheProposal) { expect_violated(proof_of<LooksAtProposal>(), "zero_support"); }
 TEST(Properties, ZeroSupportSeesAFlagForAnotherToken) { expect_violated(proof_of<FlagAlways>(), "zero_support"); }
@@ -276,10 +312,11 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
-      "acceptance_bounds", "coin_used_once", "determinism", "disjoint_supports", "drafter_invariance",
-      "draw_ledger",       "edge_coins",     "edge_rows",   "equal_laws",        "exact_law",
-      "forms_agree",       "more_drafts",    "one_draft",   "padding",           "relabelling",
-      "strict_grid",       "within_tau",     "zero_support"};
+      "acceptance_bounds", "coin_used_once",     "declared_drafts", "determinism", "disjoint_supports",
+      "draft_conditional", "drafter_invariance", "draw_ledger",     "edge_coins",  "edge_rows",
+      "equal_laws",        "exact_law",          "forms_agree",     "more_drafts", "one_draft",
+      "padding",           "relabelling",        "sampled_law",     "splitting",   "strict_grid",
+      "within_tau",        "zero_support"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

@@ -14,7 +14,7 @@ if(NOT schema STREQUAL "draftproof.list/1")
   fail("schema")
 endif()
 # Every header of the rooms is listed under its file's name.
-foreach(room verifiers mutants sim/drafters properties/laws verifiers/paths mutants/paths sim/tree_drafters
+foreach(room verifiers mutants mutants/drafters sim/drafters properties/laws verifiers/paths mutants/paths sim/tree_drafters
         properties/paths/laws)
   file(GLOB headers ${SOURCE}/${room}/*.hpp)
   foreach(header ${headers})

@@ -1,0 +1,39 @@
+// `draftproof mutants`: the kill matrix. Every mutant must be caught and no correct verifier accused.
+#pragma once
+
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/properties/kill_matrix.hpp>
+#include <draftproof/report/kill_matrix_report.hpp>
+
+namespace draftproof::commands {
+
+struct Mutants {
+  static constexpr std::string_view name = "mutants";
+  static constexpr std::string_view about = "every mutant against every property, correct verifiers as controls";
+
+  KillOptions options;
+
+  void declare(CLI::App& app) {
+    app.add_option("--instances", options.instances, "instances offered to a mutant, small first")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--controls", options.controls, "instances of each correct verifier and draft law")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+  }
+
+  int run(const Session& session) {
+    options.proof.seed = session.seed;
+    options.proof.threads = session.threads;
+    options.proof.stop = &stop_requested();
+    const KillMatrix matrix = kill_matrix(options);
+    session.write(report_kill_matrix(matrix, options, session.timings));
+    if (stop_requested()) return exit_undecided;
+    return matrix.clean() ? exit_held : exit_violated;
+  }
+};
+
+}  // namespace draftproof::commands

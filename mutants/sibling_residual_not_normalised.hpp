@@ -1,0 +1,37 @@
+// Recursive rejection that clips its residual after a refusal but does not divide it by its sum before the next test.
+//
+//   r        (p - b q)+              what is left, with b the number of refusals
+//
+// Cost: K flips, one residual mass. Source: a slip of tree verifiers; rule of arXiv:2305.09781. Wrong because a
+// residual of mass below 1 makes every later test too strict, and the last draw has to make up for it. Hidden at K =
+// 1, at p = q, and at V = 2, K = 2 with q positive. Smallest: p = (0 1 2)/3, q = (1 0 1)/2, K = 2: law (0 5 7)/12, TV
+// 1/12.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct SiblingResidualNotNormalised {
+  static constexpr Info info{.name = "sibling_residual_not_normalised",
+                             .summary = "recursive rejection on a residual that is never divided by its sum",
+                             .source = "slip of tree verifiers; rule of arXiv:2305.09781",
+                             .drafts = DraftLaws{"iid"},
+                             .distorts = "recursive_rejection"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    auto b = at.zero();
+    for (int k = 0; k < at.drafts(); ++k) {
+      const Token x = at.draft(k);
+      if (random.flip(at.target(x) - b * at.proposal(x), at.proposal(x))) return accepted(x, k);
+      // Too strict a test can outlast the residual: then what was left before it is all there is to draw from.
+      const auto next = b + at.one();
+      if (!(at.residual_mass(next) > at.zero())) break;
+      b = next;
+    }
+    return random.emit(at.residual(b));
+  }
+};
+
+}  // namespace draftproof::mutants
