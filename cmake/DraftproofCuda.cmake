@@ -1,4 +1,4 @@
-# The kernels of all verifiers: one CUDA source per file of verifiers/ and mutants/, in the library draftproof::gpu.
+# The kernels of all verifiers and mutants, in the library draftproof::gpu.
 # Without nvcc the rest of the tree builds as it is. Registers and spills: -DCMAKE_CUDA_FLAGS=-Xptxas=-v.
 include(CheckLanguage)
 
@@ -31,24 +31,36 @@ message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCH
                "${CMAKE_CUDA_COMPILER_VERSION}")
 
 # draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers)
+#
+# Several files to a source: what they have in common, twice per architecture, costs more than they do.
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
-  foreach(file ${files})
-    get_filename_component(name ${file} NAME_WE)
-    draftproof_type_name(type ${file})
+  while(files)
+    list(SUBLIST files 0 6 batch)
+    list(REMOVE_ITEM files ${batch})
+    set(includes "")
+    set(kernels "")
+    foreach(file ${batch})
+      get_filename_component(name ${file} NAME_WE)
+      draftproof_type_name(type ${file})
+      string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
+      string(APPEND kernels
+        "template void draftproof::gpu::verify_batch(const ${arg_NAMESPACE}::${type}&,\n"
+        "                                            const draftproof::gpu::Batch<float>&,\n"
+        "                                            draftproof::gpu::Stream);\n")
+    endforeach()
+    list(GET batch 0 first)
+    get_filename_component(name ${first} NAME_WE)
     set(output ${PROJECT_BINARY_DIR}/found/kernel_${arg_DIRECTORY}_${name}.cu)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
-"// Generated from @arg_DIRECTORY@/@name@.hpp.
-#include <draftproof/@arg_DIRECTORY@/@name@.hpp>
-#include <draftproof/gpu/verify_batch.cuh>
+"// Generated.
+@includes@#include <draftproof/gpu/verify_batch.cuh>
 
-template void draftproof::gpu::verify_batch(const @arg_NAMESPACE@::@type@&, const draftproof::gpu::Batch<float>&,
-                                            draftproof::gpu::Stream);
-")
+@kernels@")
     list(APPEND found_sources ${output})
-  endforeach()
+  endwhile()
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
