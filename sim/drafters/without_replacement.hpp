@@ -5,6 +5,7 @@
 // arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 #pragma once
 
+#include <draftproof/sim/pass.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

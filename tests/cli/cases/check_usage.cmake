@@ -1,0 +1,12 @@
+# Errors say what was found and what was wanted.
+run(2 check nobody)
+says(err "found \"nobody\", wanted one of ")
+run(2 check single_draft --tier rumour)
+run(2 check single_draft --source zipf:vocabulary=100 --position 7 --tier sampled)
+says(err "--position: found 7, wanted a number below 1")
+run(2 replay single_draft)
+says(err "no instance")
+run(2 replay single_draft --instance "p=(1 1)/2 q=(0 1)/1 K=1" --property rumour)
+says(err "--property: found \"rumour\"")
+run(2 replay single_draft --instance "p=(1 x)/2")
+run(2 replay sampler/alias --property rumour --instance "x")

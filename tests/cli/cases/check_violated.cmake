@@ -1,0 +1,13 @@
+# A mutant: exit code 1, what failed at each tier, and lines that show it again.
+run(1 check resample_from_target --source zipf:vocabulary=100)
+says(out "resample_from_target +proof +violated")
+says(out "resample_from_target +sampled +violated")
+says(out "exact_law violated on p=")
+says(out "law of 4 drafts at V = 100 violated\n    e = 10\\^[0-9.]+ \\(failed\\) after [0-9]+ trials, most by [a-z ]+; worst cell: ")
+if(NOT out MATCHES "replay: draftproof (replay resample_from_target [^\n]*--trial [^\n]*)\n")
+  fail("no replay line of the sampled tier")
+endif()
+separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_1}")
+run(0 ${replay})
+says(out "verifier  flip ")
+says(out "emits     token [0-9]+")
