@@ -73,6 +73,9 @@ struct Info {
   /// Decides on the drafts in turn and sees those up to it alone, so that whether another follows may depend on them.
   bool in_turn = false;
   bool ranks_tokens = false;  ///< chooses between equals by token ids: which drafts it accepts depends on them
+  /// A mutant that is right in fractions: nothing but the precision of a floating-point form tells it from a
+  /// verifier.
+  bool wrong_by_rounding = false;
 };
 
 struct DrafterInfo {
