@@ -69,14 +69,18 @@ bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo&
 
 /// What the exact law costs in floating point, which no property in fractions can see.
 void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
-  for (const auto* drafter : registry().drafters_of(verifier.info()))
-    if (sampled_on(options, verifier.info(), drafter->info()))
-      for (auto& finding : audit_precision(
-               verifier, *drafter,
-               {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop})) {
-        result.work += finding.work;
-        result.findings.push_back(std::move(finding));
-      }
+  for (const auto* drafter : registry().drafters_of(verifier.info())) {
+    if (!sampled_on(options, verifier.info(), drafter->info())) continue;
+    PrecisionAudit audit =
+        audit_precision(verifier, *drafter,
+                        {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
+    for (GateFinding& finding : audit.findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+    if (result.note.empty() && !audit.findings.empty())
+      result.note = fmt::format("in double TV {:.1g}", audit.largest);
+  }
 }
 
 std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,

@@ -1,9 +1,10 @@
 #include <draftproof/properties/precision_gate.hpp>
 
 #include <algorithm>
-#include <array>
-#include <functional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -91,7 +92,7 @@ class Auditor {
       form(fmt::format("{} on edge rows", to_text(each)), each, all, count, small_limit);
   }
 
-  std::vector<GateFinding> findings() && { return std::move(findings_); }
+  PrecisionAudit outcome() && { return std::move(audit_); }
 
  private:
   void forms(const std::string& where, const RowPair& rows, int drafts, double limit) {
@@ -100,6 +101,7 @@ class Auditor {
 
   /// One finding for all of `several`: the largest distance counts.
   void form(std::string check, Form form, const std::vector<RowPair>& several, int drafts, double limit) {
+    const bool in_double = limit <= large_limit;
     limit += verifier_.info().promise == Promise::lossless_up_to ? verifier_.info().tau : 0;
     GateFinding finding{.check = std::move(check), .tier = Tier::proof};
     double largest = 0;
@@ -125,17 +127,18 @@ class Auditor {
                                  drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts), drafter_.info().name)
                    : fmt::format("more than {} outcomes", finding.work);
     }
+    if (in_double) audit_.largest = std::max(audit_.largest, largest);
     if (finding.status == Status::violated)
       finding.replay =
           fmt::format("draftproof check {} --law {} --tier proof --profile {} --seed {}", verifier_.info().name,
                       drafter_.info().name, options_.thorough ? "nightly" : "pr", options_.seed);
-    findings_.push_back(std::move(finding));
+    audit_.findings.push_back(std::move(finding));
   }
 
   const AnyVerifier& verifier_;
   const AnyDrafter& drafter_;
   PrecisionOptions options_;
-  std::vector<GateFinding> findings_;
+  PrecisionAudit audit_;
 };
 
 }  // namespace
@@ -144,15 +147,15 @@ bool has_precision(const AnyVerifier& verifier) {
   return verifier.info().promise != Promise::lossy && verifier.info().cannot.explore.empty();
 }
 
-std::vector<GateFinding> audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
-                                         const PrecisionOptions& options) {
+PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                               const PrecisionOptions& options) {
   if (!has_precision(verifier)) return {};
   Auditor auditor(verifier, drafter, options);
   const bool planned = !verifier.info().cannot.simulate.empty();
   for (const Size& size : planned ? std::span<const Size>(planned_sizes) : std::span<const Size>(sizes))
     if (options.thorough || !size.thorough_only) auditor.at(size);
   auditor.on_edge_rows();
-  return std::move(auditor).findings();
+  return std::move(auditor).outcome();
 }
 
 }  // namespace draftproof

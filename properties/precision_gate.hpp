@@ -29,8 +29,13 @@ struct PrecisionOptions {
 /// Whether a law in double is a claim of the scheme: it promises one and can be walked.
 bool has_precision(const AnyVerifier& verifier);
 
+struct PrecisionAudit {
+  std::vector<GateFinding> findings{};
+  double largest = 0;  ///< distance of any form from p, on rows in double
+};
+
 /// Checks that are too large for the scheme's plan are left out; `skipped` are walks that had too many leaves.
-std::vector<GateFinding> audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
-                                         const PrecisionOptions& options);
+PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                               const PrecisionOptions& options);
 
 }  // namespace draftproof
