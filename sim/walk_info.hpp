@@ -61,7 +61,8 @@ struct WalkOf : Walk<V> {
                              .cannot = V::info.cannot,
                              .shared_noise = V::info.shared_noise,
                              .in_turn = V::info.in_turn,
-                             .ranks_tokens = V::info.ranks_tokens};
+                             .ranks_tokens = V::info.ranks_tokens,
+                             .wrong_by_rounding = V::info.wrong_by_rounding};
 };
 
 }  // namespace draftproof
