@@ -35,19 +35,17 @@ constexpr Size sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds::dens
 /// For schemes whose plan enumerates tuples of drafts and so needs few of them.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
-/// Tokens looked at by all leaves of one walk: seconds.
-constexpr std::uint64_t affordable = 800'000'000;
-constexpr std::uint64_t most_leaves = 2'000'000;
-
-std::uint64_t leaves_at(std::size_t vocabulary) {
-  return std::min<std::uint64_t>(most_leaves, affordable / vocabulary);
-}
+/// Tokens looked at by all leaves of one walk, and leaves where those are few: about a second.
+constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
 
 class Auditor {
  public:
   Auditor(const AnyVerifier& verifier, const AnyDrafter& drafter, const PrecisionOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
+  std::uint64_t leaves_at(std::size_t vocabulary) const {
+    return (options_.thorough ? 5 : 1) * std::min<std::uint64_t>(affordable_leaves, affordable_tokens / vocabulary);
+  }
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// Nothing where the scheme or the law is not defined for so many drafts.
@@ -62,18 +60,15 @@ class Auditor {
     const int count = drafts(size.drafts), rows = proposals(count);
     const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
     if (!drafter_.defined(size.vocabulary, count, rows)) return;
-    const bool large = size.vocabulary > 1024;
-    const double limit = large ? large_limit : small_limit;
     switch (size.kind) {
       case Kinds::dense:
-        return forms(fmt::format("at V = {}", size.vocabulary), dense_rows(size.vocabulary, rows, options_.seed),
-                     count, limit);
+        return dense(size.vocabulary, rows, count);
       case Kinds::scattered:
         return forms(fmt::format("at {} of V = {}", support, size.vocabulary),
-                     scattered_rows(size.vocabulary, support, rows, options_.seed), count, limit);
+                     scattered_rows(size.vocabulary, support, rows, options_.seed), count, large_limit);
       case Kinds::whole:
         return forms(fmt::format("over all V = {}", size.vocabulary),
-                     whole_rows(size.vocabulary, support, rows, options_.seed), count, limit);
+                     whole_rows(size.vocabulary, support, rows, options_.seed), count, large_limit);
       case Kinds::stored:
         return form(fmt::format("float32 rows over all V = {}", size.vocabulary), Form::fresh,
                     {float32.round(whole_rows(size.vocabulary, support, rows, options_.seed))}, count, float32_limit);
@@ -95,8 +90,24 @@ class Auditor {
   PrecisionAudit outcome() && { return std::move(audit_); }
 
  private:
+  /// Schemes that draw often have more outcomes than there are tuples: at half the tokens then.
+  void dense(int vocabulary, int proposals, int drafts) {
+    for (;; vocabulary /= 2) {
+      const RowPair rows = dense_rows(vocabulary, proposals, options_.seed);
+      const std::size_t before = audit_.findings.size();
+      forms(fmt::format("at V = {}", vocabulary), rows, drafts, small_limit);
+      const bool too_large = audit_.findings.size() > before && audit_.findings.back().status == Status::skipped;
+      if (!too_large || vocabulary / 2 <= drafts) return;
+      audit_.findings.resize(before);
+    }
+  }
+
+  /// Ends at the first form with too many outcomes: all have the same.
   void forms(const std::string& where, const RowPair& rows, int drafts, double limit) {
-    for (const Form each : all_forms) form(fmt::format("{} {}", to_text(each), where), each, {rows}, drafts, limit);
+    for (const Form each : all_forms) {
+      form(fmt::format("{} {}", to_text(each), where), each, {rows}, drafts, limit);
+      if (!audit_.findings.empty() && audit_.findings.back().status == Status::skipped) return;
+    }
   }
 
   /// One finding for all of `several`: the largest distance counts.
@@ -127,7 +138,7 @@ class Auditor {
                                  drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts), drafter_.info().name)
                    : fmt::format("more than {} outcomes", finding.work);
     }
-    if (in_double) audit_.largest = std::max(audit_.largest, largest);
+    if (in_double && complete) audit_.largest = std::max(audit_.largest, largest);
     if (finding.status == Status::violated)
       finding.replay =
           fmt::format("draftproof check {} --law {} --tier proof --profile {} --seed {}", verifier_.info().name,
