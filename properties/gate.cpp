@@ -9,6 +9,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/properties/precision_gate.hpp>
 #include <draftproof/properties/prover.hpp>
 #include <draftproof/properties/sampled_gate.hpp>
 #include <draftproof/properties/simulation.hpp>
@@ -64,6 +65,22 @@ bool promises_target(const Info& info) { return info.promise == Promise::lossles
 bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
   if (!options.laws.empty()) return wanted(options, law.name);
   return info.drafts.any() ? law.name == "iid" : info.drafts.names[0] == law.name;
+}
+
+/// What the exact law costs in floating point, which no property in fractions can see.
+void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
+  for (const auto* drafter : registry().drafters_of(verifier.info())) {
+    if (!sampled_on(options, verifier.info(), drafter->info())) continue;
+    PrecisionAudit audit =
+        audit_precision(verifier, *drafter,
+                        {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
+    for (GateFinding& finding : audit.findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+    if (result.note.empty() && !audit.findings.empty())
+      result.note = fmt::format("in double TV {:.1g}", audit.largest);
+  }
 }
 
 std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
@@ -217,6 +234,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     if (gate.tier == Tier::sampled && promises_target(info))
       for (const auto* drafter : registry().drafters_of(info))
         if (sampled_on(options, info, drafter->info())) sample(result, *gate.verifier, *drafter, options);
+    if (gate.tier == Tier::proof) add_precision(result, *gate.verifier, options);
   }
   result.status = verdict(result);
   if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status == Status::held) {

@@ -22,11 +22,12 @@ struct Profile {
   std::string_view about;
   int instances, path_instances;  ///< of generated toy models, for each draft law
   double log2_trials;             ///< trials of the sampled tier at each of its positions
+  bool every_precision;           ///< the precision audit at all of its sizes
 };
 
 inline constexpr std::array<Profile, 2> profiles{
-    Profile{"pr", "for every change: minutes for everything", 500, 240, 21},
-    Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5}};
+    Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false},
+    Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true}};
 
 struct Gate {
   const AnyVerifier* verifier = nullptr;   ///< of one position, or

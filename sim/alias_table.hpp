@@ -55,12 +55,7 @@ class AliasTable {
 class FrozenWeights {
  public:
   explicit FrozenWeights(std::vector<double> values) : values_{std::move(values)} {
-    double total = 0;
-    for (const double value : values_) total += value;
-    if (!(total > 0)) return;
-    std::vector<double> law;
-    for (const double value : values_) law.push_back(value / total);
-    table_.emplace(quantise(law));
+    if (const auto shares = law(); !shares.empty()) table_.emplace(quantise(shares));
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
@@ -69,8 +64,25 @@ class FrozenWeights {
     for (std::size_t x = 0; x < values_.size(); ++x)
       if (values_[x] > 0) visit(static_cast<Token>(x), values_[x]);
   }
+  template <class Visit>
+  void for_each_served(Visit visit) const {
+    if (!table_) return;
+    const auto mass = quantise(law());
+    for (std::size_t x = 0; x < mass.size(); ++x)
+      if (mass[x] > 0) visit(static_cast<Token>(x), probability(mass[x]));
+  }
 
  private:
+  /// Empty where nothing is positive.
+  std::vector<double> law() const {
+    double total = 0;
+    for (const double value : values_) total += value;
+    std::vector<double> shares;
+    if (total > 0)
+      for (const double value : values_) shares.push_back(value / total);
+    return shares;
+  }
+
   std::vector<double> values_;
   std::optional<AliasTable> table_;
 };

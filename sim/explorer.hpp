@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <draftproof/sim/random_source.hpp>
+#include <draftproof/sim/served_weights.hpp>
 
 namespace draftproof {
 
@@ -44,7 +45,10 @@ class Explorer {
 
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {
-    if (!(den > Scalar{0})) throw std::logic_error("explorer: flip with a denominator that is not positive");
+    if (!(den > Scalar{0})) {
+      if (!served_) throw std::logic_error("explorer: flip with a denominator that is not positive");
+      return certain(num > den);  // u den < num for every u: a product that underflowed
+    }
     if (!(num > Scalar{0})) return certain(false);
     if (!(num < den)) return certain(true);
     if (depth_ == stack_.size()) {
@@ -62,7 +66,7 @@ class Explorer {
     if (depth_ == stack_.size()) {
       Branches branches;
       Weight total{0};
-      weights.for_each([&](Token x, const auto& weight) {
+      visit(weights, [&](Token x, const auto& weight) {
         branches.emplace_back(x, Weight(weight));
         total += branches.back().second;
       });
@@ -81,8 +85,8 @@ class Explorer {
   template <class W>
   Verdict emit(const W& weights) {
     spread_.clear();
-    weights.for_each([&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
-    if (spread_.empty()) throw std::logic_error("explorer: emit from weights that are all zero");
+    visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
+    if (spread_.empty() && !served_) throw std::logic_error("explorer: emit from weights that are all zero");
     return {every_token, none_accepted};
   }
 
@@ -111,10 +115,22 @@ class Explorer {
 
   std::uint64_t leaves() const { return leaves_; }
 
+  /// From now on the program is what a simulation runs, rounding and all: draws have the law their weights serve, a
+  /// flip whose denominator underflowed compares as it stands, and a draw from nothing is a leaf without a spread.
+  void as_served() { served_ = true; }
+
   /// From now on `steps` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
   void watch(std::vector<Step<Weight>>* steps) { steps_ = steps; }
 
  private:
+  template <class W, class Visit>
+  void visit(const W& weights, Visit visitor) const {
+    if (served_)
+      visit_served(weights, visitor);
+    else
+      weights.for_each(visitor);
+  }
+
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcome and its probability, all positive
 
   struct Choice {
@@ -150,6 +166,7 @@ class Explorer {
   Weight certain_{1};
   std::vector<std::pair<Token, Weight>> spread_;
   std::vector<Step<Weight>>* steps_ = nullptr;
+  bool served_ = false;
 };
 
 }  // namespace draftproof

@@ -37,6 +37,11 @@ class FixedWeights {
     for (Token x = 0; x < size_; ++x)
       if (const double weight = f_(x); weight > 0) visit(x, weight);
   }
+  template <class Visit>
+  void for_each_served(Visit visit) const {
+    for (Token x = 0; x < size_; ++x)
+      if (const Fixed weight = to_fixed(f_(x)); weight > 0) visit(x, from_fixed(weight));
+  }
 
  private:
   int size_;

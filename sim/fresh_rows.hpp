@@ -109,6 +109,11 @@ class FreshRows {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const double weight = rows_.above(index(x), b_); weight > 0) visit(x, weight);
     }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const Fixed weight = to_fixed(rows_.above(index(x), b_)); weight > 0) visit(x, from_fixed(weight));
+    }
 
    private:
     const FreshRows& rows_;

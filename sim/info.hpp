@@ -74,6 +74,9 @@ struct Info {
   bool in_turn = false;
   bool ranks_tokens = false;    ///< chooses between equals by token ids: which drafts it accepts depends on them
   std::string_view distorts{};  ///< of a mutant: the correct rule for the same drafts that it is a slip of
+  /// A mutant that is right in fractions: nothing but the precision of a floating-point form tells it from a
+  /// verifier.
+  bool wrong_by_rounding = false;
 };
 
 struct DrafterInfo {

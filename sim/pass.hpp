@@ -37,6 +37,16 @@ class FunctionWeights {
     for (Token x = 0; x < size_; ++x)
       if (const auto weight = f_(x); weight > 0) visit(x, weight);
   }
+  /// Differences of the running sums, in whose rounding a small weight after a large sum is lost.
+  template <class Visit>
+  void for_each_served(Visit visit) const {
+    std::remove_cvref_t<decltype(f_(Token{}))> running{0};
+    for (Token x = 0; x < size_; ++x) {
+      const auto below = running;
+      if (const auto weight = f_(x); weight > 0) running += weight;
+      if (running > below) visit(x, decltype(running)(running - below));
+    }
+  }
 
  private:
   int size_;

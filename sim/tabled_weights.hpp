@@ -41,6 +41,12 @@ class TabledWeights {
   void for_each(Visit visit) const {
     for (const Token x : tokens_) visit(x, f_(x));
   }
+  template <class Visit>
+  void for_each_served(Visit visit) const {
+    for (std::size_t j = 0; j < tokens_.size(); ++j)
+      if (const Fixed weight = j == 0 ? sums_[0] : sums_[j] - sums_[j - 1]; weight > 0)
+        visit(tokens_[j], from_fixed(weight));
+  }
 
  private:
   F f_;

@@ -65,7 +65,8 @@ struct WalkOf : Walk<V> {
                              .ranks_tokens = V::info.ranks_tokens,
                              .distorts = V::info.distorts.empty()
                                              ? std::string_view{}
-                                             : detail::Joined<Texts::distorts, Texts::name_suffix>::value};
+                                             : detail::Joined<Texts::distorts, Texts::name_suffix>::value,
+                             .wrong_by_rounding = V::info.wrong_by_rounding};
 };
 
 }  // namespace draftproof

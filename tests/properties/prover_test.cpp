@@ -63,6 +63,7 @@ void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
     if (verifier->kind() != kind || !verifier->info().cannot.explore.empty()) continue;
+    if (verifier->info().wrong_by_rounding) continue;  // right in fractions: precision_audit_test
     for (const auto* drafter : found.drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
       visit(*verifier, *drafter);

@@ -1,0 +1,84 @@
+// The token is drawn from p by adding p up in single precision, left to right, as textbook samplers do.
+//
+//   S_x      sums[x]    p(0) + ... + p(x), rounded to float after each addition
+//   draw                smallest x with S_x > u S_V-1
+//   served              (S_x - S_x-1) / S_V-1 in the place of p(x)
+//
+// Cost: V additions once, then O(log V) a draw. Source: class property of textbook samplers.
+// Wrong because near 1 a float moves in steps of 2^-24: a token of probability 2^-26 gets nothing, or a whole step.
+// The loss grows with V. In fractions the sums are exact and so is the law: only an audit of the floating-point
+// program sees it.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::mutants {
+
+struct FloatRunningSum {
+  static constexpr Info info{.name = "float_running_sum",
+                             .summary = "draw from p by its running sum in single precision; accepted if drafted",
+                             .source = "class property of textbook samplers",
+                             .drafts = DraftLaws{"iid"},
+                             .cannot = {.device = "the plan keeps V sums on the host"},
+                             .wrong_by_rounding = true};
+
+  template <class Number>
+  struct Plan {
+    std::vector<Number> sums;
+  };
+
+  /// Differences of running sums, drawn by bisection.
+  template <class Number>
+  class Differences {
+   public:
+    explicit Differences(const std::vector<Number>& sums) : sums_{&sums} {}
+
+    Token draw(std::uint64_t word) const {
+      const double total = static_cast<double>(sums_->back());
+      if (!(total > 0)) return no_token;
+      const double at = unit_interval(word) * total;
+      const auto place = std::upper_bound(sums_->begin(), sums_->end(), at, [](double left, const Number& sum) {
+        return left < static_cast<double>(sum);
+      });
+      return static_cast<Token>(place - sums_->begin());
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      Number below{0};
+      for (std::size_t x = 0; x < sums_->size(); below = (*sums_)[x++])
+        if ((*sums_)[x] > below) visit(static_cast<Token>(x), Weight(Weight((*sums_)[x]) - Weight(below)));
+    }
+
+   private:
+    /// Of floats a double: no difference is rounded a second time.
+    using Weight = std::conditional_t<std::floating_point<Number>, double, Number>;
+    const std::vector<Number>* sums_;
+  };
+
+  template <Laws L>
+  auto prepare(const L& laws, int) const {
+    using Scalar = typename L::Scalar;
+    using Number = std::conditional_t<std::floating_point<Scalar>, float, Scalar>;
+    Plan<Number> plan;
+    Number running{0};
+    for (Token x = 0; x < laws.vocabulary(); ++x) {
+      running += static_cast<Number>(laws.target(x));
+      plan.sums.push_back(running);
+    }
+    return plan;
+  }
+
+  template <Position P, class Number, RandomSource R>
+  Verdict verify(const P& at, const Plan<Number>& plan, R& random) const {
+    return matched(at, random.emit(Differences<Number>(plan.sums)));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,44 @@
+// What textbook samplers serve in the place of p: the controls of the precision study, which have to fail.
+//
+//   p                        a law over V tokens
+//   running_float_sum(p)     law of a draw by the running sum of p in float32
+//   grid_law(p, b)           law of a draw by the exact sums of p and a uniform of b bits
+//
+// Cost: O(V). Right because a draw takes token x when u falls between two sums next to each other: an ideal u as
+// often as their difference says, a uniform of b bits as often as multiples of 2^-b lie between them. Those sums are
+// integers here: a row that sums to 2^62 (quantised_row.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/mutants/float_running_sum.hpp>
+#include <draftproof/properties/precision_audit.hpp>
+#include <draftproof/sim/quantised_row.hpp>
+
+namespace draftproof {
+
+inline std::vector<double> running_float_sum(const std::vector<double>& row) {
+  const auto plan = mutants::FloatRunningSum{}.prepare(Rows<double>(row, row), 1);
+  std::vector<double> law(row.size());
+  mutants::FloatRunningSum::Differences<float>(plan.sums).for_each(
+      [&law](Token x, double weight) { law[static_cast<std::size_t>(x)] = weight; });
+  return exact_target(law);
+}
+
+/// 1 <= bits <= 53.
+inline std::vector<double> grid_law(const std::vector<double>& row, int bits) {
+  const std::uint64_t step = row_total >> bits;
+  std::vector<double> law;
+  law.reserve(row.size());
+  std::uint64_t sum = 0, points = 0;  // multiples of the step below the sum, 0 among them
+  for (const std::uint64_t mass : quantise(row)) {
+    const std::uint64_t before = points;
+    sum += mass;
+    points = (sum + step - 1) / step;
+    law.push_back(static_cast<double>(points - before) * static_cast<double>(step) * 0x1p-62);
+  }
+  return law;
+}
+
+}  // namespace draftproof
