@@ -55,15 +55,16 @@ class AliasTable {
 class FrozenWeights {
  public:
   explicit FrozenWeights(std::vector<double> values) : values_{std::move(values)} {
-    double total = 0;
-    for (const double value : values_) total += value;
-    if (!(total > 0)) return;
+    for (const double value : values_) total_ += value;
+    if (!(total_ > 0)) return;
     std::vector<double> law;
-    for (const double value : values_) law.push_back(value / total);
+    for (const double value : values_) law.push_back(value / total_);
     table_.emplace(quantise(law));
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
+  double weight(Token x) const { return values_[static_cast<std::size_t>(x)]; }
+  double total() const { return total_; }
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t x = 0; x < values_.size(); ++x)
@@ -72,6 +73,7 @@ class FrozenWeights {
 
  private:
   std::vector<double> values_;
+  double total_ = 0;
   std::optional<AliasTable> table_;
 };
 
