@@ -32,7 +32,8 @@ Interval ReplicatedMean::interval(double confidence) const {
 TupleStream::TupleStream(const DraftPoints& points, const EstimateOptions& options, int replicate)
     : points_{points},
       set_{options.points},
-      size_{std::bit_floor(std::max<std::uint64_t>(1, options.tuples / static_cast<std::uint64_t>(options.replicates)))},
+      size_{std::bit_floor(
+          std::max<std::uint64_t>(1, options.tuples / static_cast<std::uint64_t>(options.replicates)))},
       seed_{philox_pair(options.seed, static_cast<std::uint64_t>(replicate), 0, replicate_purpose).first},
       words_(static_cast<std::size_t>(points.drafts() + spare_words)),
       sobol_(std::min(points.drafts() + spare_words, ScrambledSobol::max_dimensions), seed_) {

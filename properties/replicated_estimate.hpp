@@ -8,10 +8,10 @@
 //
 //   estimate = mean of e_r, standard error = sqrt(sum (e_r - mean)^2 / (R (R - 1)))
 //
-// Unbiased: every scrambled point is uniform on its own, and beta comes from scramblings that are independent of those
-// it serves. Halves are made of whole replicates because the even and the odd points of one scrambling lie in
-// different parts of the cube. The error is empirical: nothing bounds how far from normal averages of scrambled points
-// are; t intervals over at least 16 replicates are what practice takes.
+// Unbiased: every scrambled point is uniform on its own, and beta comes from scramblings that are independent of
+// those it serves. Halves are made of whole replicates because the even and the odd points of one scrambling lie in
+// different parts of the cube. The error is empirical: nothing bounds how far from normal averages of scrambled
+// points are; t intervals over at least 16 replicates are what practice takes.
 //
 // Replicates are computed in parallel and joined in their order: results do not depend on threads. Cost a tuple: a
 // point, K draws, the outcomes, some (2 K)^2 products.
@@ -43,7 +43,7 @@ struct EstimateOptions {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   PointSet points = PointSet::sobol;
-  bool controls = true;  ///< used where there are at least ten tuples for each in each half
+  bool controls = true;                     ///< used where there are at least ten tuples for each in each half
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: no result
 };
 

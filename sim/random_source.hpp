@@ -62,7 +62,9 @@ concept WeighsTokens = requires(const W& weights, Token x) {
 /// Weights over something other than tokens that say there may be as many as tokens: a walk of one tuple may rather
 /// draw such a pick than try every branch.
 template <class W>
-concept ManyBranches = requires { W::many_branches; };
+concept ManyBranches = requires {
+  W::many_branches;
+};
 
 namespace detail {
 struct SomeWeights {

@@ -227,9 +227,7 @@ class RatioTable {
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
     }
-    double weight(Token x) const {
-      return among(x, seen_, n_) ? 0 : table_.proposal(x, static_cast<int>(row_));
-    }
+    double weight(Token x) const { return among(x, seen_, n_) ? 0 : table_.proposal(x, static_cast<int>(row_)); }
     double total() const { return table_.mass_without(static_cast<int>(row_), seen_, n_); }
     template <class Visit>
     void for_each(Visit visit) const {
