@@ -7,12 +7,15 @@
 //   acceptance   the same of the acceptance
 //
 // The first table is of recursive rejection of i.i.d. drafts. Claimed: estimates agree with the target and with
-// closed forms within ten standard errors, conditional laws are less noisy than counts, Sobol drafts less than
-// independent ones, and at K = 4 acceptance is within 1e-4 with 2^16 tuples.
+// closed forms within ten standard errors, conditional laws are no noisier than counts, Sobol drafts no noisier than
+// independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
 #pragma once
 
-#include <chrono>
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <ctime>
+#include <optional>
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
@@ -71,6 +74,9 @@ struct AcceptanceEstimators {
         .tuples = total, .replicates = count, .seed = options.seed, .threads = options.threads, .stop = options.stop};
   }
 
+  /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
+  static constexpr double variance_noise = 0.75;
+
   struct Noise {
     double groups, tokens, acceptance;  ///< ratios
   };
@@ -116,8 +122,8 @@ struct AcceptanceEstimators {
     const double rounding = 0x1p-90;
     const Noise out{plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
                     law.acceptance() * (1 - law.acceptance()) / std::max(variance(means[accepted]), rounding)};
-    checks.at_most(1, out.groups, 0, what);
-    checks.at_most(1, out.tokens, 0, what);
+    checks.at_most(1, out.groups, variance_noise, what);
+    checks.at_most(1, out.tokens, 10 * means[square].standard_error / (means[square].mean - 1), what);
     return out;
   }
 
@@ -150,7 +156,8 @@ struct AcceptanceEstimators {
         options.tell(++done, std::size(estimators) * std::size(numbers) + 1);
         if (estimator.points == PointSet::random && !estimator.controls) independent.push_back(found->groups);
         if (estimator.points == PointSet::sobol)
-          checks.at_most(independent[at.size() - 1], found->groups, 0, [] { return "Sobol drafts"; });
+          checks.at_most(independent[at.size() - 1], found->groups, variance_noise * found->groups,
+                         [] { return "Sobol drafts"; });
       }
       const auto row = [&](std::string_view of, auto value) {
         std::vector<Cell> cells{{std::string(estimator.name)}, {std::string(of)}};
@@ -192,12 +199,15 @@ struct AcceptanceEstimators {
       const AnyVerifier& verifier = *registry().verifier(scheme);
       const AnyDrafter& iid = *registry().drafter("iid");
       const double exact = exact_acceptance(verifier, table, drafts);
-      const auto start = std::chrono::steady_clock::now();
+      const std::clock_t start = std::clock();
       const auto found = estimate_acceptance(verifier, iid, table, drafts, how);
       if (!found) return false;
       const double seconds = since(start) / static_cast<double>(found->tuples);
       const ReplicatedMean& flag = found->flag;
-      checks.at_most(std::abs(flag.mean - exact), 1e-4, 0, [&] { return scheme; });
+      // t with 15 degrees of freedom exceeds ten about 5 times in 1e8; where nothing varies rounding is left.
+      const double off = std::abs(flag.mean - exact);
+      checks.at_most(off, 10 * flag.standard_error, 0x1p-30, [&] { return scheme; });
+      if (options.sources.empty()) checks.at_most(off, 1e-4, 0, [&] { return scheme; });
       const double ratio =
           exact * (1 - exact) / (flag.standard_error * flag.standard_error * static_cast<double>(found->tuples));
       section.table.rows.push_back({{scheme},
@@ -223,18 +233,18 @@ struct AcceptanceEstimators {
       entry["schemes"].push_back(std::move(item));
     }
     if (options.timings)
-      section.after.push_back("  equal time: variance of counting over that of the estimator after the same time");
+      section.after.push_back(
+          "  equal time: variance of counting over that of the estimator after the same processor time");
     document.sections.push_back(std::move(section));
     return true;
   }
 
-  static double since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
+  /// Processor time of all threads, in seconds.
+  static double since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
   static double seconds_of_counting(const StudyOptions& options, const AnyVerifier& verifier,
                                     const AnyDrafter& drafter, const RatioTable& table, int drafts) {
     constexpr std::uint64_t trials = 1'000'000;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     simulate(Simulation{verifier, drafter, drafts, options.seed}, table,
              {.trials = trials, .threads = options.threads});
     return since(start) / trials;
