@@ -130,7 +130,10 @@ struct AcceptanceEstimators {
   static std::string shown(double ratio) {
     // Sums of doubles that agree to all but a few digits: no number of use.
     if (ratio > 1e12) return "exact";
-    return ratio < 100 ? fmt::format("{:.1f}", ratio) : grouped(static_cast<std::uint64_t>(std::llround(ratio)));
+    if (ratio < 100) return fmt::format("{:.1f}", ratio);
+    // Two digits: an estimated variance knows no more.
+    const double unit = std::pow(10, std::floor(std::log10(ratio)) - 1);
+    return grouped(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
   }
 
   static bool variances(const StudyOptions& options, const Source& from, const RatioTable& table, Checks& checks,
