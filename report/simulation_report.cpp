@@ -53,6 +53,40 @@ Section acceptance(const SimulatedPosition& at, double confidence) {
   return section;
 }
 
+std::string points_of(const AcceptanceEstimate& estimate) {
+  return estimate.form == DraftPoints::Form::trials ? "trials of the drafter" : "scrambled Sobol points";
+}
+
+Section estimated(const AcceptanceEstimate& estimate, double confidence) {
+  Section section{.title = "Acceptance from the conditional law of each draft tuple"};
+  section.table.columns = {{"event"}, {"rate", true}, {"low", true}, {"high", true}, {"standard error", true}};
+  const auto add = [&](std::string name, const ReplicatedMean& mean) {
+    const Interval interval = mean.interval(confidence);
+    section.table.rows.push_back({{std::move(name)},
+                                  {fmt::format("{:.7f}", mean.mean)},
+                                  {fmt::format("{:.7f}", interval.low)},
+                                  {fmt::format("{:.7f}", interval.high)},
+                                  {fmt::format("{:.1e}", mean.standard_error)}});
+  };
+  add("a draft accepted (flag)", estimate.flag);
+  add("token among the drafts (membership)", estimate.membership);
+  section.after.push_back(fmt::format("  {} on {}, {} replicates; t intervals, empirical",
+                                      counted(estimate.tuples, "tuple"), points_of(estimate),
+                                      estimate.flag.replicates));
+  return section;
+}
+
+nlohmann::ordered_json data_of(const AcceptanceEstimate& estimate, double confidence) {
+  const auto entry = [&](const ReplicatedMean& mean) {
+    const Interval interval = mean.interval(confidence);
+    return nlohmann::ordered_json{
+        {"rate", mean.mean}, {"standard_error", mean.standard_error}, {"low", interval.low}, {"high", interval.high}};
+  };
+  return {{"tuples", estimate.tuples},     {"replicates", estimate.flag.replicates},
+          {"points", points_of(estimate)}, {"confidence", confidence},
+          {"flag", entry(estimate.flag)},  {"membership", entry(estimate.membership)}};
+}
+
 }  // namespace
 
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings) {
@@ -85,6 +119,10 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     data["nanoseconds_per_tuple"] =
         1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
   document.sections.push_back(acceptance(at, confidence));
+  if (at.estimate) {
+    data["estimate"] = data_of(*at.estimate, confidence);
+    document.sections.push_back(estimated(*at.estimate, confidence));
+  }
 
   Section output{.title = "Emitted tokens against the target"};
   output.table.columns = {{"token", true}, {"target", true}, {"emitted", true}, {"deviation / sigma", true}};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/properties/acceptance_estimate.hpp>
 #include <draftproof/properties/simulation.hpp>
 #include <draftproof/report/document.hpp>
 
@@ -18,9 +19,11 @@ struct SimulatedPosition {
   const Tally& tally;  ///< with histogram
   std::optional<double> optimum;
   double cpu_seconds;
+  std::optional<AcceptanceEstimate> estimate{};  ///< if one was asked for
 };
 
-/// Acceptance draft by draft, and the emitted tokens against the target. Schema draftproof.simulate/1.
+/// Acceptance draft by draft, beside it the estimate, and the emitted tokens against the target. Schema
+/// draftproof.simulate/1.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
 }  // namespace draftproof

@@ -55,10 +55,13 @@ class AliasTable {
 class FrozenWeights {
  public:
   explicit FrozenWeights(std::vector<double> values) : values_{std::move(values)} {
+    for (const double value : values_) total_ += value;
     if (const auto shares = law(); !shares.empty()) table_.emplace(quantise(shares));
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
+  double weight(Token x) const { return values_[static_cast<std::size_t>(x)]; }
+  double total() const { return total_; }
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t x = 0; x < values_.size(); ++x)
@@ -75,15 +78,14 @@ class FrozenWeights {
  private:
   /// Empty where nothing is positive.
   std::vector<double> law() const {
-    double total = 0;
-    for (const double value : values_) total += value;
     std::vector<double> shares;
-    if (total > 0)
-      for (const double value : values_) shares.push_back(value / total);
+    if (total_ > 0)
+      for (const double value : values_) shares.push_back(value / total_);
     return shares;
   }
 
   std::vector<double> values_;
+  double total_ = 0;
   std::optional<AliasTable> table_;
 };
 

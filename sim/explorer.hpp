@@ -3,7 +3,9 @@
 // leaf; it must be a function of its inputs and its source alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -18,7 +20,7 @@ template <class Weight>
 struct Leaf {
   Verdict verdict;  ///< token every_token: the mass is spread over `spread`
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
   const Weight& spread_total;
 };
 
@@ -63,6 +65,8 @@ class Explorer {
 
   template <class W>
   Token pick(const W& weights) {
+    if constexpr (ManyBranches<W>)
+      if (picks_ < dealt_.size()) return weights.draw(dealt_[picks_++]);
     if (depth_ == stack_.size()) {
       Branches branches;
       Weight total{0};
@@ -85,6 +89,8 @@ class Explorer {
   template <class W>
   Verdict emit(const W& weights) {
     spread_.clear();
+    if constexpr (WeighsTokens<W>)
+      if (attended_ && spread_attended(weights)) return {every_token, none_accepted};
     visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
     if (spread_.empty() && !served_) throw std::logic_error("explorer: emit from weights that are all zero");
     return {every_token, none_accepted};
@@ -97,6 +103,7 @@ class Explorer {
     stack_.clear();
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
+      picks_ = 0;
       if (steps_) steps_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
@@ -118,6 +125,16 @@ class Explorer {
   /// From now on the program is what a simulation runs, rounding and all: draws have the law their weights serve, a
   /// flip whose denominator underflowed compares as it stands, and a draw from nothing is a leaf without a spread.
   void as_served() { served_ = true; }
+  /// From now on emit tells these distinct tokens from each other and lumps all others under no_token, where the
+  /// weights can say what a token weighs: nobody reads the rest, and the walk need not pass over the vocabulary.
+  /// The span must outlive the walks.
+  void attend(std::span<const Token> tokens) {
+    attended_ = true;
+    tokens_ = tokens;
+  }
+  /// From now on the first picks of a run that say they have many branches are drawn with these words: what is found
+  /// is conditional on the words.
+  void deal(std::span<const std::uint64_t> words) { dealt_ = words; }
 
   /// From now on `steps` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
   void watch(std::vector<Step<Weight>>* steps) { steps_ = steps; }
@@ -138,6 +155,22 @@ class Explorer {
     std::size_t taken;
     Weight reached;  ///< probability of the path up to and including the branch taken
   };
+
+  /// False if the weights cannot say their total, because rounding took it.
+  template <class W>
+  bool spread_attended(const W& weights) {
+    const Weight total(weights.total());
+    if (!(total > Weight{0})) return false;
+    Weight rest = total;
+    for (const Token x : tokens_) {
+      Weight weight(weights.weight(x));
+      if (!(weight > Weight{0})) continue;
+      rest -= weight;
+      spread_.emplace_back(x, std::move(weight));
+    }
+    if (rest > Weight{0}) spread_.emplace_back(no_token, std::move(rest));
+    return !spread_.empty();
+  }
 
   bool certain(bool taken) {
     if (steps_) steps_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
@@ -167,6 +200,10 @@ class Explorer {
   std::vector<std::pair<Token, Weight>> spread_;
   std::vector<Step<Weight>>* steps_ = nullptr;
   bool served_ = false;
+  bool attended_ = false;
+  std::span<const Token> tokens_;
+  std::span<const std::uint64_t> dealt_;
+  std::size_t picks_ = 0;
 };
 
 }  // namespace draftproof

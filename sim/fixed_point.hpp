@@ -16,6 +16,14 @@ using Fixed = std::int64_t;
 DRAFTPROOF_DEVICE constexpr Fixed to_fixed(double value) { return static_cast<Fixed>(value * 0x1p60); }
 DRAFTPROOF_DEVICE constexpr double from_fixed(Fixed value) { return static_cast<double>(value) * 0x1p-60; }
 
+/// sum of f(x) over 0 .. size - 1 with 0 <= f and a total below 8.
+template <class F>
+double fixed_sum(int size, F f) {
+  Fixed total = 0;
+  for (Token x = 0; x < size; ++x) total += to_fixed(f(x));
+  return from_fixed(total);
+}
+
 /// Weights f(x) for x = 0 .. size - 1 with 0 <= f and a total below 8, drawn by integer running sums in token
 /// order: the token depends on the word and the weights alone. Two passes.
 template <class F>
@@ -32,6 +40,8 @@ class FixedWeights {
       if ((left -= to_fixed(f_(x))) < 0) return x;
   }
 
+  double weight(Token x) const { return f_(x); }
+  double total() const { return fixed_sum(size_, f_); }
   template <class Visit>
   void for_each(Visit visit) const {
     for (Token x = 0; x < size_; ++x)
@@ -47,13 +57,5 @@ class FixedWeights {
   int size_;
   F f_;
 };
-
-/// sum of f(x) over 0 .. size - 1 under the same contract.
-template <class F>
-double fixed_sum(int size, F f) {
-  Fixed total = 0;
-  for (Token x = 0; x < size; ++x) total += to_fixed(f(x));
-  return from_fixed(total);
-}
 
 }  // namespace draftproof

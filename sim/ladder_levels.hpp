@@ -75,6 +75,7 @@ class LadderLevels {
  private:
   /// Interval j of u is [distinct[j], distinct[j + 1]).
   struct Intervals {
+    static constexpr bool many_branches = true;
     const std::vector<Scalar>& distinct;
     Token draw(std::uint64_t word) const {
       const auto above =

@@ -52,6 +52,20 @@ concept Weights = requires(const W& weights, const detail::SomeVisit& visit) {
   weights.for_each(visit);
 };
 
+/// Weights that can be asked about one token; `total` is their sum over all.
+template <class W>
+concept WeighsTokens = requires(const W& weights, Token x) {
+  weights.weight(x);
+  weights.total();
+};
+
+/// Weights over something other than tokens that say there may be as many as tokens: a walk of one tuple may rather
+/// draw such a pick than try every branch.
+template <class W>
+concept ManyBranches = requires {
+  W::many_branches;
+};
+
 namespace detail {
 struct SomeWeights {
   Token draw(std::uint64_t) const { return 0; }

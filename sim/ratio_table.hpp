@@ -175,6 +175,7 @@ class RatioTable {
     ResidualWeights(const RatioTable& table, double b, double knee, std::size_t count)
         : table_{table},
           b_{b},
+          knee_{knee},
           count_{count},
           bend_{std::min(count, std::isinf(knee) ? count : table.reach(knee))},
           tail_{1 - b / knee} {}
@@ -193,6 +194,11 @@ class RatioTable {
       }
       return table_.order_[low];
     }
+    double weight(Token x) const {
+      const double p = table_.target(x), q = table_.proposal(x);
+      return std::max(bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_, 0.0);
+    }
+    double total() const { return up_to(count_); }
     template <class Visit>
     void for_each(Visit visit) const {
       for (std::size_t j = 0; j < count_; ++j) {
@@ -223,7 +229,7 @@ class RatioTable {
       return table_.above(bend_, b_) + (table_.prefix_[j].target - table_.prefix_[bend_].target) * tail_;
     }
     const RatioTable& table_;
-    double b_;
+    double b_, knee_;
     std::size_t count_, bend_;
     double tail_;
   };
@@ -236,6 +242,8 @@ class RatioTable {
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
     }
+    double weight(Token x) const { return among(x, seen_, n_) ? 0 : table_.proposal(x, static_cast<int>(row_)); }
+    double total() const { return table_.mass_without(static_cast<int>(row_), seen_, n_); }
     template <class Visit>
     void for_each(Visit visit) const {
       for (Token x = 0; x < table_.vocabulary(); ++x)

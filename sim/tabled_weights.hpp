@@ -37,6 +37,8 @@ class TabledWeights {
     return tokens_[static_cast<std::size_t>(std::upper_bound(sums_.begin(), sums_.end(), at) - sums_.begin())];
   }
 
+  double weight(Token x) const { return f_(x); }
+  double total() const { return sums_.empty() ? 0 : from_fixed(sums_.back()); }
   template <class Visit>
   void for_each(Visit visit) const {
     for (const Token x : tokens_) visit(x, f_(x));

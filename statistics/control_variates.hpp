@@ -23,6 +23,8 @@
 #include <span>
 #include <vector>
 
+#include <draftproof/statistics/control_sums.hpp>
+
 namespace draftproof {
 
 struct ControlledEstimate {
@@ -40,19 +42,7 @@ class ControlVariates {
   std::vector<ControlledEstimate> estimates() const;
 
  private:
-  struct Half {
-    double samples = 0;
-    std::vector<double> control, outcome, outcome_square;  ///< sums
-    std::vector<double> gram;                              ///< d x d, lower triangle
-    std::vector<double> cross;                             ///< o x d
-  };
-  /// Centred sums of squares and products of one half.
-  Half centred(const Half& half) const;
-  /// o x d coefficients of one half.
-  std::vector<double> coefficients(const Half& half) const;
-
-  std::size_t controls_, outcomes_;
-  std::array<Half, 2> halves_;
+  std::array<ControlSums, 2> halves_;
   std::size_t added_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/properties/acceptance_estimate.hpp>
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/report/simulation_report.hpp>
 
@@ -22,6 +23,7 @@ struct Simulate {
   int drafts = 0, tokens = 8;
   std::size_t position = 0;
   TrialBudget budget{.trials = 10'000'000};
+  std::uint64_t estimate = 0;
   double confidence = 0.95;
 
   void declare(CLI::App& app) {
@@ -37,6 +39,9 @@ struct Simulate {
     app.add_option("--tuples", budget.trials, "draft tuples")->check(many)->capture_default_str();
     app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")
         ->check(CLI::PositiveNumber);
+    app.add_option("--estimate", estimate,
+                   "acceptance also from so many draft tuples, walked one by one: far more precise (65536)")
+        ->check(CLI::Range(16.0, 1e9));
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))
@@ -56,6 +61,14 @@ struct Simulate {
                         .found = std::string(verifier.info().cannot.simulate),
                         .wanted = "fewer tokens (--proposal-top-k) or fewer drafts"});
 
+    if (estimate > 0 && !can_be_estimated(verifier)) {
+      const Cannot& cannot = verifier.info().cannot;
+      throw InputError(
+          {.file = "--estimate",
+           .found = verifier_name + ": " + std::string(cannot.explore.empty() ? cannot.simulate : cannot.explore),
+           .wanted = "a scheme that can be walked on tables"});
+    }
+
     const RatioTable table(pair.target, pair.proposals);
     const Simulation what{verifier, drafter, drafts, session.seed, std::uint64_t{position} << 40, true};
     budget.threads = session.threads;
@@ -69,9 +82,14 @@ struct Simulate {
                                       : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
     }
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    session.write(
-        report_simulation({source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds},
-                          confidence, tokens, session.timings));
+    std::optional<AcceptanceEstimate> estimated;
+    if (estimate > 0)
+      estimated = estimate_acceptance(
+          verifier, drafter, table, drafts,
+          {.tuples = estimate, .seed = session.seed, .threads = session.threads, .stop = &stop_requested()});
+    session.write(report_simulation(
+        {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds, estimated}, confidence,
+        tokens, session.timings));
     if (tally.impossible > 0) return exit_violated;
     const bool cut_short = stop_requested() || (tally.trials < budget.trials && budget.seconds == 0);
     return cut_short ? exit_undecided : exit_held;

@@ -1,0 +1,11 @@
+# Claims hold, times are there only when asked for, and threads do not matter.
+run(0 reproduce acceptance_estimators zipf:vocabulary=300,noise=0.8 --effort 64 --json)
+says(out "\"schema\": \"draftproof.study.acceptance_estimators/1\"")
+silent_on(out "seconds")
+set(one "${out}")
+run(0 reproduce acceptance_estimators zipf:vocabulary=300,noise=0.8 --effort 64 --json --threads 1)
+if(NOT out STREQUAL one)
+  fail("one thread differs from all")
+endif()
+run(0 reproduce acceptance_estimators zipf:vocabulary=300,noise=0.8 --effort 64 --timings)
+says(out "equal time")

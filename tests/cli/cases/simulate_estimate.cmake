@@ -1,0 +1,17 @@
+# The estimate stands beside the count, agrees with the closed form of one draft, and does not depend on threads.
+run(0 simulate single_draft bernoulli --tuples 1000 --estimate 4096 --tokens 0)
+says(out "one draft 0.700000")
+says(out "a draft accepted .flag. +0.7000000  0.7000000  0.7000000 ")
+says(out "4,096 tuples on scrambled Sobol points, 16 replicates")
+run(0 simulate ladder zipf:vocabulary=500 -K 3 --tuples 1000 --estimate 8192 --json --threads 1)
+set(one "${out}")
+run(0 simulate ladder zipf:vocabulary=500 -K 3 --tuples 1000 --estimate 8192 --json --threads 3)
+if(NOT out STREQUAL one)
+  fail("three threads differ from one")
+endif()
+run(0 simulate greedy_drafts zipf:vocabulary=500 -K 3 --tuples 1000 --estimate 4096 --tokens 0)
+says(out "trials of the drafter, 16 replicates")
+# Schemes that cannot be walked have no conditional law to average.
+run(2 simulate gls zipf:vocabulary=50 --tuples 10 --estimate 4096)
+says(err "walked")
+run(2 simulate k_seq bernoulli --estimate 3)

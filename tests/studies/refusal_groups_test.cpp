@@ -1,0 +1,55 @@
+// Conditional laws of recursive rejection in closed form, against a walk of every tuple.
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/registry.hpp>
+#include <draftproof/studies/refusal_groups.hpp>
+#include <draftproof/tests/sim/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
+  const int vocabulary = 5, drafts = 3;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    // Every second pair has tokens that only one of the rows knows.
+    const double zeros = seed % 2 ? 0.3 : 0;
+    const RatioTable table(examples::random_row(40 + seed, 5, 1, zeros),
+                           examples::random_row(50 + seed, 5, 1, zeros));
+    const RefusalGroups law(table, drafts);
+    const auto decider = registry().verifier("recursive_rejection")->explore_on(table, drafts);
+    for (Token a = 0; a < vocabulary; ++a)
+      for (Token b = 0; b < vocabulary; ++b)
+        for (Token c = 0; c < vocabulary; ++c) {
+          const std::array<Token, 3> tuple{a, b, c};
+          if (!(table.proposal(a) * table.proposal(b) * table.proposal(c) > 0)) continue;
+          std::array<double, 5> walked{};
+          double acceptance = 0;
+          Explorer<double> explorer;
+          explorer.explore([&](Explorer<double>& random) { return decider->decide(tuple, random); },
+                           [&](const Leaf<double>& leaf) {
+                             if (leaf.verdict.token >= 0) {
+                               walked[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                               acceptance += leaf.probability;
+                               return;
+                             }
+                             for (const auto& [x, weight] : leaf.spread)
+                               walked[static_cast<std::size_t>(x)] += leaf.probability * weight / leaf.spread_total;
+                           });
+          std::array<double, default_groups> groups{}, expected{};
+          double square = 0;
+          for (std::size_t x = 0; x < walked.size(); ++x) {
+            expected[law.group()[x]] += walked[x];
+            if (walked[x] > 0) square += walked[x] * walked[x] / law.target()[x];
+          }
+          // A residual's mass is a difference of prefix sums of up to 5 tokens: 1e-13 where it is above 2^-10.
+          EXPECT_NEAR(law.groups(tuple, groups), acceptance, 1e-13);
+          for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(groups[g], expected[g], 1e-13) << seed;
+          EXPECT_NEAR(law.square(tuple), square, 1e-12 * square) << seed;
+        }
+  }
+}
+
+}  // namespace
+}  // namespace draftproof
