@@ -10,7 +10,7 @@ PathLaws& PathLaws::instance() {
 }
 
 void PathLaws::add(const PathLaw& law) {
-  insert_sorted(laws_, law, [](const PathLaw& l) { return std::tuple(0, l.verifier); });
+  insert_sorted(laws_, law, [](const PathLaw& l) { return std::tuple(0, l.verifier, l.drafts.names[0]); });
 }
 
 const PathLaw* PathLaws::of(std::string_view verifier, std::string_view drafts) const {

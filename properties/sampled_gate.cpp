@@ -19,13 +19,13 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< of each of the three components beside the suite
-constexpr std::uint64_t first_batch = 4096;
+constexpr double beside_weight = 1.0 / 20;       ///< of each of the three components beside the suite
+constexpr std::uint64_t smallest_paired = 4096;  ///< batches below it count no pairs
 
 /// Pairs of a batch are as many as a Poisson number of mean 3 n / 8 says: half the number of trials is not Poisson.
 /// At n = 4096 that number lies ten standard deviations below it, further later: that pairs run out is less likely
 /// than 1e-20.
-std::uint64_t pairs_planned(std::uint64_t planned) { return planned < first_batch ? 0 : planned * 3 / 8; }
+std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
 std::vector<double> law_of(const RatioTable& table, auto probability) {
   std::vector<double> law;
@@ -52,10 +52,10 @@ struct Counts {
 /// What an exact verifier does at this position.
 class Null {
  public:
-  Null(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts)
+  Null(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts)
       : target_{law_of(table, [&](Token x) { return table.target(x); })},
         proposal_{law_of(table, [&](Token x) { return table.proposal(x); })},
-        suite_{{.target = target_, .proposal = proposal_, .paths = paths(verifier, drafter, table, drafts)}},
+        suite_{{.target = target_, .proposal = proposal_, .paths = paths(scheme, drafter, table, drafts)}},
         groups_{mass_groups(ratio_key(target_, proposal_), target_)},
         neighbours_{pair_law()} {
     if (drafter.info().shared_proposal_iid || drafter.info().several_proposals)
@@ -97,10 +97,9 @@ class Null {
   }
 
  private:
-  /// Of the scheme itself, or of the one it is a distortion of.
-  static PathRows paths(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-    const PathLaw* law = PathLaws::instance().of(verifier.info().name, drafter.info().name);
-    if (!law) law = PathLaws::instance().of(verifier.info().distorts, drafter.info().name);
+  /// Empty where no closed form is known.
+  static PathRows paths(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+    const PathLaw* law = PathLaws::instance().of(scheme, drafter.info().name);
     return law ? law->rows(table, drafts) : PathRows{};
   }
   std::vector<double> pair_law() const {
@@ -204,10 +203,16 @@ class Run {
 template <class L>
 SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
                             const RatioTable& table, int drafts, const SampledGateOptions& options) {
-  const Null null(verifier, drafter, table, drafts);
+  // A slip is told from the rule it is a slip of.
+  const Info& info = verifier.info();
+  const std::string_view imitated = !options.imitates.empty() ? options.imitates
+                                    : info.distorts.empty()   ? info.name
+                                                              : info.distorts;
+  const Null null(imitated, drafter, table, drafts);
   const Run<L> run(verifier, drafter, laws, drafts, options.seed);
   const auto budget = static_cast<std::uint64_t>(options.trials);
-  GateSchedule schedule(std::min(first_batch, budget), budget, ErrorBudget::numerics - std::log(options.alpha));
+  GateSchedule schedule(std::min(options.first_batch, budget), budget,
+                        ErrorBudget::numerics - std::log(options.alpha));
   Counts counts = null.nothing();
   SampledVerdict verdict{.optimum = null.optimum()};
   double pairs = 0;

@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <draftproof/properties/subject.hpp>
@@ -30,6 +31,11 @@ struct SampledGateOptions {
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
+  /// Scheme whose path law is held against this verifier's counts; empty: its own, if one is known. A wrong program
+  /// is told from the scheme that it imitates.
+  std::string_view imitates{};
+  /// Planned trials of the first batch; later ones double. More looks cost time, never errors.
+  std::uint64_t first_batch = 4096;
 };
 
 struct SampledVerdict {

@@ -1,0 +1,79 @@
+// Verifiers that only simulations on prepared tables see: wrong programs which no scheme of the house has, made for a
+// study and never registered.
+//
+//   RuledVerifier   decides by a function of (laws, drafts, random)
+//   MisledVerifier  a right scheme that is told other laws than its drafts were drawn from
+//
+// Neither can be explored, played or run on fresh rows; their power figures come from trials alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <draftproof/properties/subject.hpp>
+
+namespace draftproof {
+
+class ContrivedVerifier : public AnyVerifier {
+ public:
+  ContrivedVerifier() : AnyVerifier(contrived, Kind::mutant) {}
+
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
+    return {};
+  }
+  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int) const override { return {}; }
+
+ private:
+  static constexpr Info contrived{.name = "contrived", .summary = "made for a study", .source = "derived here"};
+};
+
+class RuledVerifier final : public ContrivedVerifier {
+ public:
+  using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
+  explicit RuledVerifier(Rule rule) : rule_{std::move(rule)} {}
+
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int) const override {
+    return std::make_unique<Ruled>(rule_, laws);
+  }
+
+ private:
+  class Ruled final : public Decider<RatioTable, Philox> {
+   public:
+    Ruled(const Rule& rule, const RatioTable& laws) : rule_{rule}, laws_{laws} {}
+    void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+      for (int t = 0; t < batch.count; ++t) {
+        Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
+        const std::span drafts(batch.drafts + t * batch.stride, static_cast<std::size_t>(batch.lengths[t]));
+        verdicts[t] = rule_(laws_, drafts, random);
+      }
+    }
+
+   private:
+    const Rule& rule_;
+    const RatioTable& laws_;
+  };
+  Rule rule_;
+};
+
+class MisledVerifier final : public ContrivedVerifier {
+ public:
+  MisledVerifier(const AnyVerifier& scheme, RatioTable told) : scheme_{scheme}, told_{std::move(told)} {}
+
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const override {
+    return scheme_.simulate_on(told_, drafts);
+  }
+
+ private:
+  const AnyVerifier& scheme_;
+  RatioTable told_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,242 @@
+// The power of the statistical gate: after how many trials it sees wrong programs and deviations of a given size, and
+// that it leaves right verifiers alone; at V = 32,000, with the alarm at e = 1e9.
+//
+//   exposure   trials until the alarm: a power of two; median and largest of several seeds
+//   reference  the smallest power of two at which another implementation of the same e-values alarmed in each of
+//              several runs, on a pair of the same kind (studies/wrong_programs.hpp)
+//   pr, nightly  the budgets of the two profiles of `draftproof check`
+//
+// Claimed: every median within 4 times its reference; every run sees a deviation of TV 1 % of each shape within the
+// budget of a change, of 0.1 % within that of the night; no right verifier is accused. The first two only on the
+// standard pair and at full budgets.
+#pragma once
+
+#include <chrono>
+#include <ctime>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/gate.hpp>
+#include <draftproof/properties/path_law.hpp>
+#include <draftproof/report/text.hpp>
+#include <draftproof/studies/alarm_exposures.hpp>
+#include <draftproof/studies/checks.hpp>
+#include <draftproof/studies/deviation_shapes.hpp>
+#include <draftproof/studies/wrong_programs.hpp>
+
+namespace draftproof::studies {
+
+struct GatePower {
+  static constexpr std::string_view name = "gate_power";
+  static constexpr std::string_view about = "after how many trials the statistical gate sees what is wrong";
+  static constexpr std::string_view source = "derived here; e-values of docs/statistics.md";
+
+  static constexpr double program_budget = 24;  ///< log2
+  static constexpr int runs = 5, nightly_runs = 3;
+
+  /// References are of the standard pair: nothing is said of them on another, or claimed at smaller budgets.
+  enum class References { none, stated, compared };
+
+  /// Effort is log2 of the largest budget.
+  static StudyResult run(const StudyOptions& options) {
+    return measure(options, wrong_programs,
+                   !options.sources.empty() ? References::none
+                   : options.effort > 0     ? References::stated
+                                            : References::compared);
+  }
+
+  template <class Programs>
+  static StudyResult measure(const StudyOptions& options, Programs&& programs, References references) {
+    if (options.effort > 32)
+      throw InputError({.file = "--effort", .found = std::to_string(options.effort), .wanted = "log2, at most 32"});
+    const std::vector<Source> sources = open_sources(options, {standard_source(32'000, 1)});
+    StudyResult result;
+    result.document.data = {{"schema", "draftproof.study.gate_power/1"}, {"seed", options.seed}};
+    Checks checks;
+    for (const Source& from : sources) {
+      const RowPair pair = from.pair(0);
+      const RatioTable table(pair.target, pair.proposals);
+      std::vector<PowerRow> wrong = program_rows(programs(pair, table), options), shaped = shape_rows(table, options),
+                            right = right_rows(options);
+      if (references == References::none) {
+        for (PowerRow& row : wrong) row.distance.clear();
+        for (auto* rows : {&wrong, &shaped})
+          for (PowerRow& row : *rows) row.reference = std::nan("");
+      }
+      std::vector<PowerRow> all;
+      for (const auto* rows : {&wrong, &shaped}) all.insert(all.end(), rows->begin(), rows->end());
+      std::uint64_t jobs = right.size();
+      for (const PowerRow& row : all) jobs += static_cast<std::uint64_t>(row.runs);
+      Meter meter(options, jobs);
+      if (!measure_exposures(all, table, options, meter)) {
+        result.complete = false;
+        break;
+      }
+      std::move(all.begin(), all.begin() + std::ssize(wrong), wrong.begin());
+      std::move(all.begin() + std::ssize(wrong), all.end(), shaped.begin());
+      nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}};
+      write("wrong programs", "programs", wrong, from, entry, result.document);
+      write("deviations of p, by shape; no path law", "shapes", shaped, from, entry, result.document);
+      if (!leave_alone(right, table, options, from, meter, checks, entry, result)) break;
+      if (references == References::compared) {
+        for (const PowerRow& row : wrong) compare(row, checks);
+        for (const PowerRow& row : shaped) compare(row, checks);
+      }
+      result.document.data["sources"].push_back(std::move(entry));
+    }
+    checks.report(result, "medians within 4 times the reference; shapes within the budgets; right verifiers pass");
+    return result;
+  }
+
+ private:
+  static double capped(double log2, const StudyOptions& options) {
+    return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
+  }
+
+  static std::vector<PowerRow> program_rows(const std::vector<WrongProgram>& programs, const StudyOptions& options) {
+    std::vector<PowerRow> rows;
+    for (const WrongProgram& program : programs)
+      rows.push_back({.about = std::string(program.about),
+                      .verifier = program.verifier,
+                      .imitates = program.imitates,
+                      .drafter = program.drafter,
+                      .drafts = program.drafts,
+                      .reference = program.reference,
+                      .distance = std::string(program.distance),
+                      .log2_budget = capped(program_budget, options),
+                      .runs = runs});
+    return rows;
+  }
+
+  static std::vector<PowerRow> shape_rows(const RatioTable& table, const StudyOptions& options) {
+    std::vector<PowerRow> rows;
+    for (const auto& [profile, distance, times] :
+         {std::tuple{profiles[0], 1e-2, runs}, std::tuple{profiles[1], 1e-3, nightly_runs}})
+      for (const ShapeReference& shape : deviation_shapes)
+        rows.push_back({.about = fmt::format("{}, {}", profile.name, shape.about),
+                        .verifier = emitter_of(deviating_law(shape.shape, table, distance, options.seed)),
+                        .imitates = {},
+                        .drafter = "iid",
+                        .drafts = 1,
+                        .reference = distance == 1e-3 ? shape.reference : std::nan(""),
+                        .distance = fmt::format("{:.0e}", distance),
+                        .log2_budget = capped(profile.log2_trials, options),
+                        .runs = times});
+    return rows;
+  }
+
+  /// Schemes whose path law is known.
+  static std::vector<PowerRow> right_rows(const StudyOptions& options) {
+    std::vector<PowerRow> rows;
+    for (const PathLaw& law : PathLaws::instance().all()) {
+      const AnyVerifier* verifier = registry().verifier(law.verifier);
+      const int most = verifier->info().most_drafts;
+      rows.push_back({.about = std::string(law.verifier),
+                      .verifier = {std::shared_ptr<void>(), verifier},
+                      .imitates = {},
+                      .drafter = law.drafts.names[0],
+                      .drafts = most > 0 ? std::min(most, 4) : 4,
+                      .reference = std::nan(""),
+                      .distance = "0",
+                      .log2_budget = capped(profiles[0].log2_trials, options),
+                      .runs = 1});
+    }
+    return rows;
+  }
+
+  static void compare(const PowerRow& row, Checks& checks) {
+    const auto what = [&row](const char* of) { return fmt::format("{}, log2 of the {}", row.about, of); };
+    if (!std::isnan(row.reference))
+      checks.at_most(row.median(), row.reference + 2, 0, [&] { return what("median"); });
+    if (row.imitates.empty()) checks.at_most(row.largest(), row.log2_budget, 0, [&] { return what("largest"); });
+  }
+
+  static void write(std::string_view title, const char* key, const std::vector<PowerRow>& rows, const Source& from,
+                    nlohmann::ordered_json& entry, Document& document) {
+    Section section{.title = fmt::format("{}: {}", from.name(), title),
+                    .before = {"  trials until e = 1e9, V = " + grouped(from.vocabulary())},
+                    .table = {{{"what"},
+                               {"K", true},
+                               {"TV", true},
+                               {"median", true},
+                               {"largest", true},
+                               {"runs", true},
+                               {"reference", true},
+                               {"ratio", true}},
+                              {}}};
+    for (const PowerRow& row : rows) {
+      const bool known = !std::isnan(row.reference), seen = std::isfinite(row.median());
+      section.table.rows.push_back(
+          {{row.about},
+           {std::to_string(row.drafts)},
+           {row.distance},
+           {power_of_two(row.median())},
+           {power_of_two(row.largest())},
+           {std::to_string(row.runs)},
+           {known ? power_of_two(row.reference) : ""},
+           {known && seen ? fmt::format("{:.2g}", std::exp2(row.median() - row.reference)) : ""}});
+      nlohmann::ordered_json item{{"about", row.about},
+                                  {"imitates", row.imitates},
+                                  {"drafter", row.drafter},
+                                  {"drafts", row.drafts},
+                                  {"distance", row.distance},
+                                  {"log2_budget", row.log2_budget},
+                                  {"log2_exposures", row.log2_exposures}};
+      item["log2_reference"] = known ? nlohmann::ordered_json(row.reference) : nlohmann::ordered_json();
+      entry[key].push_back(std::move(item));
+    }
+    document.sections.push_back(std::move(section));
+  }
+
+  /// Right verifiers at the budget of a change, with `timings` also at that of the night; all threads on each.
+  static bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& table, const StudyOptions& options,
+                          const Source& from, Meter& meter, Checks& checks, nlohmann::ordered_json& entry,
+                          StudyResult& result) {
+    Section section{.title = fmt::format("{}: right verifiers", from.name()),
+                    .table = {{{"verifier"}, {"drafts"}, {"K", true}, {"trials", true}, {"word"}, {"e", true}}, {}}};
+    if (options.timings)
+      for (const char* column : {"seconds", "processor seconds", "million a processor second"})
+        section.table.columns.push_back({column, true});
+    for (const PowerRow& row : rows) {
+      std::vector<double> budgets{row.log2_budget};
+      if (options.timings) budgets.push_back(capped(profiles[1].log2_trials, options));
+      for (const double budget : budgets) {
+        const auto start = std::chrono::steady_clock::now();
+        const std::clock_t processors = std::clock();
+        const auto verdict = sampled_gate(*row.verifier, *registry().drafter(row.drafter), table, table, row.drafts,
+                                          {.trials = std::exp2(budget),
+                                           .alpha = 1e-9,
+                                           .seed = options.seed,
+                                           .threads = options.threads,
+                                           .stop = options.stop});
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double of_processors = static_cast<double>(std::clock() - processors) / CLOCKS_PER_SEC;
+        if (options.stopped()) return result.complete = false;
+        checks.at_most(verdict.log_e, std::log(1e9), 0, [&row] { return row.about + ", log e"; });
+        section.table.rows.push_back({{row.about},
+                                      {std::string(row.drafter)},
+                                      {std::to_string(row.drafts)},
+                                      {power_of_two(budget)},
+                                      {std::string(draftproof::name(verdict.word))},
+                                      {fmt::format("{:.2g}", std::exp(verdict.log_e))}});
+        nlohmann::ordered_json item{{"verifier", row.about},
+                                    {"drafter", row.drafter},
+                                    {"drafts", row.drafts},
+                                    {"log2_trials", budget},
+                                    {"word", draftproof::name(verdict.word)}};
+        if (options.timings) {
+          for (const double value :
+               {seconds, of_processors, 1e-6 * static_cast<double>(verdict.trials) / of_processors})
+            section.table.rows.back().push_back({fmt::format("{:.1f}", value)});
+          item["seconds"] = seconds;
+          item["processor_seconds"] = of_processors;
+        }
+        entry["right"].push_back(std::move(item));
+      }
+      meter.add(1);
+    }
+    result.document.sections.push_back(std::move(section));
+    return true;
+  }
+};
+
+}  // namespace draftproof::studies
