@@ -14,17 +14,20 @@
 // roundings. A subtraction p - b q is off by u of what it subtracts from; dividing by the mass F of all of them makes
 // that 1 / F larger, and the decision is reached with probability F: the two cancel. What is left is the error of F:
 //   tables   prefix masses are integers that sum to 2^62, rounded once when they are read. F errs by 3 u. A draw
-//            bisects them: each token's stretch ends at two rounded numbers, TV V (1 + b) u / 2 at most
+//            bisects them: each token's stretch ends at two rounded bounds, TV V (1 + b) u at most, b <= K. Draws
+//            from plans are sums of integers
 //   fresh    terms are truncated to multiples of 2^-60 and summed as integers, F errs by V 2^-60 = V u / 128, and
 //            the draw adds up the same integers: another V u / 128
 //   rows     running sums in double: V u, and in the draw V u again
-// so TV <= K (2 V + 8) u in the worst case: 7e-14 at V = 64, K = 3 and 1.2e-13 at V = 256, K = 2, below
-// `small_limit`. At V = 262,144 that is 1.7e-10, but a rounding is as often up as down: sums of V of them grow by
-// sqrt(V), to 3e-13. `large_limit` is between the two. It is no theorem; the audit does not need one, since the law
-// it reports is exact but for (3 K + 5) u: the product of K + 1 quotients and compensated sums of leaves and of
-// spreads.
+// so TV <= K (2 V + 8) u in the worst case: 5e-14 at V = 64, K = 3 and 1.2e-13 at V = 256, K = 2, below
+// `small_limit`. At V = 262,144 that is 1.7e-10, but bounds are not all rounded as far as can be: two that are off by
+// up to half a step u each make a stretch wrong by u / 3 on average, TV V u / 6 = 4.9e-12. `large_limit` is twice
+// that. Where q can not be walked because it covers V, the draw is all that differs, and a test measures it. No
+// theorem, and the audit needs none: the law it reports is exact but for (3 K + 5) u, the product of K + 1 quotients
+// and compensated sums.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -60,6 +60,7 @@ class Auditor {
     const int count = drafts(size.drafts), rows = proposals(count);
     const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
     if (!drafter_.defined(size.vocabulary, count, rows)) return;
+    if (size.kind == Kinds::whole && count > size.drafts) return;  // many tokens to draft from are for few drafts
     switch (size.kind) {
       case Kinds::dense:
         return dense(size.vocabulary, rows, count);

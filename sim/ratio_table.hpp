@@ -27,6 +27,7 @@
 #include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/served_weights.hpp>
 #include <draftproof/sim/tabled_weights.hpp>
 
 namespace draftproof {
@@ -207,23 +208,15 @@ class RatioTable {
         if (weight > 0) visit(x, weight);
       }
     }
-    /// The stretch of thresholds that the bisection sends to each token: prefix masses are rounded one by one, so
-    /// they need not rise from token to token.
     template <class Visit>
     void for_each_served(Visit visit) const {
-      if (const double total = up_to(count_); total > 0) serve(0, count_ - 1, 0, total, visit);
+      if (const double total = up_to(count_); total > 0)
+        serve_bisection(
+            0, count_ - 1, 0, total, [this](std::size_t j) { return up_to(j + 1); },
+            [&](std::size_t j, double share) { visit(table_.order_[j], share); });
     }
 
    private:
-    template <class Visit>
-    void serve(std::size_t low, std::size_t high, double from, double to, Visit& visit) const {
-      if (!(from < to)) return;
-      if (low == high) return visit(table_.order_[low], to - from);
-      const std::size_t middle = low + (high - low) / 2;
-      const double cut = up_to(middle + 1);
-      serve(low, middle, from, std::min(to, cut), visit);
-      serve(middle + 1, high, std::max(from, cut), to, visit);
-    }
     double up_to(std::size_t j) const {
       if (j <= bend_) return table_.above(j, b_);
       return table_.above(bend_, b_) + (table_.prefix_[j].target - table_.prefix_[bend_].target) * tail_;

@@ -8,7 +8,8 @@
 // with.
 #pragma once
 
-#include <draftproof/sim/token.hpp>
+#include <algorithm>
+#include <cstddef>
 
 namespace draftproof {
 
@@ -18,6 +19,20 @@ void visit_served(const W& weights, Visit& visit) {
     weights.for_each_served(visit);
   else
     weights.for_each(visit);
+}
+
+/// What a bisection sends to each of low .. high: it looks for the first j with bound(j) > threshold, and thresholds
+/// fill [from, to) evenly. Bounds that were rounded one by one need not rise with j; what then decides is which of
+/// them the bisection meets. Calls visit(j, share).
+template <class Bound, class Visit>
+void serve_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
+                     const Visit& visit) {
+  if (!(from < to)) return;
+  if (low == high) return visit(low, to - from);
+  const std::size_t middle = low + (high - low) / 2;
+  const double cut = bound(middle);
+  serve_bisection(low, middle, from, std::min(to, cut), bound, visit);
+  serve_bisection(middle + 1, high, std::max(from, cut), to, bound, visit);
 }
 
 }  // namespace draftproof

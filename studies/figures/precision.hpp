@@ -92,19 +92,19 @@ struct Precision {
   };
 
   static Section section(std::string title, std::initializer_list<const char*> names, std::span<const int> sizes) {
-    Section section{.title = std::move(title)};
-    for (const char* column : names) section.table.columns.push_back({column});
+    Section empty{.title = std::move(title)};
+    for (const char* column : names) empty.table.columns.push_back({column});
     for (const int vocabulary : sizes)
-      section.table.columns.push_back({"V = " + grouped(static_cast<std::uint64_t>(vocabulary)), true});
-    return section;
+      empty.table.columns.push_back({"V = " + grouped(static_cast<std::uint64_t>(vocabulary)), true});
+    return empty;
   }
 
   static void audit_one(const Subject& subject, std::span<const int> sizes, nlohmann::ordered_json& data,
                         Section& exact, Section& stored, Checks& checks) {
-    const std::string name(subject.verifier.info().name);
+    const std::string scheme(subject.verifier.info().name);
     std::vector<std::vector<Cell>> forms, formats;
-    for (const Form form : all_forms) forms.push_back({{name}, {std::string(to_text(form))}});
-    for (const StoredFormat& format : stored_formats) formats.push_back({{name}, {std::string(format.name)}});
+    for (const Form form : all_forms) forms.push_back({{scheme}, {std::string(to_text(form))}});
+    for (const StoredFormat& format : stored_formats) formats.push_back({{scheme}, {std::string(format.name)}});
     for (const int vocabulary : sizes) {
       const RowPair rows = subject.rows(vocabulary);
       const std::vector<double> target = exact_target(rows.target);
@@ -115,11 +115,11 @@ struct Precision {
         if (!law) continue;
         const double distance = law->distance(target);
         data["forms"].push_back(
-            {{"verifier", name}, {"form", to_text(form)}, {"vocabulary", vocabulary}, {"distance", distance}});
+            {{"verifier", scheme}, {"form", to_text(form)}, {"vocabulary", vocabulary}, {"distance", distance}});
         const double tau =
             subject.verifier.info().promise == Promise::lossless_up_to ? subject.verifier.info().tau : 0;
         checks.at_most(distance, large_limit + tau, 0,
-                       [&] { return fmt::format("{}, {} at V = {}", name, to_text(form), vocabulary); });
+                       [&] { return fmt::format("{}, {} at V = {}", scheme, to_text(form), vocabulary); });
       }
       for (std::size_t f = 0; f < stored_formats.size(); ++f) {
         const RowPair rounded = stored_formats[f].round(rows);
@@ -130,14 +130,14 @@ struct Precision {
         }
         const double own = law->distance(exact_target(rounded.target)), before = law->distance(target);
         formats[f].push_back({number(own) + " / " + number(before)});
-        data["stored"].push_back({{"verifier", name},
+        data["stored"].push_back({{"verifier", scheme},
                                   {"format", stored_formats[f].name},
                                   {"vocabulary", vocabulary},
                                   {"distance", own},
                                   {"distance_to_unrounded", before}});
         if (f == 0)
           checks.at_most(own, float32_limit, 0,
-                         [&] { return fmt::format("{}, float32 rows at V = {}", name, vocabulary); });
+                         [&] { return fmt::format("{}, float32 rows at V = {}", scheme, vocabulary); });
       }
     }
     for (auto& cells : forms) exact.table.rows.push_back(std::move(cells));
@@ -145,7 +145,7 @@ struct Precision {
   }
 
   static Section controls(std::uint64_t seed, std::span<const int> sizes, StudyResult& result, Checks& checks) {
-    Section section = Precision::section("controls: draws from p as textbooks do them, TV to p", {"sampler"}, sizes);
+    Section drawn = section("controls: draws from p as textbooks do them, TV to p", {"sampler"}, sizes);
     std::array<std::pair<std::string, std::vector<Cell>>, 5> rows{
         std::pair{std::string("float32 running sum"), std::vector<Cell>{}},
         {"24-bit uniforms, exact sums", {}},
@@ -168,9 +168,9 @@ struct Precision {
     }
     for (auto& [sampler, cells] : rows) {
       cells.insert(cells.begin(), {sampler});
-      section.table.rows.push_back(std::move(cells));
+      drawn.table.rows.push_back(std::move(cells));
     }
-    return section;
+    return drawn;
   }
 
   static std::string number(double distance) { return fmt::format("{:.1e}", distance); }

@@ -135,6 +135,28 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   EXPECT_EQ(finding->status, Status::violated) << finding->evidence;
 }
 
+/// What a draw from (p - b q)+ serves, against the weights, in mass: it is reached with probability F(b).
+double draw_error(const auto& laws, double b) {
+  std::vector<double> served(static_cast<std::size_t>(laws.vocabulary()));
+  const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };
+  visit_served(laws.residual(b), add);
+  Accumulator<double> sum;
+  for (Token x = 0; x < laws.vocabulary(); ++x)
+    sum += std::abs(served[static_cast<std::size_t>(x)] - std::max(laws.target(x) - b * laws.proposal(x), 0.0));
+  return sum.value() / 2;
+}
+
+TEST(PrecisionAudit, DrawsUnderAProposalOverAllTokensStayBelowTheLimit) {
+  const RowPair rows = dense_rows(262'144, 1, 1);
+  const RatioTable table(rows.target, rows.proposals);
+  const FreshRows<double> fresh(rows.target, rows.proposals[0]);
+  for (const double b : {0.0, 0.5, 1.0, 2.5}) {
+    EXPECT_LT(draw_error(table, b), large_limit / 2) << "V u / 6 is expected, b = " << b;
+    EXPECT_LT(draw_error(fresh, b), 262'144 * 0x1p-60) << b;
+    EXPECT_GT(draw_error(table, b), draw_error(fresh, b)) << "of bounds in double and of integers";
+  }
+}
+
 TEST(PrecisionAudit, LossySchemesMakeNoClaim) {
   EXPECT_FALSE(has_precision(*registry().verifier("lenience")));
   EXPECT_TRUE(audit_precision(*registry().verifier("lenience"), iid_drafts(), {}).findings.empty());

@@ -71,6 +71,16 @@ TEST(ServedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
   EXPECT_EQ(served_law(weights), (std::map<Token, double>{{1, 1.0}}));
 }
 
+TEST(ServedWeights, OfABisectionOverFallingBounds) {
+  // Looking among 4 for the first bound above the threshold meets the second bound first, then one of the others.
+  const std::vector<double> bounds{0.5, 0.25, 0.75, 1};
+  std::vector<double> shares(4, 0.0);
+  serve_bisection(
+      0, 3, 0, 1, [&bounds](std::size_t j) { return bounds[j]; },
+      [&shares](std::size_t j, double share) { shares[j] = share; });
+  EXPECT_EQ(shares, (std::vector{0.25, 0.0, 0.5, 0.25}));
+}
+
 TEST(ServedWeights, ExplorerTakesThemWhenAsked) {
   const FunctionWeights weights(2, [](Token x) { return x == 0 ? 1.0f : 0x1p-25f; });
   const auto outcomes = [&weights](bool served) {
