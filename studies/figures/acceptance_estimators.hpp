@@ -77,6 +77,10 @@ struct AcceptanceEstimators {
   /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
   static constexpr double variance_noise = 0.75;
 
+  /// What none of n tuples shows no spread of replicates shows either: an event of probability 37 / n stays unseen
+  /// once in e^37 = 1e16 times.
+  static constexpr double unseen = 37;
+
   struct Noise {
     double groups, tokens, acceptance;  ///< ratios
   };
@@ -105,8 +109,8 @@ struct AcceptanceEstimators {
     };
     const auto what = [&] { return fmt::format("{}, K = {}", estimator.name, drafts); };
     const auto near = [&](const ReplicatedMean& mean, double exact) {
-      // t with 127 degrees of freedom exceeds ten less often than once in 1e16; then sums of all tuples remain.
-      checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, used * 0x1p-52, what);
+      // t with 127 degrees of freedom exceeds ten less often than once in 1e16.
+      checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, unseen / used, what);
     };
     const std::vector<double> target = folded(law.group(), law.target());
     double plain = 0, estimated = 0;
@@ -207,9 +211,10 @@ struct AcceptanceEstimators {
       if (!found) return false;
       const double seconds = since(start) / static_cast<double>(found->tuples);
       const ReplicatedMean& flag = found->flag;
-      // t with 15 degrees of freedom exceeds ten about 5 times in 1e8; where nothing varies rounding is left.
+      // t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
       const double off = std::abs(flag.mean - exact);
-      checks.at_most(off, 10 * flag.standard_error, 0x1p-30, [&] { return scheme; });
+      checks.at_most(off, 10 * flag.standard_error, unseen / static_cast<double>(found->tuples),
+                     [&] { return scheme; });
       if (options.sources.empty()) checks.at_most(off, 1e-4, 0, [&] { return scheme; });
       const double ratio =
           exact * (1 - exact) / (flag.standard_error * flag.standard_error * static_cast<double>(found->tuples));
