@@ -39,6 +39,11 @@ struct PowerRow {
   double largest() const { return log2_exposures.back(); }
 };
 
+/// A budget, at most what effort allows; both as log2.
+inline double capped(double log2, const StudyOptions& options) {
+  return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
+}
+
 /// log2 of the exposure at the alarm.
 inline double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& table, std::uint64_t seed,
                                      const StudyOptions& options) {

@@ -40,6 +40,7 @@ class RuledVerifier final : public ContrivedVerifier {
   using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
   explicit RuledVerifier(Rule rule) : rule_{std::move(rule)} {}
 
+  using ContrivedVerifier::simulate_on;
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int) const override {
     return std::make_unique<Ruled>(rule_, laws);
   }
@@ -67,6 +68,7 @@ class MisledVerifier final : public ContrivedVerifier {
  public:
   MisledVerifier(const AnyVerifier& scheme, RatioTable told) : scheme_{scheme}, told_{std::move(told)} {}
 
+  using ContrivedVerifier::simulate_on;
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const override {
     return scheme_.simulate_on(told_, drafts);
   }

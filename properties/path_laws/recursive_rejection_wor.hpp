@@ -28,14 +28,14 @@ struct RecursiveRejectionWor {
   using Verifier = verifiers::RecursiveRejectionWor;
   static constexpr DraftLaws drafts{"without_replacement", "without_replacement_uniform"};
 
-  static PathRows rows(const RatioTable& table, int drafts) {
+  static PathRows rows(const RatioTable& table, int count) {
     PathRows rows(2);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), q = table.proposal(x);
       rows[0].push_back(std::min(p, q));
       rows[1].push_back(std::max(p - q, 0.0));
     }
-    if (drafts > 1 && table.proposal(table.top(0)) < 1) split(table, rows);
+    if (count > 1 && table.proposal(table.top(0)) < 1) split(table, rows);
     return rows;
   }
 

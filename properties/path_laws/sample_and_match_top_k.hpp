@@ -12,9 +12,9 @@ struct SampleAndMatchTopK {
   using Verifier = verifiers::SampleAndMatch;
   static constexpr DraftLaws drafts{"fixed_top_k"};
 
-  static PathRows rows(const RatioTable& table, int drafts) {
+  static PathRows rows(const RatioTable& table, int count) {
     const auto size = static_cast<std::size_t>(table.vocabulary());
-    PathRows rows(static_cast<std::size_t>(drafts) + 1, std::vector<double>(size));
+    PathRows rows(static_cast<std::size_t>(count) + 1, std::vector<double>(size));
     for (Token x = 0; x < table.vocabulary(); ++x) rows.back()[static_cast<std::size_t>(x)] = table.target(x);
     for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
       const auto x = static_cast<std::size_t>(table.top(static_cast<int>(k)));

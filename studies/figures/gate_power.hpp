@@ -11,16 +11,13 @@
 // standard pair and at full budgets.
 #pragma once
 
-#include <chrono>
-#include <ctime>
-
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/gate.hpp>
-#include <draftproof/properties/path_law.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/alarm_exposures.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/deviation_shapes.hpp>
+#include <draftproof/studies/right_verifiers.hpp>
 #include <draftproof/studies/wrong_programs.hpp>
 
 namespace draftproof::studies {
@@ -88,10 +85,6 @@ struct GatePower {
   }
 
  private:
-  static double capped(double log2, const StudyOptions& options) {
-    return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
-  }
-
   static std::vector<PowerRow> program_rows(const std::vector<WrongProgram>& programs, const StudyOptions& options) {
     std::vector<PowerRow> rows;
     for (const WrongProgram& program : programs)
@@ -121,25 +114,6 @@ struct GatePower {
                         .distance = fmt::format("{:.0e}", distance),
                         .log2_budget = capped(profile.log2_trials, options),
                         .runs = times});
-    return rows;
-  }
-
-  /// Schemes whose path law is known.
-  static std::vector<PowerRow> right_rows(const StudyOptions& options) {
-    std::vector<PowerRow> rows;
-    for (const PathLaw& law : PathLaws::instance().all()) {
-      const AnyVerifier* verifier = registry().verifier(law.verifier);
-      const int most = verifier->info().most_drafts;
-      rows.push_back({.about = std::string(law.verifier),
-                      .verifier = {std::shared_ptr<void>(), verifier},
-                      .imitates = {},
-                      .drafter = law.drafts.names[0],
-                      .drafts = most > 0 ? std::min(most, 4) : 4,
-                      .reference = std::nan(""),
-                      .distance = "0",
-                      .log2_budget = capped(profiles[0].log2_trials, options),
-                      .runs = 1});
-    }
     return rows;
   }
 
@@ -185,57 +159,6 @@ struct GatePower {
       entry[key].push_back(std::move(item));
     }
     document.sections.push_back(std::move(section));
-  }
-
-  /// Right verifiers at the budget of a change, with `timings` also at that of the night; all threads on each.
-  static bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& table, const StudyOptions& options,
-                          const Source& from, Meter& meter, Checks& checks, nlohmann::ordered_json& entry,
-                          StudyResult& result) {
-    Section section{.title = fmt::format("{}: right verifiers", from.name()),
-                    .table = {{{"verifier"}, {"drafts"}, {"K", true}, {"trials", true}, {"word"}, {"e", true}}, {}}};
-    if (options.timings)
-      for (const char* column : {"seconds", "processor seconds", "million a processor second"})
-        section.table.columns.push_back({column, true});
-    for (const PowerRow& row : rows) {
-      std::vector<double> budgets{row.log2_budget};
-      if (options.timings) budgets.push_back(capped(profiles[1].log2_trials, options));
-      for (const double budget : budgets) {
-        const auto start = std::chrono::steady_clock::now();
-        const std::clock_t processors = std::clock();
-        const auto verdict = sampled_gate(*row.verifier, *registry().drafter(row.drafter), table, table, row.drafts,
-                                          {.trials = std::exp2(budget),
-                                           .alpha = 1e-9,
-                                           .seed = options.seed,
-                                           .threads = options.threads,
-                                           .stop = options.stop});
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        const double of_processors = static_cast<double>(std::clock() - processors) / CLOCKS_PER_SEC;
-        if (options.stopped()) return result.complete = false;
-        checks.at_most(verdict.log_e, std::log(1e9), 0, [&row] { return row.about + ", log e"; });
-        section.table.rows.push_back({{row.about},
-                                      {std::string(row.drafter)},
-                                      {std::to_string(row.drafts)},
-                                      {power_of_two(budget)},
-                                      {std::string(draftproof::name(verdict.word))},
-                                      {fmt::format("{:.2g}", std::exp(verdict.log_e))}});
-        nlohmann::ordered_json item{{"verifier", row.about},
-                                    {"drafter", row.drafter},
-                                    {"drafts", row.drafts},
-                                    {"log2_trials", budget},
-                                    {"word", draftproof::name(verdict.word)}};
-        if (options.timings) {
-          for (const double value :
-               {seconds, of_processors, 1e-6 * static_cast<double>(verdict.trials) / of_processors})
-            section.table.rows.back().push_back({fmt::format("{:.1f}", value)});
-          item["seconds"] = seconds;
-          item["processor_seconds"] = of_processors;
-        }
-        entry["right"].push_back(std::move(item));
-      }
-      meter.add(1);
-    }
-    result.document.sections.push_back(std::move(section));
-    return true;
   }
 };
 
