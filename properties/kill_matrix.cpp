@@ -9,6 +9,7 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/hunting.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
+#include <draftproof/properties/precision_gate.hpp>
 #include <draftproof/properties/prover.hpp>
 
 namespace draftproof {
@@ -65,6 +66,19 @@ KillRow hunted(std::string level, const typename Level::Verifier& verifier, cons
   return row;
 }
 
+/// Nothing in fractions tells these from a right verifier.
+void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto* drafter = registry().drafters_of(mutant.info()).front();
+  KillRow audited =
+      kill_row(row.level, row.name,
+               audit_precision(mutant, *drafter, {.seed = options.proof.seed, .stop = options.proof.stop}).findings);
+  audited.distorts = row.distorts;
+  audited.partner = std::string(drafter->info().name);
+  audited.seconds = row.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row = std::move(audited);
+}
+
 /// On each of its draft laws in turn, until it is caught.
 template <class Level>
 KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, const KillOptions& options) {
@@ -74,6 +88,8 @@ KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, co
     row = hunted<Level>(std::string(Level::name), mutant, *drafter, options);
     if (row.caught()) break;
   }
+  if constexpr (std::is_same_v<Level, PositionLevel>)
+    if (!row.caught() && mutant.info().wrong_by_rounding) add_precision(row, mutant, options);
   return row;
 }
 
@@ -127,6 +143,9 @@ template <class Level>
 void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& hunts,
               std::vector<std::function<ControlRow()>>& controls) {
   for (const auto& verifier : known.verifiers()) {
+    // A walk adds nothing to a rounding error; the mutant itself has its row.
+    if constexpr (std::is_same_v<Level, PathLevel>)
+      if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
     if (verifier->kind() == Kind::mutant)
       hunts.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
     else

@@ -11,18 +11,6 @@ namespace draftproof {
 
 namespace {
 
-std::string_view to_text(Tier tier) {
-  switch (tier) {
-    case Tier::proof:
-      return "proof";
-    case Tier::edge:
-      return "edge";
-    case Tier::sampled:
-      return "sampled";
-  }
-  return "";
-}
-
 /// Every other check that was violated.
 std::string also(const KillRow& row) {
   std::string text;
