@@ -21,7 +21,8 @@ struct DraftNoiseReused {
                              .drafts = DraftLaws{"races"},
                              .most_drafts = 1,
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-                             .cannot = {.explore = "its correction is drawn by noise that the drafter reads too"}};
+                             .cannot = {.explore = "its correction is drawn by noise that the drafter reads too"},
+                             .distorts = "single_draft"};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

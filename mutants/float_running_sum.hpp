@@ -27,6 +27,7 @@ struct FloatRunningSum {
                              .source = "class property of textbook samplers",
                              .drafts = DraftLaws{"iid"},
                              .cannot = {.device = "the plan keeps V sums on the host"},
+                             .distorts = "sample_and_match",
                              .wrong_by_rounding = true};
 
   template <class Number>

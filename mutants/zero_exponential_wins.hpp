@@ -20,7 +20,8 @@ struct ZeroExponentialWins {
                              .summary = "race for p with clocks that may be 0: 0 / 0 wins",
                              .source = "pytorch/pytorch#192577",
                              .drafts = DraftLaws{"iid"},
-                             .cannot = {.device = "takes a logarithm a token"}};
+                             .cannot = {.device = "takes a logarithm a token"},
+                             .distorts = "sample_and_match"};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

@@ -19,7 +19,8 @@ struct AcceptedCountsRejectedOne {
       .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
       .drafts = DraftLaws{"iid_paths"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .distorts = "token_path"};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -24,7 +24,8 @@ struct NoiseDrawnOncePerPrompt {
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
       .cannot = {.simulate = "its words stay with its plan: trials would depend on their order",
-                 .fresh = "its words stay with its plan: trials would depend on their order"}};
+                 .fresh = "its words stay with its plan: trials would depend on their order"},
+      .distorts = "token_path"};
 
   /// Words of coins, then that of the last draw.
   using Kept = std::vector<std::uint64_t>;

@@ -24,13 +24,13 @@ inline bool within(std::uint64_t count, std::uint64_t trials, double probability
 }
 
 using Tables = PrefixContexts<RatioTable>;
-using Row = std::vector<double>;
+using Doubles = std::vector<double>;
 
 inline Tables tables_of(const small::Model& model, int contexts) {
   std::vector<RatioTable> tables;
   for (int c = 0; c < contexts; ++c) {
     const auto& rows = model.laws(c);
-    Row target, proposal;
+    Doubles target, proposal;
     for (Token x = 0; x < rows.vocabulary(); ++x) {
       target.push_back(static_cast<double>(rows.target(x)));
       proposal.push_back(static_cast<double>(rows.proposal(x)));

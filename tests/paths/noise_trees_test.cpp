@@ -72,13 +72,13 @@ TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
     }
 }
 
-const Row noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
+const Doubles noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
 
 /// The probability that both drafts of a list coupling are its token. As for optimum/race_acceptance.hpp: Y = j wins
 /// in one of the streams, density p_j e^(-t phi(r)); in the other nothing rings before t under p and its draft is j,
 /// q_j t times the integral of e^(-t phi(u)) over u > r. Over t that is 1 / (phi(r) + phi(u))^2, and phi is linear
 /// between ratios.
-double both_drafts(const Row& p, const Row& q) {
+double both_drafts(const Doubles& p, const Doubles& q) {
   const auto phi = [&](double u) {
     double sum = 0;
     for (std::size_t i = 0; i < p.size(); ++i) sum += std::max(p[i], u * q[i]);
@@ -88,7 +88,7 @@ double both_drafts(const Row& p, const Row& q) {
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (p[j] == 0 || q[j] == 0) continue;
     const double r = p[j] / q[j];
-    Row ends{r};
+    Doubles ends{r};
     for (std::size_t i = 0; i < p.size(); ++i)
       if (q[i] > 0 && p[i] / q[i] > r) ends.push_back(p[i] / q[i]);
     std::sort(ends.begin(), ends.end());
@@ -118,7 +118,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   constexpr std::uint64_t trials = 100'000;
   const double one = acceptance::gumbel(p, q), two = acceptance::gls(p, q, 2), both = both_drafts(p, q);
   ASSERT_LT(both, two);
-  const auto expect = [&](std::string_view scheme, const TreeShape& shape, const Row& wanted) {
+  const auto expect = [&](std::string_view scheme, const TreeShape& shape, const Doubles& wanted) {
     const Emitted emitted = emitted_by(scheme, tables, shape, trials, 60);
     for (std::size_t depth = 0; depth < wanted.size(); ++depth)
       EXPECT_TRUE(within(emitted.beyond[depth + 1], trials, wanted[depth]))
@@ -131,7 +131,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   const double darts = acceptance::minhash(p, q);
   expect("weighted_minhash_walk", path, {darts, darts * darts, darts * darts * darts});
   // How many of two paths agree so far is a chain: two stay two with `both`.
-  Row wanted;
+  Doubles wanted;
   double with_two = 1, with_one = 0;
   for (int depth = 0; depth < 3; ++depth) {
     with_one = with_two * (two - both) + with_one * one;
