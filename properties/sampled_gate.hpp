@@ -34,7 +34,7 @@ struct SampledGateOptions {
   /// Scheme whose path law is held against this verifier's counts; empty: its own, if one is known. A wrong program
   /// is told from the scheme that it imitates.
   std::string_view imitates{};
-  /// Planned trials of the first batch; later ones double. More looks cost time, never errors.
+  /// Planned trials of the first batch, at least 1; later ones double. More looks cost time, never errors.
   std::uint64_t first_batch = 4096;
 };
 
