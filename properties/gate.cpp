@@ -22,11 +22,12 @@ bool wanted(const GateOptions& options, std::string_view law) {
   return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
 }
 
-/// A difference from p that the scheme's author announces is no failure of the scheme.
+/// What follows from a difference from p that the scheme's author announces is no failure of the scheme: its proofs
+/// are asked and reported, and stop nothing.
 template <class Level>
-bool announced(const ProofOf<Level>& proof, std::string_view property) {
-  return proof.lossy() &&
-         std::find(Level::decisive.begin(), Level::decisive.end(), property) != Level::decisive.end();
+bool announced(const ProofOf<Level>& proof, const auto& finding, Tier tier) {
+  return tier == Tier::proof && proof.verifier->info().promise == Promise::lossy &&
+         finding.status == Status::violated;
 }
 
 template <class Level>
@@ -35,7 +36,7 @@ void add(GateResult& result, const ProofOf<Level>& proof) {
   result.laws.emplace_back(proof.drafter->info().name);
   for (const auto& finding : proof.findings) {
     if (finding.status == Status::skipped) continue;
-    if (announced(proof, finding.property)) {
+    if (announced(proof, finding, result.gate.tier)) {
       result.note = fmt::format("lossy by design, TV to {:.4f}",
                                 proof.distance ? static_cast<double>(proof.distance->largest) : 0.0);
       continue;

@@ -66,7 +66,7 @@ struct GateResult {
 };
 
 /// Zipf-like target and a draft off by a factor exp(0.8 Gaussian) at every token: the pair of the power tables in
-/// docs/gate.md. V = 12 where a trial passes over the vocabulary or a plan enumerates tuples.
+/// docs/studies/gate_power.md. V = 12 where a trial passes over the vocabulary or a plan enumerates tuples.
 std::string standard_source(int vocabulary, int proposals);
 
 /// Whether a scheme can be asked anything at this tier; gates that cannot are not set up.

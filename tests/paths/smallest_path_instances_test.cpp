@@ -22,7 +22,7 @@ struct SmallestPath {
 struct SeenPath {
   PassageLaw<Rational> law;
   std::vector<Rational> first;
-  std::optional<Rational> distance;
+  std::optional<Rational> distance{};
 };
 
 SeenPath seen_path(std::string_view verifier, std::string_view law, const PathInstance& instance) {

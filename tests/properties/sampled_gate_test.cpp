@@ -54,18 +54,18 @@ Token from_target(const RatioTable& laws, std::uint64_t seed, std::uint64_t tria
   return laws.residual(0).draw(random.next(Purpose::emit));
 }
 
-const std::vector<double>& target() {
+const std::vector<double>& gated_target() {
   static const auto row = examples::random_row(3, 300, 1);
   return row;
 }
-const RatioTable& table() {
-  static const RatioTable made(target(), {examples::random_row(4, 300, 1)});
+const RatioTable& gated_table() {
+  static const RatioTable made(gated_target(), {examples::random_row(4, 300, 1)});
   return made;
 }
 
 SampledVerdict gate(const AnyVerifier& verifier, std::string_view law, int drafts, double trials = 0x1p17,
                     int threads = 0) {
-  return sampled_gate(verifier, *registry().drafter(law), table(), table(), drafts,
+  return sampled_gate(verifier, *registry().drafter(law), gated_table(), gated_table(), drafts,
                       {.trials = trials, .alpha = 1e-9, .seed = 7, .threads = threads});
 }
 SampledVerdict gate(std::string_view name, std::string_view law, int drafts, double trials = 0x1p17,
@@ -131,45 +131,52 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
     drafts[0] = x;
     return Verdict{x, none_accepted};
   });
-  const auto verdict = sampled_gate(boaster, *registry().drafter("without_replacement"), table(), table(), 2,
-                                    {.trials = 0x1p16, .alpha = 1e-9, .seed = 7});
+  const auto verdict = sampled_gate(boaster, *registry().drafter("without_replacement"), gated_table(), gated_table(),
+                                    2, {.trials = 0x1p16, .alpha = 1e-9, .seed = 7});
   EXPECT_EQ(verdict.word, GateWord::failed);
   EXPECT_EQ(strongest(verdict), "optimum");
 }
 
-TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
-  // Draws from p, exact whatever was drafted; its drafts are not those of the proposal.
-  class FromTarget final : public AnyDrafter {
-   public:
-    FromTarget() : AnyDrafter(info_) {}
-    int draw(const Rows<Rational>&, int, Explorer<Rational>&, Token*) const override { return 0; }
-    int draw(const Rows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
-    int draw(const RatioTable&, int, Explorer<double>&, Token*) const override { return 0; }
-    int draw(const FreshRows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
-    int draw(const Rows<double>&, int, Scripted&, Token*) const override { return 0; }
-    int draw(const RatioTable&, int, Scripted&, Token*) const override { return 0; }
-    void draw(const Rows<double>&, int, const TrialBatch&) const override {}
-    void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override {
-      for (int t = 0; t < batch.count; ++t) {
-        Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
-        for (int k = 0; k < drafts; ++k)
-          batch.drafts[t * batch.stride + k] = laws.residual(0).draw(random.next(Purpose::pick));
-        batch.lengths[t] = drafts;
-      }
+/// Says that its drafts follow the proposal and draws them from the target.
+class FromTarget final : public AnyDrafter {
+ public:
+  FromTarget() : AnyDrafter(info_) {}
+  int draw(const Rows<Rational>&, int, Explorer<Rational>&, Token*) const override { return 0; }
+  int draw(const Rows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const RatioTable&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const FreshRows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const Rows<double>&, int, Scripted&, Token*) const override { return 0; }
+  int draw(const RatioTable&, int, Scripted&, Token*) const override { return 0; }
+  std::optional<Rational> declared_mass(const Rows<Rational>&, int, std::span<const Token>) const override {
+    return {};
+  }
+  void draw(const Rows<double>&, int, const TrialBatch&) const override {}
+  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override {
+    for (int t = 0; t < batch.count; ++t) {
+      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
+      for (int k = 0; k < drafts; ++k)
+        batch.drafts[t * batch.stride + k] = laws.residual(0).draw(random.next(Purpose::pick));
+      batch.lengths[t] = drafts;
     }
+  }
 
-   private:
-    static constexpr DrafterInfo info_{.name = "from_target", .summary = "", .shared_proposal_iid = true};
-  };
+ private:
+  static constexpr DrafterInfo info_{.name = "from_target", .summary = "", .shared_proposal_iid = true};
+};
+
+TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
+  // Draws from p, exact whatever was drafted.
   const Contrived honest([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(laws, seed, trial), none_accepted};
   });
   const FromTarget drafter;
   const auto verdict =
-      sampled_gate(honest, drafter, table(), table(), 2, {.trials = 0x1p15, .alpha = 1e-9, .seed = 7});
+      sampled_gate(honest, drafter, gated_table(), gated_table(), 2, {.trials = 0x1p15, .alpha = 1e-9, .seed = 7});
   EXPECT_EQ(verdict.word, GateWord::failed);
   for (const auto& component : verdict.components)
-    if (component.name == "drafts") EXPECT_GT(component.log_e, std::log(1e9));
+    if (component.name == "drafts") {
+      EXPECT_GT(component.log_e, std::log(1e9));
+    }
 }
 
 TEST(SampledGate, BranchesOfProbabilityZeroFailWhateverElse) {
@@ -192,7 +199,9 @@ TEST(Gates, SayWhatHeldAndWhatDidNot) {
     const auto result = status("resample_from_target", tier);
     EXPECT_EQ(result.status, Status::violated);
     for (const auto& finding : result.findings)
-      if (finding.status == Status::violated) EXPECT_NE(finding.replay.find("draftproof "), std::string::npos);
+      if (finding.status == Status::violated) {
+        EXPECT_NE(finding.replay.find("draftproof "), std::string::npos);
+      }
   }
   // Lossy by design: its distance from p is no failure.
   const auto lossy = status("typical_best", Tier::proof);
