@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/hunting.hpp>
 #include <draftproof/properties/kill_matrix.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
@@ -14,14 +15,22 @@
 namespace draftproof {
 namespace {
 
+/// Not a verifier or a drafter.
+bool of_component(const KillRow& row) {
+  return row.level != "position" && row.level != "paths" && row.level != "drafters";
+}
+
+/// Right in fractions: an edge or the size of a vocabulary shows it, and its weights may have to be large for that.
+bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
+
 void expect_all_caught(const KillMatrix& matrix) {
   std::set<std::string> levels;
   for (const KillRow& row : matrix.rows) {
     levels.insert(row.level);
     EXPECT_TRUE(row.caught()) << row.name << " with " << row.partner << " survives " << row.instances << " instances";
-    EXPECT_FALSE(row.distorts.empty()) << row.name << " names no correct rule";
+    EXPECT_EQ(row.distorts.empty(), of_component(row)) << row.name << " names no correct rule";
   }
-  EXPECT_EQ(levels, (std::set<std::string>{"drafters", "paths", "position"}));
+  EXPECT_EQ(levels, (std::set<std::string>{"batch", "drafters", "paths", "position", "sampler", "target"}));
 }
 
 void expect_none_accused(const KillMatrix& matrix) {
@@ -30,12 +39,15 @@ void expect_none_accused(const KillMatrix& matrix) {
     verifiers.insert(row.level + " " + row.name);
     EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->check << " on "
                               << row.accused->instance;
-    EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
+    if (!row.law.empty()) {
+      EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
+    }
   }
   const auto correct = [](const auto& found) {
     return std::count_if(found.begin(), found.end(), [](const auto& v) { return v->kind() == Kind::verifier; });
   };
-  EXPECT_EQ(std::ssize(verifiers), correct(registry().verifiers()) + correct(path_registry().verifiers()));
+  EXPECT_EQ(std::ssize(verifiers), correct(registry().verifiers()) + correct(path_registry().verifiers()) +
+                                       correct(component_registry().components()));
 }
 
 void expect_legible(const std::vector<std::vector<int>*>& rows, const std::string& where) {
@@ -48,32 +60,45 @@ void expect_small(const KillRow& row) {
   const GateFinding& shown = *row.shown();
   const std::string where = row.name + " on " + shown.instance;
   EXPECT_FALSE(shown.evidence.empty()) << where;
-  EXPECT_NE(shown.replay.find("draftproof replay "), std::string::npos) << where;
+  EXPECT_NE(shown.replay.find("draftproof "), std::string::npos) << where;
+  if (of_component(row) || shown.tier == Tier::sampled || shown.instance.find("p=") == std::string::npos) return;
   if (row.level == "paths") {
     PathInstance at = PathInstance::parse(shown.instance);
     EXPECT_LE(at.vocabulary(), 4) << where;
     EXPECT_LE(at.shape.drafts, 3) << where;
     // The cap at the last peak is that of block verification up to three tokens.
     EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << where;
-    expect_legible(rows_of(at), where);
+    if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
   } else {
     Instance at = Instance::parse(shown.instance);
     EXPECT_LE(at.vocabulary(), 4) << where;
     EXPECT_LE(at.drafts, 3) << where;
-    expect_legible(rows_of(at), where);
+    if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
   }
 }
 
-/// Drafters by their own law, everything else by what decides losslessness: no mutant hides behind a lesser check.
+/// Drafters by their own law, everything else by what decides losslessness: no mutant hides behind a lesser check,
+/// unless its law is right on every instance or cannot be known.
 void expect_caught_by_its_class(const KillRow& row) {
+  if (of_component(row)) return;
+  if (right_in_fractions(row)) {
+    EXPECT_TRUE(!row.distance || *row.distance == 0) << row.name;
+    return;
+  }
   const auto violated = [&row](std::string_view check) {
     return std::any_of(row.findings.begin(), row.findings.end(), [check](const GateFinding& finding) {
       return finding.check == check && finding.status == Status::violated;
     });
   };
-  if (row.level == "drafters") EXPECT_TRUE(violated("declared_drafts")) << row.name;
-  if (row.level == "paths") EXPECT_TRUE(violated("completed_law") || violated("process_law")) << row.name;
-  if (row.level != "paths") EXPECT_TRUE(violated("exact_law")) << row.name;
+  if (row.level == "drafters") {
+    EXPECT_TRUE(violated("declared_drafts")) << row.name;
+  }
+  if (row.level == "paths") {
+    EXPECT_TRUE(violated("completed_law") || violated("process_law")) << row.name;
+  }
+  if (row.level != "paths") {
+    EXPECT_TRUE(violated("exact_law")) << row.name;
+  }
 }
 
 TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
@@ -106,7 +131,9 @@ TEST(KillMatrix, DoesNotDependOnThreads) {
     EXPECT_EQ(one.rows[n].name, three.rows[n].name);
     EXPECT_EQ(one.rows[n].work, three.rows[n].work) << one.rows[n].name;
     EXPECT_EQ(one.rows[n].first, three.rows[n].first) << one.rows[n].name;
-    if (one.rows[n].caught()) EXPECT_EQ(one.rows[n].shown()->instance, three.rows[n].shown()->instance);
+    if (one.rows[n].caught()) {
+      EXPECT_EQ(one.rows[n].shown()->instance, three.rows[n].shown()->instance);
+    }
   }
 }
 
@@ -158,7 +185,9 @@ TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
 
 TEST(Mutants, CorrectVerifiersDistortNothing) {
   for (const auto& verifier : registry().verifiers())
-    if (verifier->kind() == Kind::verifier) EXPECT_TRUE(verifier->info().distorts.empty()) << verifier->info().name;
+    if (verifier->kind() == Kind::verifier) {
+      EXPECT_TRUE(verifier->info().distorts.empty()) << verifier->info().name;
+    }
 }
 
 TEST(WrongDrafters, AreFoundByNameAndKeptFromSurveys) {
