@@ -33,7 +33,7 @@ struct SelectedSubjects : SelectedVerifiers {
   std::vector<const AnyComponent*> components;
 };
 
-/// The same with components, by name or as "sampler/alias"; a verifier of the same name comes first.
+/// The same with components, by name or as "sampler/alias_sampler"; a verifier of the same name comes first.
 SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
 
 /// Throws InputError for a draft law that neither level has.

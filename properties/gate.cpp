@@ -97,8 +97,11 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
 std::string evidence_text(const SampledVerdict& verdict) {
   if (verdict.impossible > 0)
     return fmt::format("{} of {} trials reached a branch of probability zero", verdict.impossible, verdict.trials);
-  std::string text = fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0),
-                                 name(verdict.word), verdict.trials);
+  std::string text =
+      std::isinf(verdict.log_e)
+          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.word), verdict.trials)
+          : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.word),
+                        verdict.trials);
   const auto strongest =
       std::max_element(verdict.components.begin(), verdict.components.end(),
                        [](const GateComponent& a, const GateComponent& b) { return a.log_e < b.log_e; });
@@ -154,7 +157,9 @@ void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& d
       ground == Ground::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
           : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
-  GateFinding finding = finding_of(verdict, fmt::format("law of {} drafts at V = {}", drafts, source.vocabulary()));
+  GateFinding finding = finding_of(
+      verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
+                           source.vocabulary()));
   if (finding.status != Status::held)
     finding.replay = replay_line(result.gate, drafter, spec, drafts, verdict, options);
   result.work += verdict.trials;
@@ -235,7 +240,9 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     if (gate.tier == Tier::sampled && promises_target(info))
       for (const auto* drafter : registry().drafters_of(info))
         if (sampled_on(options, info, drafter->info())) sample(result, *gate.verifier, *drafter, options);
-    if (gate.tier == Tier::proof) add_precision(result, *gate.verifier, options);
+    // Rounding is a question once the law is right in fractions.
+    if (gate.tier == Tier::proof && verdict(result) != Status::violated)
+      add_precision(result, *gate.verifier, options);
   }
   result.status = verdict(result);
   if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status == Status::held) {

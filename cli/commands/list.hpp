@@ -5,6 +5,7 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/registry.hpp>
 #include <draftproof/studies/study.hpp>
@@ -43,6 +44,9 @@ struct List {
       add("tree laws", drafter->info().name, drafter->info().summary);
     for (const PathProperty& property : path_registry().properties())
       add("path properties", property.name, property.about);
+    for (const auto& component : component_registry().components())
+      add(component->kind() == Kind::verifier ? "components" : "wrong components", component->qualified_name(),
+          component->info().summary);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);
     for (const Study& study : found_studies()) add("studies", study.name, study.about);

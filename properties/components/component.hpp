@@ -27,7 +27,7 @@ class AnyComponent {
 
   const ComponentInfo& info() const { return info_; }
   std::string_view group() const { return group_; }
-  /// "sampler/alias": a sampler and a verifier may have the same name.
+  /// "sampler/alias_sampler": a sampler and a verifier may have the same name.
   std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
   /// Comes with draftproof, as opposed to a program that links it.

@@ -18,7 +18,7 @@ class ComponentRegistry {
 
   void add(std::unique_ptr<AnyComponent> component);
   const std::vector<std::unique_ptr<AnyComponent>>& components() const { return components_; }
-  /// By name, or group and name as in "sampler/alias"; null if there is none.
+  /// By name, or group and name as in "sampler/alias_sampler"; null if there is none.
   const AnyComponent* component(std::string_view name) const;
 
  private:

@@ -16,7 +16,7 @@ says(out "traversal +2 +proved \\(12\\) +[0-9.]+ ±")
 # Mutants are there to be refuted: that is no failure of a survey.
 run(0 passages zipf:vocabulary=9,positions=3 --verifier bonus_from_draft -K 1 -L 2 --passages 100 --instances 12)
 says(out "bonus_from_draft +1 +refuted ")
-says(out "replay: draftproof prove bonus_from_draft --law iid_paths --instance ")
+says(out "replay: draftproof replay bonus_from_draft --law iid_paths --property completed_law --instance ")
 run(0 passages ${SOURCE}/data/stories260k.bin:q3 --verifier token_path -K 1 -L 2 --passages 16 --iterations 2 --json)
 says(out "\"kind\": \"live_model\"")
 says(out "\"passages\": 16")
