@@ -7,7 +7,7 @@
 namespace draftproof {
 
 enum class Tier {
-  proof,    ///< in exact fractions
+  proof,    ///< in exact fractions, or the exact law of the program in double
   edge,     ///< by scripted words, ledgers and repetition: deterministic, without a law
   sampled,  ///< by trials, with a stated false-alarm rate
 };

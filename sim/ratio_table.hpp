@@ -16,7 +16,6 @@
 #include <concepts>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +28,7 @@
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/served_weights.hpp>
 #include <draftproof/sim/tabled_weights.hpp>
+#include <draftproof/sim/top_tokens.hpp>
 
 namespace draftproof {
 
@@ -55,7 +55,7 @@ class RatioTable {
         probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
     }
     sort_by_ratio(p, first);
-    find_top();
+    top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
   }
   RatioTable(std::span<const double> target, const std::vector<double>& proposal)
       : RatioTable(target, std::span{&proposal, 1}) {}
@@ -277,17 +277,6 @@ class RatioTable {
       mass_below_.push_back({target_sum, proposal_sum});
     }
     guide_ = RatioGuide{ratio_};
-  }
-
-  void find_top() {
-    top_.resize(index(vocabulary()));
-    std::iota(top_.begin(), top_.end(), Token{0});
-    const auto middle = top_.begin() + std::min<std::ptrdiff_t>(max_drafts, std::ssize(top_));
-    std::partial_sort(top_.begin(), middle, top_.end(), [this](Token a, Token b) {
-      return proposal(a) > proposal(b) || (proposal(a) == proposal(b) && a < b);
-    });
-    top_.erase(middle, top_.end());
-    top_.shrink_to_fit();
   }
 
   std::size_t stride_ = 1;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/pass.hpp>
 #include <draftproof/sim/token_ranking.hpp>
+#include <draftproof/sim/top_tokens.hpp>
 
 namespace draftproof {
 
@@ -20,14 +20,9 @@ class Rows {
   using Scalar = Number;
 
   Rows(std::vector<Scalar> target, std::vector<std::vector<Scalar>> proposals)
-      : target_{std::move(target)}, proposals_{std::move(proposals)}, top_(target_.size()) {
-    std::iota(top_.begin(), top_.end(), Token{0});
-    const auto& q = proposals_.front();
-    const auto middle = top_.begin() + std::min<std::ptrdiff_t>(max_drafts, std::ssize(top_));
-    std::partial_sort(top_.begin(), middle, top_.end(), [&q](Token a, Token b) {
-      return q[index(a)] > q[index(b)] || (q[index(a)] == q[index(b)] && a < b);
-    });
-    top_.erase(middle, top_.end());
+      : target_{std::move(target)},
+        proposals_{std::move(proposals)},
+        top_{top_tokens(static_cast<int>(target_.size()), [this](Token x) -> const Scalar& { return proposal(x); })} {
   }
   Rows(std::vector<Scalar> target, std::vector<Scalar> proposal)
       : Rows(std::move(target), std::vector<std::vector<Scalar>>{std::move(proposal)}) {}

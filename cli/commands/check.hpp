@@ -16,7 +16,7 @@ namespace draftproof::commands {
 
 struct Check {
   static constexpr std::string_view name = "check";
-  static constexpr std::string_view about = "the gate: every verifier held to every tier, one verdict";
+  static constexpr std::string_view about = "the gate: verifiers and components held to every tier, one verdict";
 
   std::vector<std::string> names, tiers;
   std::string profile{profiles[0].name};
@@ -50,7 +50,7 @@ struct Check {
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
         ->check(CLI::Range(1, 1'000'000));
     app.add_flag("--mutants", mutants, "the mutants too");
-    app.add_flag("--own", own, "only verifiers that do not come with draftproof");
+    app.add_flag("--own", own, "only what does not come with draftproof");
     app.add_flag("--list", list, "name the gates, run none");
   }
 
