@@ -35,14 +35,22 @@ function(draftproof_discover_gates target)
       set(arg_TIMEOUT 1800)
     endif()
   endif()
-  set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}_gates.cmake)
+  # A second call, nightly beside pr say, has files of its own.
+  string(MAKE_C_IDENTIFIER "${target}_${arg_PREFIX}${arg_PROFILE}" stem)
+  set(tests ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates.cmake)
+  get_property(known DIRECTORY PROPERTY DRAFTPROOF_GATES)
+  if("${stem}" IN_LIST known)
+    message(FATAL_ERROR "draftproof_discover_gates: found a second call for ${target} with the same PREFIX and "
+                        "PROFILE, wanted another of either")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY DRAFTPROOF_GATES ${stem})
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests} VERBATIM
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DTESTS=${tests} -DTARGET=${target}
             -DPROFILE=${arg_PROFILE} -DSEED=${arg_SEED} -DSHARE=${arg_SHARE} "-DTIERS=${arg_TIERS}"
             "-DPREFIX=${arg_PREFIX}" "-DLABELS=${arg_LABELS}" -DTIMEOUT=${arg_TIMEOUT} -DALL=${arg_ALL}
             -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/DraftproofWriteGates.cmake)
   # What CTest reads is written by the build: before it there is one test that says so.
-  set(stub ${CMAKE_CURRENT_BINARY_DIR}/${target}_gates_found.cmake)
+  set(stub ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates_found.cmake)
   file(WRITE ${stub} "if(EXISTS \"${tests}\")\n  include(\"${tests}\")\nelse()\n"
                      "  add_test(${target}_gates_NOT_BUILT ${target}_gates_NOT_BUILT)\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${stub})

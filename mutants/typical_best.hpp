@@ -18,6 +18,7 @@ struct TypicalBest {
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, default of the code",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
+                             .ranks_tokens = true,
                              .distorts = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.09, added = 1e-5;

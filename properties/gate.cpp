@@ -22,23 +22,22 @@ bool wanted(const GateOptions& options, std::string_view law) {
   return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
 }
 
-/// What follows from a difference from p that the scheme's author announces is no failure of the scheme: its proofs
-/// are asked and reported, and stop nothing.
+/// A difference from p that the scheme's author announces is no failure of the scheme.
 template <class Level>
-bool announced(const ProofOf<Level>& proof, const auto& finding, Tier tier) {
-  return tier == Tier::proof && proof.verifier->info().promise == Promise::lossy &&
-         finding.status == Status::violated;
+bool announced(const ProofOf<Level>& proof, std::string_view property) {
+  return proof.lossy() &&
+         std::find(Level::decisive.begin(), Level::decisive.end(), property) != Level::decisive.end();
 }
 
 template <class Level>
-void add(GateResult& result, const ProofOf<Level>& proof) {
+void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
   result.work += proof.leaves;
   result.laws.emplace_back(proof.drafter->info().name);
   for (const auto& finding : proof.findings) {
     if (finding.status == Status::skipped) continue;
-    if (announced(proof, finding, result.gate.tier)) {
-      result.note = fmt::format("lossy by design, TV to {:.4f}",
-                                proof.distance ? static_cast<double>(proof.distance->largest) : 0.0);
+    if (announced(proof, finding.property)) {
+      farthest = std::max(farthest, proof.distance ? static_cast<double>(proof.distance->largest) : 0.0);
+      result.note = fmt::format("lossy by design, TV to {:.4f}", farthest);
       continue;
     }
     result.findings.push_back(gate_finding(finding, result.gate.tier, proof.leaves));
@@ -46,16 +45,29 @@ void add(GateResult& result, const ProofOf<Level>& proof) {
 }
 
 template <class Level>
+bool some_property(const auto& verifier, const auto& drafters, Tier tier) {
+  return std::any_of(Level::properties().begin(), Level::properties().end(), [&](const auto& property) {
+    return property.tier == tier && (!property.explores || verifier.info().cannot.explore.empty()) &&
+           std::any_of(drafters.begin(), drafters.end(),
+                       [&](const auto* drafter) { return property.applies(verifier, *drafter); });
+  });
+}
+
+template <class Level>
 void run(GateResult& result, const typename Level::Verifier& verifier, const auto& drafters, int instances,
          const GateOptions& options) {
+  double farthest = 0;
   for (const auto* drafter : drafters)
-    if (wanted(options, drafter->info().name))
-      add(result, prove(verifier, *drafter,
-                        ProofOptions{.instances = instances,
-                                     .seed = options.seed,
-                                     .threads = options.threads,
-                                     .tier = result.gate.tier,
-                                     .stop = options.stop}));
+    if (wanted(options, drafter->info().name) &&
+        some_property<Level>(verifier, std::array{drafter}, result.gate.tier))
+      add(result,
+          prove(verifier, *drafter,
+                ProofOptions{.instances = instances,
+                             .seed = options.seed,
+                             .threads = options.threads,
+                             .tier = result.gate.tier,
+                             .stop = options.stop}),
+          farthest);
 }
 
 constexpr int large = 32'000, small = 12;
@@ -87,8 +99,11 @@ void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOp
 std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
                         const SampledVerdict& verdict, const GateOptions& options) {
   if (!verdict.example)
-    return fmt::format("draftproof check {} --law {} --tier sampled --profile {} --seed {}", gate.name(),
-                       drafter.info().name, options.profile.name, options.seed);
+    return fmt::format(
+        "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
+        "--gates {} --seed {}",
+        gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
+        options.gates, options.seed);
   return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
                      gate.name(), drafter.info().name, source, options.position, drafts, *verdict.example,
                      options.seed);
@@ -97,6 +112,7 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
 std::string evidence_text(const SampledVerdict& verdict) {
   if (verdict.impossible > 0)
     return fmt::format("{} of {} trials reached a branch of probability zero", verdict.impossible, verdict.trials);
+  if (verdict.trials == 0) return "stopped before the first batch";
   std::string text =
       std::isinf(verdict.log_e)
           ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.word), verdict.trials)
@@ -110,9 +126,10 @@ std::string evidence_text(const SampledVerdict& verdict) {
     text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
                         verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
                         verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
-  text += fmt::format("; any deviation of TV {:.2g} is found with probability 0.99", verdict.smallest_distance);
+  text += fmt::format("; a deviation of any shape and TV {:.2g} is found with probability about 0.99",
+                      verdict.smallest_distance);
   if (verdict.optimum)
-    text += fmt::format("; among the drafts {:.6f}, optimum {:.6f}", verdict.acceptance, *verdict.optimum);
+    text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
   return text;
 }
 
@@ -136,10 +153,6 @@ void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& d
                                                    : standard_source(everywhere ? large : small,
                                                                      drafter.info().several_proposals ? drafts : 1);
   const Source source = Source::open(spec, {.seed = options.seed});
-  if (options.position >= source.positions())
-    throw InputError({.file = "--position",
-                      .found = std::to_string(options.position),
-                      .wanted = fmt::format("a number below {}", source.positions())});
   const RowPair pair = source.pair(options.position);
   const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
   if (ground == Ground::none || !verifier.takes(drafts) ||
@@ -148,11 +161,15 @@ void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& d
     return;
   }
   const RatioTable table(pair.target, pair.proposals);
-  const SampledGateOptions sampling{.trials = std::exp2(options.profile.log2_trials),
-                                    .alpha = options.false_alarm * options.share / options.gates,
-                                    .seed = options.seed,
-                                    .threads = options.threads,
-                                    .stop = options.stop};
+  // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
+  const auto laws = std::max<std::size_t>(1, options.laws.size());
+  const SampledGateOptions sampling{
+      .trials = std::exp2(options.profile.log2_trials),
+      .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
+      .seed = options.seed,
+      .first = std::uint64_t{options.position} << 40,
+      .threads = options.threads,
+      .stop = options.stop};
   const SampledVerdict verdict =
       ground == Ground::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
@@ -190,15 +207,6 @@ Status verdict(const GateResult& result) {
   for (const Status status : {Status::violated, Status::undecided, Status::held})
     if (any(status)) return status;
   return Status::skipped;
-}
-
-template <class Level>
-bool some_property(const auto& verifier, const auto& drafters, Tier tier) {
-  return std::any_of(Level::properties().begin(), Level::properties().end(), [&](const auto& property) {
-    return property.tier == tier && (!property.explores || verifier.info().cannot.explore.empty()) &&
-           std::any_of(drafters.begin(), drafters.end(),
-                       [&](const auto* drafter) { return property.applies(verifier, *drafter); });
-  });
 }
 
 }  // namespace
@@ -245,7 +253,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
       add_precision(result, *gate.verifier, options);
   }
   result.status = verdict(result);
-  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status == Status::held) {
+  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::violated) {
     result.status = Status::undecided;
     result.note = "stopped";
   }

@@ -51,8 +51,8 @@ struct GateOptions {
   int gates = 1;
   std::string
       source{};  ///< of the sampled tier; empty: the standard pair, at V = 32,000 where the scheme can go there
-  std::size_t position = 0;
-  int drafts = 4;  ///< or the most a scheme takes
+  std::size_t position = 0;  ///< one that the source has
+  int drafts = 4;            ///< or the most a scheme takes
 };
 
 struct GateResult {

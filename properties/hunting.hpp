@@ -4,7 +4,7 @@
 // Order within an instance: what decides losslessness, then the other proofs, edges, and trials. A
 // property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the hunt
 // goes on to what decides; then the others get `further` instances more to say so too. Trials are run no longer once
-// a proof has spoken: they would say it again, at a price.
+// anything has spoken: they would say it again, at a price.
 #pragma once
 
 #include <algorithm>

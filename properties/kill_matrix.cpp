@@ -116,7 +116,12 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
                  .law = std::string(drafter.info().name),
                  .instances = proved.instances,
                  .provable = proved.provable()};
-  if (const auto* violation = proved.violation()) row.accused = gate_finding(*violation, Tier::proof, proved.leaves);
+  if (const auto* violation = proved.violation()) {
+    const auto& properties = Level::properties();
+    const auto property = std::find_if(properties.begin(), properties.end(),
+                                       [violation](const auto& one) { return one.name == violation->property; });
+    row.accused = gate_finding(*violation, property->tier, proved.leaves);
+  }
   return row;
 }
 

@@ -128,7 +128,7 @@ class Proving {
     for (const Property* property : properties)
       sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
                                                                                     : Answer::not_applicable());
-    sheet.distance = distance_at(at);
+    if (!options_.tier || *options_.tier == Tier::proof) sheet.distance = distance_at(at);
     sheet.leaves = at.leaves();
     return sheet;
   }

@@ -28,7 +28,8 @@ struct SampledGateOptions {
   double trials = 0x1p21;  ///< planned
   double alpha = 1e-9;     ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
-  int threads = 0;  ///< 0: all processors
+  std::uint64_t first = 0;  ///< address of the first trial: positions have trials of their own
+  int threads = 0;          ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
   /// Scheme whose path law is held against this verifier's counts; empty: its own, if one is known. A wrong program

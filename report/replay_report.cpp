@@ -32,13 +32,22 @@ void add_answer(Document& document, std::string_view property, Status status, co
 }  // namespace
 
 template <class Level>
-void add_answers(Document& document, const ProofOf<Level>& proof) {
+void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance) {
   for (const auto& finding : proof.findings)
-    if (finding.status != Status::skipped) add_answer(document, finding.property, finding.status, finding.evidence);
+    if (finding.status != Status::skipped)
+      add_answer(document, finding.property, finding.status,
+                 finding.instance && finding.instance->text() != instance
+                     ? fmt::format("{}, on {}", finding.evidence, finding.instance->text())
+                     : finding.evidence);
 }
 
 void add_finding(Document& document, const GateFinding& finding) {
   add_answer(document, finding.check, finding.status, finding.evidence);
+}
+
+void add_remark(Document& document, const std::string& remark) {
+  document.data["remarks"].push_back(remark);
+  document.sections.back().after.push_back("  " + remark);
 }
 
 void add_story(Document& document, const Story& story) {
@@ -57,6 +66,7 @@ void add_story(Document& document, const Story& story) {
 }
 
 void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance) {
+  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
   const auto target = normalised(instance.target);
   Section section{.title = "The law that comes of it"};
   section.table.columns = {{"token", true}, {"target", true}, {"emitted", true}, {"too much", true}};
@@ -76,6 +86,7 @@ void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& 
 }
 
 void add_law(Document& document, const PassageLaw<Rational>& law) {
+  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
   Section section{.title = "The passages that come of it"};
   section.table.columns = {{"passage"}, {"probability", true}};
   auto& data = document.data["passages"] = nlohmann::ordered_json::array();
@@ -95,7 +106,7 @@ void add_trial(Document& document, std::uint64_t trial, const std::vector<std::s
   document.sections.push_back(std::move(section));
 }
 
-template void add_answers(Document&, const Proof&);
-template void add_answers(Document&, const PathProof&);
+template void add_answers(Document&, const Proof&, const std::string&);
+template void add_answers(Document&, const PathProof&, const std::string&);
 
 }  // namespace draftproof

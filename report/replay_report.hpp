@@ -15,12 +15,15 @@ namespace draftproof {
 /// Starts a document about `what`. Schema draftproof.replay/1.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
-/// The answer of each property asked.
+/// The answer of each property asked; evidence on a smaller instance than `instance` says so.
 template <class Level>
-void add_answers(Document& document, const ProofOf<Level>& proof);
+void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
 
 /// The answer of one check of a component.
 void add_finding(Document& document, const GateFinding& finding);
+
+/// A sentence of its own.
+void add_remark(Document& document, const std::string& remark);
 
 void add_story(Document& document, const Story& story);
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -65,6 +67,11 @@ struct Check {
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
     options.gates = sampled_gates.value_or(std::max(1, static_cast<int>(sampled)));
+    if (sampled_gates && *sampled_gates < sampled)
+      throw InputError({.file = "--gates",
+                        .found = std::to_string(*sampled_gates),
+                        .wanted = fmt::format("at least the {} sampled gates of this run", sampled)});
+    check_source();
     if (list) {
       session.write(report_gate_list(gates));
       return exit_held;
@@ -86,6 +93,16 @@ struct Check {
   }
 
  private:
+  /// Before the first gate runs, not after the last but one.
+  void check_source() const {
+    if (options.source.empty()) return;
+    const Source source = Source::open(options.source, {.seed = options.seed});
+    if (options.position >= source.positions())
+      throw InputError({.file = "--position",
+                        .found = std::to_string(options.position),
+                        .wanted = fmt::format("a number below {}", source.positions())});
+  }
+
   std::vector<Gate> selected_gates() const {
     const SelectedSubjects selected = select_of_all(names, mutants);
     std::vector<Gate> gates;

@@ -2,6 +2,7 @@
 // the law that comes of it, and single trials of a simulation with the numbers they drew.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -77,14 +78,18 @@ struct Replay {
                         .wanted = "a property from `draftproof list` that applies to " + verifier_name});
     Document document = start_replay(
         fmt::format("{} with {} drafts on {}", verifier_name, drafter.info().name, instance.text()), session.seed);
-    add_answers(document, proof);
+    add_answers(document, proof, instance.text());
     if (verifier.info().cannot.explore.empty()) {
-      add_story(document, tell(verifier, drafter, instance, ways));
-      typename Level::Examination at(verifier, drafter, instance);
-      if constexpr (std::is_same_v<Level, PositionLevel>)
-        add_law(document, at.law(), instance);
-      else
-        add_law(document, at.law());
+      try {
+        add_story(document, tell(verifier, drafter, instance, ways));
+        typename Level::Examination at(verifier, drafter, instance);
+        if constexpr (std::is_same_v<Level, PositionLevel>)
+          add_law(document, at.law(), instance);
+        else
+          add_law(document, at.law());
+      } catch (const std::logic_error& error) {  // the walk meets what a property has reported above
+        add_remark(document, fmt::format("the walk ends: {}", error.what()));
+      }
     }
     if (trial) {
       if constexpr (std::is_same_v<Level, PositionLevel>)
@@ -94,7 +99,10 @@ struct Replay {
         add_trial(document, *trial, tell_trial(verifier, drafter, instance, session.seed, *trial));
     }
     session.write(document);
-    return proof.violation() ? exit_violated : exit_held;
+    if (proof.violation()) return exit_violated;
+    const bool open = std::any_of(proof.findings.begin(), proof.findings.end(),
+                                  [](const auto& finding) { return finding.status == Status::undecided; });
+    return open ? exit_undecided : exit_held;
   }
 
   /// One check on one case.
@@ -113,7 +121,17 @@ struct Replay {
         start_replay(fmt::format("{}, {}, on {}", component.qualified_name(), property, instance_text), session.seed);
     add_finding(document, *finding);
     session.write(document);
-    return finding->status == Status::violated ? exit_violated : exit_held;
+    switch (finding->status) {
+      case Status::violated:
+        return exit_violated;
+      case Status::undecided:
+        return exit_undecided;
+      case Status::skipped:
+        return exit_skipped;
+      case Status::held:
+        break;
+    }
+    return exit_held;
   }
 
   int on_source(const AnyVerifier& verifier, const Session& session) {

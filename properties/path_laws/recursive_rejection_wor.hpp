@@ -69,7 +69,9 @@ struct RecursiveRejectionWor {
           *(std::partition_point(sums.begin(), sums.end(), [bound](const Refused& sum) { return sum.most < bound; }) -
             1);
       second[y] = q * scarce.widened + wanted * (all.weight - scarce.weight);
-      later[y] = std::max(wanted * scarce.weight - q * scarce.widened, 0.0);
+      // Every term of the exact sum is positive: it is 0 only if there is none, whatever rounding makes of the rest.
+      const double whole = wanted * scarce.weight;
+      later[y] = whole > 0 ? std::max(whole - q * scarce.widened, 0x1p-52 * whole) : 0;
     }
     rows[1] = std::move(second);
     rows.push_back(std::move(later));

@@ -93,8 +93,9 @@ TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
 
 TEST(PathProperties, StateLawOnAnExampleByHand) {
   // Both take [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
-  // layer with R = 2. So [1] is followed by 0 and 1 with 2/9 and 1/9 of mass, and 1/3 is still to come: the target
-  // (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p; p itself makes it (3 3)/9.
+  // layer with R = 2. So [1] is followed by 0 and 1 with 2/9 and 1/9 of mass within the iteration, and 1/3 is still
+  // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Who carries nothing lets p
+  // follow, and what the iteration itself emitted after [1] stands as it is.
   const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathExamination greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
   EXPECT_EQ(laws::paths::StateLaw::check(greedy).status, Answer::Status::held);
@@ -103,8 +104,8 @@ TEST(PathProperties, StateLawOnAnExampleByHand) {
   EXPECT_EQ(answer.status, Answer::Status::violated);
   EXPECT_EQ(
       answer.evidence,
-      "an iteration after [] with nothing carried: after [1] got (1/2 1/2), wanted (1/3 2/3), TV 1/6; reached with "
-      "probability 2/3");
+      "an iteration after [] with nothing carried: after [1] got (2/3 1/3), wanted (1/3 2/3), TV 1/3; reached with "
+      "probability 1/3");
 }
 
 TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
