@@ -206,6 +206,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
   for (const auto& drafter : registry().wrong_drafters())
     hunts.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
   for (const auto& component : component_registry().components()) {
+    if (!options.components) break;
     if (component->kind() == Kind::mutant)
       hunts.push_back([&component, &options] { return component_row(*component, options); });
     else

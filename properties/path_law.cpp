@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <draftproof/properties/registry.hpp>
+
 namespace draftproof {
 
 PathLaws& PathLaws::instance() {
@@ -18,6 +20,11 @@ const PathLaw* PathLaws::of(std::string_view verifier, std::string_view drafts) 
     return law.verifier == verifier && law.drafts.includes(drafts);
   });
   return found == laws_.end() ? nullptr : &*found;
+}
+
+const PathLaws& known_path_laws() {
+  registry();  // everything is found at once
+  return PathLaws::instance();
 }
 
 }  // namespace draftproof

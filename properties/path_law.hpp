@@ -35,6 +35,7 @@ struct PathLaw {
 
 class PathLaws {
  public:
+  /// What has been added so far; known_path_laws() holds everything of this library.
   static PathLaws& instance();
   void add(const PathLaw& law);
   const std::vector<PathLaw>& all() const { return laws_; }
@@ -44,6 +45,9 @@ class PathLaws {
  private:
   std::vector<PathLaw> laws_;
 };
+
+/// With everything of this library in it.
+const PathLaws& known_path_laws();
 
 /// Row of a verdict's `accepted`.
 inline std::size_t path_of(int accepted, std::size_t rows) {

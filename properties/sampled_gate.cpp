@@ -100,7 +100,7 @@ class Null {
  private:
   /// Empty where no closed form is known.
   static PathRows paths(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-    const PathLaw* law = PathLaws::instance().of(scheme, drafter.info().name);
+    const PathLaw* law = known_path_laws().of(scheme, drafter.info().name);
     return law ? law->rows(table, drafts) : PathRows{};
   }
   std::vector<double> pair_law() const {

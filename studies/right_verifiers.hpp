@@ -15,7 +15,7 @@ namespace draftproof {
 /// Schemes whose path law is known.
 inline std::vector<PowerRow> right_rows(const StudyOptions& options) {
   std::vector<PowerRow> rows;
-  for (const PathLaw& law : PathLaws::instance().all()) {
+  for (const PathLaw& law : known_path_laws().all()) {
     const AnyVerifier* verifier = registry().verifier(law.verifier);
     const int most = verifier->info().most_drafts;
     rows.push_back({.about = std::string(law.verifier),

@@ -25,6 +25,7 @@ struct Replay {
   int drafts = 4;
   std::size_t position = 0;
   std::uint64_t ways = 64;
+  ExplorerLimits limits;
   std::optional<std::uint64_t> trial;
 
   void declare(CLI::App& app) {
@@ -44,6 +45,7 @@ struct Replay {
         ->needs(source)
         ->capture_default_str();
     app.add_option("--trial", trial, "show this trial of the seed")->check(CLI::Range(0.0, 1e18));
+    app.add_option("--branches", limits.leaves, "give up after so many branches")->check(many)->capture_default_str();
     app.add_option("--ways", ways, "ways to show")->check(many)->capture_default_str();
   }
 
@@ -70,7 +72,8 @@ struct Replay {
       throw InputError({.file = "--instance",
                         .found = instance_text,
                         .wanted = "an instance that the verifier and its draft law are defined for"});
-    const ProofOptions options{.seed = session.seed, .threads = session.threads, .tier = {}, .property = property};
+    const ProofOptions options{
+        .seed = session.seed, .threads = session.threads, .limits = limits, .tier = {}, .property = property};
     const auto proof = prove_on(verifier, drafter, instance, options);
     if (!property.empty() && proof.findings.empty())
       throw InputError({.file = "--property",
@@ -82,7 +85,7 @@ struct Replay {
     if (verifier.info().cannot.explore.empty()) {
       try {
         add_story(document, tell(verifier, drafter, instance, ways));
-        typename Level::Examination at(verifier, drafter, instance);
+        typename Level::Examination at(verifier, drafter, instance, limits);
         if constexpr (std::is_same_v<Level, PositionLevel>)
           add_law(document, at.law(), instance);
         else

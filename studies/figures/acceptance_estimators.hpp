@@ -181,7 +181,7 @@ struct AcceptanceEstimators {
   }
 
   static double exact_acceptance(const AnyVerifier& verifier, const RatioTable& table, int drafts) {
-    const PathLaw* const law = PathLaws::instance().of(verifier.info().name, "iid");
+    const PathLaw* const law = known_path_laws().of(verifier.info().name, "iid");
     if (!law) return iid_optimum(table, drafts).acceptance;
     const PathRows rows = law->rows(table, drafts);
     NeumaierSum sum;

@@ -28,7 +28,7 @@ const RatioTable& standard_table() {
 
 /// Acceptance of a scheme by its closed law.
 double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
-  const PathRows rows = PathLaws::instance().of(verifier, "iid")->rows(table, drafts);
+  const PathRows rows = known_path_laws().of(verifier, "iid")->rows(table, drafts);
   double sum = 0;
   for (std::size_t k = 0; k + 1 < rows.size(); ++k)
     for (const double mass : rows[k]) sum += mass;

@@ -41,7 +41,7 @@ PathRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, con
 TEST(PathLaws, EqualAnExactWalk) {
   registry();
   int compared = 0;
-  for (const PathLaw& law : PathLaws::instance().all()) {
+  for (const PathLaw& law : known_path_laws().all()) {
     const AnyVerifier& verifier = *registry().verifier(law.verifier);
     for (const AnyDrafter* drafter : registry().drafters_of(verifier.info())) {
       if (!law.drafts.includes(drafter->info().name)) continue;
@@ -76,9 +76,9 @@ TEST(PathLaws, EqualAnExactWalk) {
 
 TEST(PathLaws, OfNobodyElse) {
   registry();
-  EXPECT_TRUE(PathLaws::instance().of("recursive_rejection", "iid"));
-  EXPECT_FALSE(PathLaws::instance().of("recursive_rejection", "without_replacement"));
-  EXPECT_FALSE(PathLaws::instance().of("nobody", "iid"));
+  EXPECT_TRUE(known_path_laws().of("recursive_rejection", "iid"));
+  EXPECT_FALSE(known_path_laws().of("recursive_rejection", "without_replacement"));
+  EXPECT_FALSE(known_path_laws().of("nobody", "iid"));
 }
 
 }  // namespace

@@ -6,5 +6,5 @@ says(out "the walk ends: ")
 run(1 replay resample_from_target --property exact_law --instance "p=(5 3 9 1)/18 q=(1 1 1 1)/4 K=1")
 says(out "exact_law +violated +[^\n]*, on p=\\(")
 # More branches than are walked: undecided, and no law is claimed.
-run(3 replay recursive_rejection --property exact_law --instance "p=(1 2 3 4 5 6 7 8)/36 q=(1 1 1 1 1 1 1 1)/8 K=8")
+run(3 replay recursive_rejection --property exact_law --instance "p=(1 2 3 4 5 6 7 8)/36 q=(1 1 1 1 1 1 1 1)/8 K=8" --branches 1000)
 says(out "the law is not known: too many branches")
