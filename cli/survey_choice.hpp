@@ -11,6 +11,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
+#include <draftproof/cli/verdict.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/properties/prover.hpp>
 
@@ -85,8 +86,8 @@ class SurveyProofs {
 template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);
-  if (status == Status::violated) return exit_violated;
-  return status == Status::undecided || stop_requested() ? exit_undecided : exit_held;
+  if (status != Status::violated && stop_requested()) return exit_undecided;
+  return status == Status::skipped ? exit_held : exit_code_of(status);  // nothing that could be proved
 }
 
 }  // namespace draftproof

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/input_error.hpp>
-#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/defaults.hpp>
 #include <draftproof/properties/paths/path_prover.hpp>
 #include <draftproof/properties/precision_gate.hpp>
 #include <draftproof/properties/prover.hpp>
-#include <draftproof/properties/sampled_gate.hpp>
-#include <draftproof/properties/simulation.hpp>
+#include <draftproof/properties/sampled_position.hpp>
 
 namespace draftproof {
 
@@ -70,14 +67,11 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
           farthest);
 }
 
-constexpr int large = 32'000, small = 12;
-
 bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
 
 /// Every law that was asked for; otherwise the one a scheme is written for first.
 bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
-  if (!options.laws.empty()) return wanted(options, law.name);
-  return info.drafts.any() ? law.name == "iid" : info.drafts.names[0] == law.name;
+  return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
 }
 
 /// What the exact law costs in floating point, which no property in fractions can see.
@@ -96,93 +90,16 @@ void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOp
   }
 }
 
-std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
-                        const SampledVerdict& verdict, const GateOptions& options) {
-  if (!verdict.example)
-    return fmt::format(
-        "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
-        "--gates {} --seed {}",
-        gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
-        options.gates, options.seed);
-  return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
-                     gate.name(), drafter.info().name, source, options.position, drafts, *verdict.example,
-                     options.seed);
-}
-
-std::string evidence_text(const SampledVerdict& verdict) {
-  if (verdict.impossible > 0)
-    return fmt::format("{} of {} trials reached a branch of probability zero", verdict.impossible, verdict.trials);
-  if (verdict.trials == 0) return "stopped before the first batch";
-  std::string text =
-      std::isinf(verdict.log_e)
-          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.word), verdict.trials)
-          : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.word),
-                        verdict.trials);
-  const auto strongest =
-      std::max_element(verdict.components.begin(), verdict.components.end(),
-                       [](const GateComponent& a, const GateComponent& b) { return a.log_e < b.log_e; });
-  if (verdict.word != GateWord::ok) text += fmt::format(", most by {}", strongest->name);
-  if (verdict.worst)
-    text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
-                        verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
-                        verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
-  text += fmt::format("; a deviation of any shape and TV {:.2g} is found with probability about 0.99",
-                      verdict.smallest_distance);
-  if (verdict.optimum)
-    text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
-  return text;
-}
-
-GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
-  GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
-  finding.work = verdict.trials;
-  finding.status = verdict.word == GateWord::failed || verdict.impossible > 0 ? Status::violated
-                   : verdict.undecided                                        ? Status::undecided
-                                                                              : Status::held;
-  return finding;
-}
-
-/// Trials at one position, by the law of the source.
-void sample(GateResult& result, const AnyVerifier& verifier, const AnyDrafter& drafter, const GateOptions& options) {
-  const Info& info = verifier.info();
-  int drafts = options.drafts;
-  for (const int most : {info.most_drafts, drafter.info().most_drafts})
-    if (most > 0) drafts = std::min(drafts, most);
-  const bool everywhere = info.cannot.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
-  const std::string spec = !options.source.empty() ? options.source
-                                                   : standard_source(everywhere ? large : small,
-                                                                     drafter.info().several_proposals ? drafts : 1);
-  const Source source = Source::open(spec, {.seed = options.seed});
-  const RowPair pair = source.pair(options.position);
-  const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
-  if (ground == Ground::none || !verifier.takes(drafts) ||
-      !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
-    result.note = fmt::format("does not run on {} with {} drafts", spec, drafts);
+void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOptions& options) {
+  SampledPosition sampled = sample_position(result.gate, drafter, options);
+  if (!sampled.finding) {
+    result.note = sampled.note;
     return;
   }
-  const RatioTable table(pair.target, pair.proposals);
-  // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
-  const auto laws = std::max<std::size_t>(1, options.laws.size());
-  const SampledGateOptions sampling{
-      .trials = std::exp2(options.profile.log2_trials),
-      .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
-      .seed = options.seed,
-      .first = std::uint64_t{options.position} << 40,
-      .threads = options.threads,
-      .stop = options.stop};
-  const SampledVerdict verdict =
-      ground == Ground::table
-          ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
-          : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
-  GateFinding finding = finding_of(
-      verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
-                           source.vocabulary()));
-  if (finding.status != Status::held)
-    finding.replay = replay_line(result.gate, drafter, spec, drafts, verdict, options);
-  result.work += verdict.trials;
+  result.work += sampled.finding->work;
   if (std::find(result.laws.begin(), result.laws.end(), drafter.info().name) == result.laws.end())
     result.laws.emplace_back(drafter.info().name);
-  result.findings.push_back(std::move(finding));
+  result.findings.push_back(std::move(*sampled.finding));
 }
 
 /// Checks of this tier; those that do not apply are left out, those that cannot run here say why.
@@ -210,11 +127,6 @@ Status verdict(const GateResult& result) {
 }
 
 }  // namespace
-
-std::string standard_source(int vocabulary, int proposals) {
-  return fmt::format("zipf:vocabulary={},exponent=1.1,draft_exponent=1.1,offset=1.7,noise=0.8,shuffle=1,drafts={}",
-                     vocabulary, proposals);
-}
 
 std::string Gate::name() const {
   if (component) return component->qualified_name();
@@ -247,7 +159,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     run<PositionLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
     if (gate.tier == Tier::sampled && promises_target(info))
       for (const auto* drafter : registry().drafters_of(info))
-        if (sampled_on(options, info, drafter->info())) sample(result, *gate.verifier, *drafter, options);
+        if (sampled_on(options, info, drafter->info())) add_sampled(result, *drafter, options);
     // Rounding is a question once the law is right in fractions.
     if (gate.tier == Tier::proof && verdict(result) != Status::violated)
       add_precision(result, *gate.verifier, options);

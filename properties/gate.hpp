@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ struct GateOptions {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::uint64_t trials)> progress{};  ///< of the sampled tier, after each batch
   /// Probability that any gate of a whole build raises a false alarm; `share` of it is for `gates` sampled gates, of
   /// which this is one.
   double false_alarm = 1e-9, share = 1;
@@ -64,10 +66,6 @@ struct GateResult {
   std::uint64_t work = 0;           ///< branches walked and trials run
   double seconds = 0;
 };
-
-/// Zipf-like target and a draft off by a factor exp(0.8 Gaussian) at every token: the pair of the power tables in
-/// docs/studies/gate_power.md. V = 12 where a trial passes over the vocabulary or a plan enumerates tuples.
-std::string standard_source(int vocabulary, int proposals);
 
 /// Whether a scheme can be asked anything at this tier; gates that cannot are not set up.
 bool applies(const Gate& gate);

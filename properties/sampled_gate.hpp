@@ -52,6 +52,9 @@ struct SampledVerdict {
   double smallest_distance = 0;  ///< total variation of any shape that these trials find with probability 0.99
   double acceptance = 0;         ///< tokens among the drafts, observed
   std::optional<double> optimum{};
+
+  /// The component with the most evidence; there is one where trials were run.
+  const GateComponent& strongest() const;
 };
 
 /// The verifier can be simulated on `laws` (prepared tables, or plain rows where its plan enumerates tuples). `table`

@@ -11,6 +11,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/sim/trial_address.hpp>
 
 namespace draftproof {
 
@@ -182,7 +183,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
         if (fresh) known->second = optimum_of(*row.drafter, table, row.drafts);
         row.optimum = known->second;
         if (!row.not_run.empty()) continue;
-        const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, std::uint64_t{i} << 40};
+        const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, first_trial(i)};
         const TrialBudget budget{.trials = share(row.tuples, i, positions),
                                  .threads = by_position ? 1 : threads,
                                  .stop = options.stop,

@@ -68,7 +68,7 @@ GateEvidence GateSuite::evidence(const GateCounts& given, double exposure) const
   GateEvidence evidence;
   const double share = (leaks ? 1 - leak_weight : 1.0) / (has_paths() ? 5 : 3);
   const auto add = [&](std::string_view name, double log_e, double weight) {
-    evidence.components.push_back({name, log_e, weight});
+    evidence.components.push_back({name, log_e, weight, true});
   };
   add("tokens", tokens_.log_e(tokens, exposure), share);
   add("spikes", log_e_spikes(null_.target, tokens, exposure), share);

@@ -45,6 +45,7 @@ struct GateNull {
 struct GateComponent {
   std::string_view name;
   double log_e, weight;
+  bool of_cells = false;  ///< evidence of (path, token) cells, one of which can be shown
 };
 
 struct GateEvidence {

@@ -15,6 +15,7 @@
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/properties/registry.hpp>
 #include <draftproof/properties/simulation.hpp>
+#include <draftproof/sim/trial_address.hpp>
 #include <draftproof/statistics/interval.hpp>
 #include <draftproof/studies/positions.hpp>
 
@@ -141,7 +142,7 @@ class LawComparison {
           meter.add(now - told);
           told = now;
         }};
-    return simulate(Simulation{*row.verifier, *row.law, row.drafts, options.seed, std::uint64_t{i} << 40}, table,
+    return simulate(Simulation{*row.verifier, *row.law, row.drafts, options.seed, first_trial(i)}, table,
                     budget);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/verdict.hpp>
 #include <draftproof/report/gate_report.hpp>
 
 namespace draftproof::commands {
@@ -81,12 +83,19 @@ struct Check {
           {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
     std::vector<GateResult> results;
     {
-      Progress progress("checking", gates.size(), session.quiet);
+      constexpr std::uint64_t parts = 1000;  // of a gate: trials take longest and say how far they are
+      Progress progress("checking", parts * gates.size(), session.quiet);
+      const double planned = std::exp2(options.profile.log2_trials);
+      options.progress = [&](std::uint64_t trials) {
+        const double share = std::min(1.0, static_cast<double>(trials) / planned);
+        progress.update(parts * results.size() + static_cast<std::uint64_t>(share * double{parts - 1}));
+      };
       for (const Gate& gate : gates) {
         if (stop_requested()) break;
         results.push_back(run_gate(gate, options));
-        progress.update(results.size());
+        progress.update(parts * results.size());
       }
+      options.progress = nullptr;
     }
     session.write(report_gates(results, options, session.timings));
     return exit_code(results, gates.size());
@@ -126,9 +135,10 @@ struct Check {
       return std::any_of(results.begin(), results.end(),
                          [status](const GateResult& result) { return result.status == status; });
     };
-    if (any(Status::violated)) return exit_violated;
-    if (any(Status::undecided) || results.size() < gates) return exit_undecided;
-    return any(Status::held) ? exit_held : exit_skipped;
+    for (const Status status : {Status::violated, Status::undecided})
+      if (any(status)) return exit_code_of(status);
+    if (results.size() < gates) return exit_undecided;
+    return exit_code_of(any(Status::held) ? Status::held : Status::skipped);
   }
 };
 

@@ -11,8 +11,11 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/verdict.hpp>
 #include <draftproof/properties/as_doubles.hpp>
+#include <draftproof/properties/defaults.hpp>
 #include <draftproof/report/replay_report.hpp>
+#include <draftproof/sim/trial_address.hpp>
 
 namespace draftproof::commands {
 
@@ -124,17 +127,7 @@ struct Replay {
         start_replay(fmt::format("{}, {}, on {}", component.qualified_name(), property, instance_text), session.seed);
     add_finding(document, *finding);
     session.write(document);
-    switch (finding->status) {
-      case Status::violated:
-        return exit_violated;
-      case Status::undecided:
-        return exit_undecided;
-      case Status::skipped:
-        return exit_skipped;
-      case Status::held:
-        break;
-    }
-    return exit_held;
+    return exit_code_of(finding->status);
   }
 
   int on_source(const AnyVerifier& verifier, const Session& session) {
@@ -153,7 +146,7 @@ struct Replay {
     const RowPair pair = source.pair(position);
     const RatioTable table(pair.target, pair.proposals);
     // As in a simulation: every position has trials of its own.
-    const std::uint64_t address = (std::uint64_t{position} << 40) + *trial;
+    const std::uint64_t address = first_trial(position) + *trial;
     Document document = start_replay(
         fmt::format("{} with {} drafts at position {} of {}", verifier_name, drafter.info().name, position, spec),
         session.seed);
@@ -168,8 +161,10 @@ struct Replay {
 
   template <class Drafter>
   const Drafter& law_of(const Info& info, const auto& known) const {
-    for (const Drafter* drafter : known.drafters_of(info))
-      if (law.empty() || drafter->info().name == law) return *drafter;
+    const std::vector<const Drafter*> taken = known.drafters_of(info);
+    for (const Drafter* drafter : taken)
+      if (drafter->info().name == (law.empty() ? usual_law(info) : law)) return *drafter;
+    if (law.empty() && !taken.empty()) return *taken.front();  // siblings' laws have no drafter of their name
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == law) return *drafter;

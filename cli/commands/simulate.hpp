@@ -9,8 +9,10 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
+#include <draftproof/properties/defaults.hpp>
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/report/simulation_report.hpp>
+#include <draftproof/sim/trial_address.hpp>
 
 namespace draftproof::commands {
 
@@ -70,7 +72,7 @@ struct Simulate {
     }
 
     const RatioTable table(pair.target, pair.proposals);
-    const Simulation what{verifier, drafter, drafts, session.seed, std::uint64_t{position} << 40, true};
+    const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
     Tally tally;
@@ -105,8 +107,7 @@ struct Simulate {
                           .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
       return drafter;
     }
-    return verifier.info().drafts.any() ? need_drafter("iid")
-                                        : need_drafter(std::string(verifier.info().drafts.names[0]));
+    return usual_drafter(verifier.info());
   }
 
   void check(const AnyVerifier& verifier, const AnyDrafter& drafter, const Source& source) const {

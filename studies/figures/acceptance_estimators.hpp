@@ -19,8 +19,8 @@
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
-#include <draftproof/properties/gate.hpp>
 #include <draftproof/properties/path_law.hpp>
+#include <draftproof/properties/sampled_position.hpp>
 #include <draftproof/properties/simulation.hpp>
 #include <draftproof/properties/tuple_controls.hpp>
 #include <draftproof/report/text.hpp>

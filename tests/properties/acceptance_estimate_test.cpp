@@ -7,10 +7,10 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
 #include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/gate.hpp>
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/properties/path_law.hpp>
 #include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/sampled_position.hpp>
 #include <draftproof/properties/tuple_controls.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
 

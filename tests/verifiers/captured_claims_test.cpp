@@ -6,6 +6,7 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/registry.hpp>
 #include <draftproof/properties/simulation.hpp>
+#include <draftproof/sim/trial_address.hpp>
 
 namespace draftproof {
 namespace {
@@ -26,7 +27,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
           if (!drafter->defined(table.vocabulary(), drafts, table.proposals())) continue;
           // A race passes over the vocabulary a draft and side: milliseconds a trial at V = 32,000.
           const bool races = info.shared_noise || drafter->info().shared_noise();
-          const Tally tally = simulate({*verifier, *drafter, drafts, 5, std::uint64_t{i} << 40}, table,
+          const Tally tally = simulate({*verifier, *drafter, drafts, 5, first_trial(i)}, table,
                                        {.trials = races ? 8u : 2000u, .threads = 1});
           EXPECT_EQ(tally.impossible, 0u) << info.name << ", position " << i;
           if (info.claims.flag_is_membership) {
