@@ -1,5 +1,6 @@
-// Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid out
-// and rounded as IEEE 754 says of any binary format. For storage only: they are widened before anything is computed.
+// Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
+// out and rounded as IEEE 754 says of any binary format. For storage only: they are widened before anything is
+// computed.
 //
 //   E        exponent_bits       bits of the exponent field
 //   F        fraction_bits       15 - E

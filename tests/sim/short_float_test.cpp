@@ -1,5 +1,5 @@
-// Both 16-bit formats, pattern by pattern against the definition of their fields, and rounding against the midpoints of
-// neighbours.
+// Both 16-bit formats, pattern by pattern against the definition of their fields, and rounding against the midpoints
+// of neighbours.
 #include <bit>
 #include <cmath>
 #include <limits>
