@@ -1,6 +1,6 @@
 // The upper half of a float: its exponent and 8 significant bits. Most engines compute logits in this format.
 //
-//   u    2^-9    rounding moves a normal number by at most u of itself (short_float.hpp)
+//   u    2^-8    rounding moves a normal number by at most u of itself (short_float.hpp)
 //
 // Cost: widening is a shift. Right because every bit of it is a bit of the float.
 #pragma once
