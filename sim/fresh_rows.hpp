@@ -21,12 +21,13 @@
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/wide/mass_and_slope.hpp>
+#include <draftproof/sim/wide/short_reader.hpp>
 
 namespace draftproof {
 
-/// Views on rows of V entries (float or double) that the caller keeps alive; all rows have the same length and sum
-/// to 1 within the rounding of their format. One object per thread: a pass leaves its partial sums behind for the
-/// draw that follows.
+/// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive; all rows have the same
+/// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse ones). One object
+/// per thread: a pass leaves its partial sums behind for the draw that follows.
 template <class Entry>
 class FreshRows {
  public:

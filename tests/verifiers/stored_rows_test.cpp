@@ -131,7 +131,7 @@ struct StoredPair {
         apart{std::abs(sum_of(p) - sum_of(q)) / sum_of(q)},
         defect{std::abs(1 - sum_of(q)) / sum_of(q)} {}
 
-  FreshRows<double> rows() const { return {std::span<const double>(p), std::span<const double>(q)}; }
+  FreshRows<Entry> rows() const { return {std::span<const Entry>(stored_p), std::span<const Entry>(stored_q)}; }
 
   std::vector<Entry> stored_p, stored_q;
   std::vector<double> p, q;
