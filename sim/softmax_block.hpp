@@ -33,6 +33,17 @@ struct SoftmaxBlock {
   bool sound;         ///< no NaN and no +infinity; otherwise nothing was written
 };
 
+/// power_of_e of each of `count` numbers.
+inline void powers_of_e(const float* x, std::size_t count, float* powers, wide::Width width = wide::in_use()) {
+  std::size_t done = 0;
+#if DRAFTPROOF_WIDE
+  if (width == wide::Width::avx512) done = wide::avx512_powers_of_e(x, count, powers);
+  if (width == wide::Width::avx2) done = wide::avx2_powers_of_e(x, count, powers);
+#endif
+  (void)width;
+  for (; done < count; ++done) powers[done] = power_of_e(x[done]);
+}
+
 /// At most a block of logits; `powers` has room for as many.
 template <class Entry>
 SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse, float* powers) {

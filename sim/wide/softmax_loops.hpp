@@ -200,6 +200,20 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
   return true;
 }
 
+/// Powers of e of the first multiple of 8 numbers, or of 16; returns how many that is.
+DRAFTPROOF_AVX2 inline std::size_t avx2_powers_of_e(const float* x, std::size_t count, float* powers) {
+  const std::size_t whole = count / 8 * 8;
+  for (std::size_t i = 0; i < whole; i += 8)
+    _mm256_storeu_ps(powers + i, detail::Powers256::power_of_e(_mm256_loadu_ps(x + i)));
+  return whole;
+}
+DRAFTPROOF_AVX512 inline std::size_t avx512_powers_of_e(const float* x, std::size_t count, float* powers) {
+  const std::size_t whole = count / 16 * 16;
+  for (std::size_t i = 0; i < whole; i += 16)
+    _mm512_storeu_ps(powers + i, detail::Powers512::power_of_e(_mm512_loadu_ps(x + i)));
+  return whole;
+}
+
 DRAFTPROOF_AVX2 inline void avx2_scale(float* powers, std::size_t count, float factor, float least) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {

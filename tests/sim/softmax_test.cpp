@@ -53,6 +53,19 @@ std::vector<std::uint32_t> bits_of(std::span<const float> row) {
   return bits;
 }
 
+TEST(PowersOfE, AreThoseOfOneNumberAtEveryWidth) {
+  std::vector<float> exponents{-infinite, std::nanf(""), 0, -0.0f, -87, std::nextafter(-87.0f, -infinite)};
+  const auto end = std::bit_cast<std::uint32_t>(-100.0f);
+  for (std::uint32_t bits = 0x80000000; bits <= end; bits += 4099) exponents.push_back(std::bit_cast<float>(bits));
+  for (std::uint64_t i = 0; i < 100'000; ++i) exponents.push_back(static_cast<float>(-90 * examples::uniform(7, i)));
+  std::vector<float> wanted, found(exponents.size());
+  for (const float x : exponents) wanted.push_back(power_of_e(x));
+  for_widths([&](wide::Width width) {
+    powers_of_e(exponents.data(), exponents.size(), found.data());
+    EXPECT_TRUE(bits_of(found) == bits_of(wanted)) << wide::name_of(width);
+  });
+}
+
 template <class Entry>
 struct SoftmaxOf : testing::Test {};
 using LogitEntries = testing::Types<float, Bfloat16, Half>;
