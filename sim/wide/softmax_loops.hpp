@@ -25,6 +25,13 @@ void padded(const Reader& logits, std::size_t start, std::size_t count, float* r
   for (std::size_t i = start; i < count; ++i) rest[i - start] = logits.one(i);
 }
 
+/// Asks for the entries one block ahead of entry i, which the next call reads; past the end of a row it asks in vain.
+template <class Reader>
+void fetch_ahead(const Reader& logits, std::size_t i) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(logits.first + i) +
+                                                   1024 * sizeof(*logits.first)));
+}
+
 /// Maximum, and whether every entry is below +infinity.
 struct Greatest256 {
   __m256 greatest, sound;
@@ -165,7 +172,10 @@ DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse
   }
   detail::Powers256 power{_mm256_set1_ps(greatest), _mm256_set1_ps(inverse), _mm256_setzero_si256(),
                           _mm256_setzero_si256()};
-  for (std::size_t i = 0; i < whole; i += 8) _mm256_storeu_ps(powers + i, power.of(logits.eight(i)));
+  for (std::size_t i = 0; i < whole; i += 8) {
+    detail::fetch_ahead(logits, i);
+    _mm256_storeu_ps(powers + i, power.of(logits.eight(i)));
+  }
   _mm256_store_ps(rest, power.of(_mm256_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
   sum = power.sum() - detail::bits_of_ones(whole + 8);
@@ -193,7 +203,10 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
   }
   detail::Powers512 power{_mm512_set1_ps(greatest), _mm512_set1_ps(inverse), _mm512_setzero_si512(),
                           _mm512_setzero_si512()};
-  for (std::size_t i = 0; i < whole; i += 16) _mm512_storeu_ps(powers + i, power.of(logits.sixteen(i)));
+  for (std::size_t i = 0; i < whole; i += 16) {
+    detail::fetch_ahead(logits, i);
+    _mm512_storeu_ps(powers + i, power.of(logits.sixteen(i)));
+  }
   _mm512_store_ps(rest, power.of(_mm512_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
   sum = power.sum() - detail::bits_of_ones(whole + 16);
