@@ -167,6 +167,19 @@ TYPED_TEST(SoftmaxOf, NamesTheRowAndTokenOfWhatIsNoLogit) {
   });
 }
 
+TEST(SoftmaxScale, KeepsWhatIsAtItsLeastAndNothingBelow) {
+  const float least = 0x1.8p-20f, factor = 0x1.23456p-9f;
+  std::vector<float> powers;
+  for (int i = 0; i < 11; ++i)
+    powers.insert(powers.end(), {least, std::nextafter(least, 0.0f), std::nextafter(least, 1.0f), 0, 1});
+  for_widths([&](wide::Width width) {
+    std::vector<float> scaled = powers;
+    softmax_scale(scaled.data(), scaled.size(), factor, least);
+    for (std::size_t i = 0; i < powers.size(); ++i)
+      ASSERT_EQ(scaled[i], powers[i] < least ? 0 : powers[i] * factor) << wide::name_of(width) << " " << i;
+  });
+}
+
 TEST(Softmax, RefusesTemperaturesThatAreNone) {
   for (const double temperature : {0.0, -1.0, HUGE_VAL, std::nan(""), 1e-39, 1e39})
     EXPECT_THROW(inverse_temperature(temperature), std::invalid_argument) << temperature;
