@@ -2,7 +2,7 @@
 // into rows, and powers of e at every register width.
 //
 //   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in whatever cache holds
-//   them rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: other ones each time, 192 MB in all
+//   them rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: other ones each time, 640 MB in all
 //   read/FORMAT/V[/cold]                       floor: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits
 //   exp/WIDTH, exp/libm                        items are powers of e
@@ -19,7 +19,7 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
-#include <draftproof/bench/plain_read.hpp>
+#include <draftproof/bench/read_floor.hpp>
 #include <draftproof/sim/logit_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -31,7 +31,7 @@ struct Refusing : UniformSource<Refusing> {
 };
 
 struct Formats {
-  static constexpr std::size_t cold_bytes = std::size_t{192} << 20;
+  static constexpr std::size_t cold_bytes = 640'000'000;  ///< more than caches hold
 
   /// p and q of a pair one after another, so often that they fill `bytes`, at least once.
   template <class Entry>
@@ -70,12 +70,13 @@ struct Formats {
   }
 
   template <class Entry>
-  static void read(benchmark::State& state, int vocabulary, std::size_t bytes) {
+  static void floor(benchmark::State& state, int vocabulary, std::size_t bytes) {
     const std::vector<Entry> entries = stored<Entry>(pair_of(vocabulary), bytes);
     const auto size = static_cast<std::size_t>(2 * vocabulary);
     std::size_t at = 0;
     for (auto _ : state) {
-      benchmark::DoNotOptimize(plain_read(entries.data() + at, size * sizeof(Entry)));
+      benchmark::DoNotOptimize(
+          read(reinterpret_cast<const float*>(entries.data() + at), size * sizeof(Entry) / sizeof(float)));
       at = (at + size) % entries.size();
     }
     state.SetItemsProcessed(state.iterations());
@@ -122,9 +123,9 @@ struct Formats {
         });
       }
       benchmark::RegisterBenchmark(("read/" + format + size).c_str(),
-                                   [vocabulary](auto& state) { read<Entry>(state, vocabulary, 0); });
+                                   [vocabulary](auto& state) { floor<Entry>(state, vocabulary, 0); });
       benchmark::RegisterBenchmark(("read/" + format + size + "/cold").c_str(),
-                                   [vocabulary](auto& state) { read<Entry>(state, vocabulary, cold_bytes); });
+                                   [vocabulary](auto& state) { floor<Entry>(state, vocabulary, cold_bytes); });
       benchmark::RegisterBenchmark(("softmax/" + format + size).c_str(),
                                    [vocabulary](auto& state) { softmax<Entry>(state, vocabulary, 0); });
       benchmark::RegisterBenchmark(("softmax/" + format + size + "/cold").c_str(),
