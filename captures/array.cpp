@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <type_traits>
+
+#include <draftproof/sim/bfloat16.hpp>
+#include <draftproof/sim/half.hpp>
 
 namespace draftproof {
 namespace {
@@ -14,13 +16,6 @@ T load(const Array& array, std::size_t i) {
   assert((i + 1) * sizeof(T) <= array.bytes.size());
   std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
   return value;
-}
-
-double from_half(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
-  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
 }  // namespace
@@ -72,9 +67,9 @@ bool is_floating(DType dtype) {
 double Array::as_double(std::size_t i) const {
   switch (dtype) {
     case DType::F16:
-      return from_half(load<std::uint16_t>(*this, i));
+      return static_cast<double>(load<Half>(*this, i));
     case DType::BF16:
-      return static_cast<double>(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(*this, i)} << 16));
+      return static_cast<double>(load<Bfloat16>(*this, i));
     case DType::F32:
       return static_cast<double>(load<float>(*this, i));
     case DType::F64:

@@ -115,7 +115,7 @@ void Capture::check_shape(std::string_view name, std::size_t columns) const {
                       .array = std::string(name),
                       .found = "shape " + shape_of(array),
                       .wanted = shape_text({wanted.begin(), wanted.end()})});
-  // Half precision moves a probability by up to 2^-9 of itself: no useful check of a sum is left. Logits need
+  // Half precision moves a probability by up to 2^-8 of itself: no useful check of a sum is left. Logits need
   // none.
   const bool half = array.dtype == DType::F16 || array.dtype == DType::BF16;
   if (!is_floating(array.dtype) || (half && declared_.values != Values::Logit))

@@ -269,7 +269,8 @@ class BlockRows {
   mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
 };
 
-static_assert(Laws<BlockRows<float>> && Laws<BlockRows<double>>);
+static_assert(Laws<BlockRows<float>> && Laws<BlockRows<double>> && Laws<BlockRows<Bfloat16>> &&
+              Laws<BlockRows<Half>>);
 static_assert(Position<At<BlockRows<float>>>);
 
 }  // namespace draftproof::gpu

@@ -98,5 +98,7 @@ BatchVerdicts DeviceBatch<Entry>::verdicts() const {
 
 template class DeviceBatch<float>;
 template class DeviceBatch<double>;
+template class DeviceBatch<Bfloat16>;
+template class DeviceBatch<Half>;
 
 }  // namespace draftproof::gpu

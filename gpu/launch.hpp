@@ -22,7 +22,8 @@ struct BatchVerdicts {
 };
 
 /// A copy in device memory of a batch in host memory. Throws std::invalid_argument, with the position, if
-/// counts, strides or drafts are out of range, DeviceError if a copy fails. Entry = float or double.
+/// counts, strides or drafts are out of range, DeviceError if a copy fails. Entry = float, double,
+/// Bfloat16 or Half.
 template <class Entry>
 class DeviceBatch {
  public:

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 
+#include <draftproof/sim/bfloat16.hpp>
+#include <draftproof/sim/half.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof::gpu {
 
-/// Rows of `vocabulary` entries (float or double), in the memory of whoever reads them; owns nothing.
+/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half), in the memory of whoever reads them; owns nothing.
+/// Entries become doubles exactly, as they do on the host, so that formats do not touch parity.
 template <class Entry>
 struct RowView {
   const Entry* target;

@@ -21,12 +21,13 @@
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/wide/mass_and_slope.hpp>
+#include <draftproof/sim/wide/short_reader.hpp>
 
 namespace draftproof {
 
-/// Views on rows of V entries (float or double) that the caller keeps alive; all rows have the same length and sum
-/// to 1 within the rounding of their format. One object per thread: a pass leaves its partial sums behind for the
-/// draw that follows.
+/// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive; all rows have the same
+/// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse ones). One object
+/// per thread: a pass leaves its partial sums behind for the draw that follows.
 template <class Entry>
 class FreshRows {
  public:
@@ -54,11 +55,11 @@ class FreshRows {
     return {from_fixed(curve.mass), from_fixed(curve.slope)};
   }
 
-  auto residual(double b) const { return TermWeights{*this, above(b)}; }
+  auto residual(double b) const { return TermWeights<Above>{*this, above(b)}; }
   auto clipped(double b, double knee) const {
-    return TermWeights{*this, wide::ClippedTerm{reader(target_), reader(proposals_.front()), b, knee}};
+    return TermWeights<Clipped>{*this, Clipped{reader(target_), reader(proposals_.front()), b, knee}};
   }
-  auto row(int k) const { return TermWeights{*this, wide::RowTerm{reader(row_of(k))}}; }
+  auto row(int k) const { return TermWeights<Row>{*this, Row{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
   /// By subtraction while at least 1/16 is left, where it loses at most four bits; by a pass over what is left
@@ -116,6 +117,8 @@ class FreshRows {
  private:
   using Reader = wide::Reader<Entry>;
   using Above = wide::ResidualTerm<Reader, Reader>;
+  using Clipped = wide::ClippedTerm<Reader, Reader>;
+  using Row = wide::RowTerm<Reader>;
 
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
       : target_{target}, proposals_{std::move(proposals)}, partial_((target.size() + block - 1) / block) {}
@@ -204,7 +207,7 @@ class FreshRows {
     return sums(term);
   }
   Fixed remaining_pass(int k, const Token* seen, int n) const {
-    Fixed total = pass(wide::RowTerm{reader(row_of(k))});
+    Fixed total = pass(Row{reader(row_of(k))});
     for (int i = 0; i < n; ++i) {
       const Fixed gone = to_fixed(proposal(seen[i], k));
       partial_[index(seen[i]) / wide::block] -= gone;

@@ -22,11 +22,11 @@
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
-#define DRAFTPROOF_AVX2 [[gnu::target("avx2,fma")]]
-#define DRAFTPROOF_AVX2_PART [[gnu::target("avx2,fma"), gnu::always_inline]] inline
-#define DRAFTPROOF_AVX512 [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")]]
+#define DRAFTPROOF_AVX2 [[gnu::target("avx2,fma,f16c")]]
+#define DRAFTPROOF_AVX2_PART [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline
+#define DRAFTPROOF_AVX512 [[gnu::target("avx2,fma,f16c,avx512f,avx512dq,avx512vl,avx512bw")]]
 #define DRAFTPROOF_AVX512_PART \
-  [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw"), gnu::always_inline]] inline
+  [[gnu::target("avx2,fma,f16c,avx512f,avx512dq,avx512vl,avx512bw"), gnu::always_inline]] inline
 #ifdef __clang__
 #define DRAFTPROOF_WHOLE [[gnu::flatten]]
 #else

@@ -32,6 +32,9 @@ inline Width widest() {
 #if DRAFTPROOF_WIDE
   static const Width found = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
+#if !defined(__clang__)  // whose version 14 knows no name for what comes with the other two in every processor
+    if (!__builtin_cpu_supports("f16c")) return Width::scalar;
+#endif
     const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
     return all ? Width::avx512 : Width::avx2;

@@ -13,17 +13,19 @@ namespace parity {
 
 /// Two warps of four lanes: enough for every exchange to cross lanes and every barrier to matter.
 inline constexpr int lockstep_warps = 2, lockstep_lanes = 4;
-using LockstepRows = gpu::BlockRows<float, HostThreads>;
+template <class Entry>
+using LockstepRowsOf = gpu::BlockRows<Entry, HostThreads>;
+using LockstepRows = LockstepRowsOf<float>;
 
 /// Runs body(rows, thread index) in lockstep on one position; all threads must return the same.
-template <class Body>
-auto in_lockstep(const gpu::RowView<float>& rows, Body body) {
+template <class Entry, class Body>
+auto in_lockstep(const gpu::RowView<Entry>& rows, Body body) {
   HostBlock block(lockstep_warps, lockstep_lanes);
   gpu::BlockScratch scratch;
-  using Result = decltype(body(std::declval<const LockstepRows&>()));
+  using Result = decltype(body(std::declval<const LockstepRowsOf<Entry>&>()));
   std::vector<Result> results(lockstep_warps * lockstep_lanes);
   block.run([&](HostThreads threads) {
-    const LockstepRows laws(rows, &scratch, threads);
+    const LockstepRowsOf<Entry> laws(rows, &scratch, threads);
     results[static_cast<std::size_t>(threads.warp() * threads.lanes() + threads.lane())] = body(laws);
   });
   for (const Result& result : results)
@@ -31,12 +33,12 @@ auto in_lockstep(const gpu::RowView<float>& rows, Body body) {
   return results.front();
 }
 
-template <class V>
-gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<float>& batch) {
+template <class V, class Entry>
+gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
   gpu::BatchVerdicts result;
   for (int i = 0; i < batch.positions; ++i) {
     const Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(i), Philox::Role::verify);
-    const auto [token, accepted] = in_lockstep(batch.rows(i), [&](const LockstepRows& laws) {
+    const auto [token, accepted] = in_lockstep(batch.rows(i), [&](const LockstepRowsOf<Entry>& laws) {
       const V verifier{};
       Philox own = random;
       const auto plan = prepare(verifier, laws, batch.counts[i]);
@@ -67,7 +69,7 @@ int lockstep_drafts(const gpu::RowView<float>& rows, int drafts, Philox random, 
 template <class V>
 void register_lockstep_parity() {
   if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
-    parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::lockstep_verdicts<V>});
+    parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::lockstep_verdicts<V, float>});
 }
 template <class V>
 void register_mutant_lockstep_parity() {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/stored_format.hpp>
+#include <draftproof/sim/bfloat16.hpp>
+#include <draftproof/sim/half.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
 
 namespace draftproof {
@@ -44,6 +46,14 @@ TEST(StoredFormat, Float16HasTenBitsAndStopsAtTwoToTheMinus24) {
   EXPECT_EQ(float16.round(0x1.8p-25), 0x1p-24);
   EXPECT_EQ(float16.round(0x1.3p-20), 0x1.3p-20);
   EXPECT_EQ(float16.round(0x1.38p-21), 0x1.4p-21) << "denormals have the spacing 2^-24";
+}
+
+TEST(StoredFormat, RoundsAsTheStorageTypesDo) {
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const double value = std::ldexp(examples::uniform(3, i), -static_cast<int>(i % 140));
+    ASSERT_EQ(bfloat16.round(value), static_cast<double>(Bfloat16(value))) << value;
+    ASSERT_EQ(float16.round(value), static_cast<double>(Half(value))) << value;
+  }
 }
 
 TEST(StoredFormat, RoundsEveryRow) {

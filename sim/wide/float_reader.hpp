@@ -1,0 +1,63 @@
+// Entries of any storage format as floats, eight or sixteen at a time; 16-bit formats by a shift or by the conversion
+// that processors have for them. The same floats at every width, because widening is exact.
+//
+//   one(i)        entry i                      float
+//   eight(i)      entries i .. i + 7           256-bit register
+//   sixteen(i)    entries i .. i + 15          512-bit register
+#pragma once
+
+#include <cstddef>
+
+#include <draftproof/sim/bfloat16.hpp>
+#include <draftproof/sim/half.hpp>
+#include <draftproof/sim/wide/target.hpp>
+
+namespace draftproof::wide {
+
+template <class Entry>
+struct FloatReader;
+
+template <>
+struct FloatReader<float> {
+  const float* first;
+
+  float one(std::size_t i) const { return first[i]; }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const { return _mm256_loadu_ps(first + i); }
+  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const { return _mm512_loadu_ps(first + i); }
+#endif
+};
+
+template <>
+struct FloatReader<Bfloat16> {
+  const Bfloat16* first;
+
+  float one(std::size_t i) const { return first[i]; }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
+    const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(stored), 16));
+  }
+  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const {
+    const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first + i));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
+  }
+#endif
+};
+
+template <>
+struct FloatReader<Half> {
+  const Half* first;
+
+  float one(std::size_t i) const { return first[i]; }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i)));
+  }
+  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(first + i)));
+  }
+#endif
+};
+
+}  // namespace draftproof::wide

@@ -1,0 +1,109 @@
+// The algorithms of gpu/ on rows of 16-bit entries against the host, with host threads in the place of a CUDA block:
+// the verdicts of FreshRows on the same entries, for one scheme that walks residuals and one that also asks for
+// unseen mass.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/tests/gpu/parity_rows.hpp>
+#include <draftproof/tests/gpu/register_lockstep_parity.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
+
+namespace draftproof::parity {
+namespace {
+
+constexpr int positions = 12, most_drafts = 4;
+constexpr std::uint64_t seed = 5;
+
+/// Rows of every shape in another format, and drafts drawn from them.
+template <class Entry, class D>
+struct StoredBatch {
+  StoredBatch(int vocabulary, std::uint64_t first_trial) {
+    const ParityRows rows(vocabulary, 1, positions, first_trial);
+    const auto size = static_cast<std::size_t>(vocabulary);
+    entries.reserve(2 * size * positions);
+    tokens.resize(positions * most_drafts);
+    for (int i = 0; i < positions; ++i) {
+      const FreshRows<float> wide = rows.host(i);
+      for (Token x = 0; x < vocabulary; ++x) entries.emplace_back(wide.target(x));
+      for (Token x = 0; x < vocabulary; ++x) entries.emplace_back(wide.proposal(x));
+    }
+    batch = {.positions = positions,
+             .vocabulary = vocabulary,
+             .target = entries.data(),
+             .target_stride = 2 * vocabulary,
+             .proposal = entries.data() + vocabulary,
+             .proposal_stride = 2 * vocabulary,
+             .drafts = tokens.data(),
+             .draft_stride = most_drafts,
+             .seed = seed,
+             .first_trial = first_trial};
+    for (int i = 0; i < positions; ++i) {
+      Philox random(seed, first_trial + static_cast<std::uint64_t>(i), Philox::Role::draft);
+      counts.push_back(D{}.draw(host(i), 1 + i % most_drafts, random, tokens.data() + i * most_drafts));
+    }
+    batch.counts = counts.data();
+  }
+
+  FreshRows<Entry> host(int i) const {
+    const gpu::RowView<Entry> rows = batch.rows(i);
+    const auto size = static_cast<std::size_t>(rows.vocabulary);
+    return {std::span(rows.target, size), std::span(rows.proposal, size)};
+  }
+
+  std::vector<Entry> entries;
+  std::vector<Token> tokens;
+  std::vector<std::int32_t> counts;
+  gpu::Batch<Entry> batch;
+};
+
+struct Compared {
+  int decisions = 0, accepted = 0, mismatches = 0;
+};
+
+template <class Entry, class V, class D>
+void compare(const char* format, Compared& compared) {
+  std::uint64_t trial = 0;
+  for (const int vocabulary : {2, 33, 1100}) {
+    const StoredBatch<Entry, D> drafted(vocabulary, trial += 1000);
+    const gpu::BatchVerdicts found = lockstep_verdicts<V>(drafted.batch);
+    for (int i = 0; i < positions; ++i) {
+      const auto rows = drafted.host(i);
+      const auto own_trial = drafted.batch.first_trial + static_cast<std::uint64_t>(i);
+      const V verifier{};
+      const auto plan = prepare(verifier, rows, drafted.counts[static_cast<std::size_t>(i)]);
+      Philox random(seed, own_trial, Philox::Role::verify);
+      const Verdict wanted =
+          verify(verifier, At(rows, drafted.batch.drafts_at(i), drafted.batch.counts[i]), plan, random);
+      const Verdict got = found.verdicts[static_cast<std::size_t>(i)];
+      ++compared.decisions;
+      compared.accepted += wanted.accepted >= 0;
+      if (got.token == wanted.token && got.accepted == wanted.accepted) continue;
+      ++compared.mismatches;
+      std::printf("%s on %s, V %d, trial %llu: host (%d, %d), lockstep (%d, %d)\n", V::info.name.data(), format,
+                  vocabulary, static_cast<unsigned long long>(own_trial), wanted.token, wanted.accepted, got.token,
+                  got.accepted);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftproof::parity
+
+int main() try {
+  using namespace draftproof;
+  using namespace verifiers;
+  parity::Compared compared;
+  parity::compare<Bfloat16, RecursiveRejection, drafters::Iid>("bf16", compared);
+  parity::compare<Half, RecursiveRejectionWor, drafters::WithoutReplacement>("fp16", compared);
+  std::printf("stored parity: %d decisions, %d accepted, %d mismatches\n", compared.decisions, compared.accepted,
+              compared.mismatches);
+  const bool both_ways = 0 < compared.accepted && compared.accepted < compared.decisions;
+  return compared.mismatches == 0 && both_ways ? 0 : 1;
+} catch (const std::exception& error) {
+  std::printf("error: %s\n", error.what());
+  return 1;
+}
