@@ -4,9 +4,9 @@
 //   token    scale(first word, V)             of the dart; uniform up to V 2^-64
 //   height   unit_interval(second word)       on the grid of 2^-53: weights are served up to that much
 //
-// Cost: V darts on average, one Philox block each, many made at once where the source can. Source: weighted minwise hashing by rejection; as a coupling of
-// draft and target Daliri et al., arXiv:2408.07978. Exact because darts are independent and a dart that hits has law
-// w: V (1 / V) w(x) / sum w.
+// Cost: V darts on average, one Philox block each, many made at once where the source can. Source: weighted minwise
+// hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978. Exact because darts are
+// independent and a dart that hits has law w: V (1 / V) w(x) / sum w.
 #pragma once
 
 #include <draftproof/sim/race.hpp>

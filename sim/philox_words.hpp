@@ -4,7 +4,7 @@
 //   words[4 i + j]   word j of the block at (seed, trial, slot + i, purpose)
 //   lanes            64 bits a block, of which the lower half counts: a product of 32-bit words fills one, and what
 //                    it leaves in the upper half no later product reads
-//   Width            scalar (the twin), 4 lanes (AVX2) or 8 (AVX-512)
+//   width            8 lanes with AVX-512, 4 with AVX2, or the scalar twin (wide/width.hpp)
 //
 // Cost: 0.5 ns a word with 8 lanes on a Sapphire Rapids Xeon, where the scalar form takes 4. The same bits at every
 // width, because lanes are whole blocks and integers do not round.
@@ -14,15 +14,9 @@
 #include <cstdint>
 
 #include <draftproof/sim/philox4x32.hpp>
-
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define DRAFTPROOF_WIDE_PHILOX 1
-#include <immintrin.h>
-#endif
+#include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof {
-
-enum class PhiloxWidth { scalar, lanes4, lanes8 };
 
 /// Where a run of blocks starts.
 struct PhiloxRun {
@@ -42,34 +36,28 @@ inline void philox_words_scalar(const PhiloxRun& run, std::size_t from, std::siz
   }
 }
 
-#if defined(DRAFTPROOF_WIDE_PHILOX)
+#if DRAFTPROOF_WIDE
 
 /// What the rounds need of a register of 64-bit lanes.
 struct Lanes8 {
   using Register = __m512i;
   static constexpr std::size_t count = 8;
-  // Forms with a mask of ones: g++ 12 warns of the undefined register that it puts into those without.
-  static constexpr __mmask8 every = 0xFF;
-  [[gnu::target("avx512f")]] static Register all(std::uint32_t value) {
+  DRAFTPROOF_AVX512_PART static Register all(std::uint32_t value) {
     return _mm512_set1_epi64(static_cast<long long>(value));
   }
-  [[gnu::target("avx512f")]] static Register from(std::uint32_t slot) {
+  DRAFTPROOF_AVX512_PART static Register from(std::uint32_t slot) {
     return _mm512_add_epi32(all(slot), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
   }
-  [[gnu::target("avx512f")]] static Register product(Register a, Register b) {
-    return _mm512_maskz_mul_epu32(every, a, b);
-  }
-  [[gnu::target("avx512f")]] static Register upper(Register a) { return _mm512_maskz_srli_epi64(every, a, 32); }
-  [[gnu::target("avx512f")]] static Register mix(Register a, Register b, Register c) {
+  DRAFTPROOF_AVX512_PART static Register product(Register a, Register b) { return _mm512_mul_epu32(a, b); }
+  DRAFTPROOF_AVX512_PART static Register upper(Register a) { return _mm512_srli_epi64(a, 32); }
+  DRAFTPROOF_AVX512_PART static Register mix(Register a, Register b, Register c) {
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);  // a xor b xor c
   }
   /// Words 0 .. 3 of eight blocks, in the order of the blocks.
-  [[gnu::target("avx512f")]] static void store(const Register* word, std::uint32_t* out) {
+  DRAFTPROOF_AVX512_PART static void store(const Register* word, std::uint32_t* out) {
     const Register low = _mm512_set1_epi64(0xFFFFFFFF);
-    const Register first =
-        _mm512_or_si512(_mm512_and_si512(word[0], low), _mm512_maskz_slli_epi64(every, word[1], 32));
-    const Register second =
-        _mm512_or_si512(_mm512_and_si512(word[2], low), _mm512_maskz_slli_epi64(every, word[3], 32));
+    const Register first = _mm512_or_si512(_mm512_and_si512(word[0], low), _mm512_slli_epi64(word[1], 32));
+    const Register second = _mm512_or_si512(_mm512_and_si512(word[2], low), _mm512_slli_epi64(word[3], 32));
     const Register lower_half = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
     const Register upper_half = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     _mm512_storeu_si512(out, _mm512_permutex2var_epi64(first, lower_half, second));
@@ -80,18 +68,18 @@ struct Lanes8 {
 struct Lanes4 {
   using Register = __m256i;
   static constexpr std::size_t count = 4;
-  [[gnu::target("avx2")]] static Register all(std::uint32_t value) {
+  DRAFTPROOF_AVX2_PART static Register all(std::uint32_t value) {
     return _mm256_set1_epi64x(static_cast<long long>(value));
   }
-  [[gnu::target("avx2")]] static Register from(std::uint32_t slot) {
+  DRAFTPROOF_AVX2_PART static Register from(std::uint32_t slot) {
     return _mm256_add_epi32(all(slot), _mm256_setr_epi64x(0, 1, 2, 3));
   }
-  [[gnu::target("avx2")]] static Register product(Register a, Register b) { return _mm256_mul_epu32(a, b); }
-  [[gnu::target("avx2")]] static Register upper(Register a) { return _mm256_srli_epi64(a, 32); }
-  [[gnu::target("avx2")]] static Register mix(Register a, Register b, Register c) {
+  DRAFTPROOF_AVX2_PART static Register product(Register a, Register b) { return _mm256_mul_epu32(a, b); }
+  DRAFTPROOF_AVX2_PART static Register upper(Register a) { return _mm256_srli_epi64(a, 32); }
+  DRAFTPROOF_AVX2_PART static Register mix(Register a, Register b, Register c) {
     return _mm256_xor_si256(_mm256_xor_si256(a, b), c);
   }
-  [[gnu::target("avx2")]] static void store(const Register* word, std::uint32_t* out) {
+  DRAFTPROOF_AVX2_PART static void store(const Register* word, std::uint32_t* out) {
     const Register low = _mm256_set1_epi64x(0xFFFFFFFF);
     const Register first = _mm256_or_si256(_mm256_and_si256(word[0], low), _mm256_slli_epi64(word[1], 32));
     const Register second = _mm256_or_si256(_mm256_and_si256(word[2], low), _mm256_slli_epi64(word[3], 32));
@@ -104,8 +92,7 @@ struct Lanes4 {
 // One body for both widths, with the instructions of each: a macro, because an attribute is no template argument.
 // Two runs of lanes are in flight, so that one's products hide the latency of the other's.
 #define DRAFTPROOF_PHILOX_WORDS(name, Lanes, instructions)                                                    \
-  [[gnu::target(instructions)]] inline std::size_t name(const PhiloxRun& run, std::size_t count,              \
-                                                        std::uint32_t* words) {                               \
+  instructions inline std::size_t name(const PhiloxRun& run, std::size_t count, std::uint32_t* words) {       \
     constexpr std::size_t streams = 2, step = streams * Lanes::count;                                         \
     std::size_t done = 0;                                                                                     \
     for (; done + step <= count; done += step) {                                                              \
@@ -133,36 +120,25 @@ struct Lanes4 {
     }                                                                                                         \
     return done;                                                                                              \
   }
-DRAFTPROOF_PHILOX_WORDS(philox_words8, Lanes8, "avx512f")
-DRAFTPROOF_PHILOX_WORDS(philox_words4, Lanes4, "avx2")
+DRAFTPROOF_PHILOX_WORDS(philox_words8, Lanes8, DRAFTPROOF_AVX512)
+DRAFTPROOF_PHILOX_WORDS(philox_words4, Lanes4, DRAFTPROOF_AVX2)
 #undef DRAFTPROOF_PHILOX_WORDS
 
-#endif  // DRAFTPROOF_WIDE_PHILOX
+#endif
 
 }  // namespace detail
 
-/// The widest form that this processor runs.
-inline PhiloxWidth philox_width() {
-#if defined(DRAFTPROOF_WIDE_PHILOX)
-  static const PhiloxWidth widest = __builtin_cpu_supports("avx512f") ? PhiloxWidth::lanes8
-                                    : __builtin_cpu_supports("avx2")  ? PhiloxWidth::lanes4
-                                                                      : PhiloxWidth::scalar;
-  return widest;
-#else
-  return PhiloxWidth::scalar;
-#endif
-}
-
-/// Writes the 4 `count` words of `count` blocks. A width that the processor lacks must not be asked for.
+/// Writes the 4 `count` words of `count` blocks.
 inline void philox_words(const PhiloxRun& run, std::size_t count, std::uint32_t* words,
-                         [[maybe_unused]] PhiloxWidth width = philox_width()) {
+                         wide::Width width = wide::in_use()) {
   std::size_t done = 0;
-#if defined(DRAFTPROOF_WIDE_PHILOX)
-  if (width == PhiloxWidth::lanes8)
+#if DRAFTPROOF_WIDE
+  if (width == wide::Width::avx512)
     done = detail::philox_words8(run, count, words);
-  else if (width == PhiloxWidth::lanes4)
+  else if (width == wide::Width::avx2)
     done = detail::philox_words4(run, count, words);
 #endif
+  (void)width;
   detail::philox_words_scalar(run, done, count, words);
 }
 

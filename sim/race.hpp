@@ -19,6 +19,7 @@
 
 #include <draftproof/sim/exponential.hpp>
 #include <draftproof/sim/random_source.hpp>
+#include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof {
 
@@ -127,11 +128,11 @@ struct RaceWalk {
     for (int i = 0; i < 4 * volley; ++i) early |= own.can_enter(weight(first + i), upper[i]);
     return early != 0;
   }
-#if defined(DRAFTPROOF_WIDE_PHILOX)
+#if DRAFTPROOF_WIDE
   /// The same in wide registers, where the weight is simple enough for the compiler.
   template <int most>
-  [[gnu::target("avx512f"), gnu::flatten]] bool some_can_enter_wide(const Arrivals<most>& own, Token first,
-                                                                    const std::uint32_t* upper) const {
+  DRAFTPROOF_AVX512 [[gnu::flatten]] bool some_can_enter_wide(const Arrivals<most>& own, Token first,
+                                                              const std::uint32_t* upper) const {
     return some_can_enter(own, first, upper);
   }
 #endif
@@ -145,8 +146,8 @@ struct RaceWalk {
     for (; first + tokens <= vocabulary; first += tokens) {
       random.noise_quarters(stream, static_cast<std::uint32_t>(first / 4), volley, upper);
       // The limit only falls, so who cannot enter before the volley cannot in it: most volleys end here.
-#if defined(DRAFTPROOF_WIDE_PHILOX)
-      const bool wide = philox_width() == PhiloxWidth::lanes8;
+#if DRAFTPROOF_WIDE
+      const bool wide = wide::in_use() == wide::Width::avx512;
       if (!(wide ? some_can_enter_wide(own, first, upper) : some_can_enter(own, first, upper))) continue;
 #else
       if (!some_can_enter(own, first, upper)) continue;

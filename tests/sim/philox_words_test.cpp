@@ -14,18 +14,11 @@
 namespace draftproof {
 namespace {
 
-std::vector<PhiloxWidth> widths_here() {
-  std::vector<PhiloxWidth> widths{PhiloxWidth::scalar};
-  if (philox_width() != PhiloxWidth::scalar) widths.push_back(PhiloxWidth::lanes4);  // AVX-512 has AVX2
-  if (philox_width() == PhiloxWidth::lanes8) widths.push_back(PhiloxWidth::lanes8);
-  return widths;
-}
-
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
   // Slots that run over 2^32, counts that leave every remainder of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
-  for (const PhiloxWidth width : widths_here())
-    for (std::size_t count = 0; count <= 40; ++count) {
+  for (const wide::Width width : wide::widths)
+    for (std::size_t count = 0; count <= 40 && width <= wide::widest(); ++count) {
       std::vector<std::uint32_t> words(4 * count + 1, 0xABCDEF01u);
       philox_words(run, count, words.data(), width);
       for (std::size_t i = 0; i < count; ++i) {
@@ -53,7 +46,11 @@ static_assert(NoiseSource<BlockByBlock> && !BulkNoiseSource<BlockByBlock>);
 static_assert(BulkNoiseSource<Philox> && BulkNoiseSource<NodeNoise<Settled<Philox>>>);
 static_assert(!BulkNoiseSource<NodeNoise<BlockByBlock>> && NoiseSource<NodeNoise<BlockByBlock>>);
 
-TEST(PhiloxWords, RacesAndDartsInBulkAreThoseBlockByBlock) {
+class BulkNoise : public testing::TestWithParam<wide::Width> {};
+
+TEST_P(BulkNoise, RacesAndDartsAreThoseBlockByBlock) {
+  if (GetParam() > wide::widest()) GTEST_SKIP() << "this processor has no registers of that width";
+  const wide::Using width(GetParam());
   for (const std::size_t vocabulary : {std::size_t{255}, std::size_t{256}, std::size_t{259}, std::size_t{1500}}) {
     std::vector<float> row(vocabulary);
     float total = 0;
@@ -79,6 +76,9 @@ TEST(PhiloxWords, RacesAndDartsInBulkAreThoseBlockByBlock) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Widths, BulkNoise, testing::ValuesIn(wide::widths),
+                         [](const auto& tried) { return std::string(wide::name_of(tried.param)); });
 
 }  // namespace
 }  // namespace draftproof
