@@ -21,6 +21,7 @@
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/thread_block.cuh>
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/race.hpp>
 
@@ -44,6 +45,7 @@ template <class Entry, class Threads = ThreadBlock>
 class BlockRows {
  public:
   using Scalar = double;
+  static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE BlockRows(const RowView<Entry>& rows, BlockScratch* scratch, Threads threads = {})
       : rows_{rows}, threads_{threads}, scratch_{scratch} {
@@ -60,6 +62,11 @@ class BlockRows {
   DRAFTPROOF_DEVICE double proposal(Token x, int k = 0) const { return rows_.q(x, k); }
 
   DRAFTPROOF_DEVICE double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
+  /// Two passes.
+  DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
+    const double slope = sum([this, b](Token x) { return above(x, b) > 0 ? proposal(x) : 0.0; });
+    return {residual_mass(b), slope};
+  }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return ResidualWeights{*this, b}; }
   DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {

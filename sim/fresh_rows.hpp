@@ -1,19 +1,26 @@
 // Laws read straight from an engine's rows: nothing is prepared, every residual mass is one read-only pass. This is
 // the per-token view, and the host twin of the block-cooperative position of the CUDA kernels.
 //
-// Terms (p - b q)+ are formed in double and added as 64-bit integers (fixed_point.hpp); the pass keeps one partial
-// sum per block of 1024 tokens, so that a draw finds its block there and reads only that block again.
+//   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
+//   r_b, q_k    residual(b), row(k)  a draw is a pass, none for r_b after F(b), and one block of 1024 tokens again
+//   visited     visited()            tokens that passes and draws have looked at so far
+//
+// Terms are formed in double and added as 64-bit integers (fixed_point.hpp) in the widest registers at hand
+// (wide/block_sums.hpp); a pass leaves one partial sum per block, where a draw finds its block.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/fixed_weights.hpp>
+#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/wide/mass_and_slope.hpp>
 
 namespace draftproof {
 
@@ -24,7 +31,8 @@ template <class Entry>
 class FreshRows {
  public:
   using Scalar = double;
-  static constexpr int block = 1024;
+  static constexpr int block = static_cast<int>(wide::block);
+  static constexpr bool fresh = true;
 
   FreshRows(std::span<const Entry> target, std::span<const Entry> proposal) : FreshRows(target, {proposal}, 1) {}
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals)
@@ -37,19 +45,21 @@ class FreshRows {
   double target(Token x) const { return target_[index(x)]; }
   double proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
 
-  double residual_mass(double b) const { return from_fixed(pass(b)); }
+  double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
+  MassAndSlope<double> mass_and_slope(double b) const {
+    const wide::FixedCurve curve = wide::mass_and_slope(above(b), target_.size(), partial_.data());
+    visited_ += target_.size();
+    passed_ = b;
+    total_ = curve.mass;
+    return {from_fixed(curve.mass), from_fixed(curve.slope)};
+  }
 
-  auto residual(double b) const { return ResidualWeights{*this, b}; }
+  auto residual(double b) const { return TermWeights{*this, above(b)}; }
   auto clipped(double b, double knee) const {
-    return weights(
-        [this, b, knee](Token x) { return std::max(target(x) - b * std::min(proposal(x), target(x) / knee), 0.0); });
+    return TermWeights{*this, wide::ClippedTerm{reader(target_), reader(proposals_.front()), b, knee}};
   }
-  auto row(int k) const {
-    return weights([this, k](Token x) { return proposal(x, k); });
-  }
-  auto row_without(int k, const Token* seen, int n) const {
-    return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
-  }
+  auto row(int k) const { return TermWeights{*this, wide::RowTerm{reader(row_of(k))}}; }
+  auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
   /// By subtraction while at least 1/16 is left, where it loses at most four bits; by a pass over what is left
   /// otherwise, so that an exhausted support gives exactly 0.
@@ -57,7 +67,7 @@ class FreshRows {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
     if (left >= 0x1p-4) return left;
-    return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+    return from_fixed(remaining_pass(k, seen, n));
   }
 
   /// O(V j): fixed-set drafters are no part of the per-token path.
@@ -80,11 +90,12 @@ class FreshRows {
 
   template <class F>
   auto sum(F f) const {
+    visited_ += target_.size();
     return fixed_sum(vocabulary(), f);
   }
   template <class F>
   auto weights(F f) const {
-    return FixedWeights<F>{vocabulary(), std::move(f)};
+    return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
   }
   /// Nothing is kept: a draw is the pass it would be without.
   template <class F>
@@ -93,70 +104,136 @@ class FreshRows {
   }
 
   /// Buckets of the ratio, by one pass.
-  BucketRungs rungs() const { return BucketRungs(*this); }
+  BucketRungs rungs() const {
+    visited_ += target_.size();
+    return BucketRungs(*this);
+  }
   int rung(const BucketRungs& rungs, Token x) const { return rungs.of(target(x), proposal(x)); }
 
+  /// Tokens that passes, and draws after them, have looked at; single look-ups do not count.
+  std::uint64_t visited() const { return visited_; }
+
  private:
+  using Reader = wide::Reader<Entry>;
+  using Above = wide::ResidualTerm<Reader, Reader>;
+
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
       : target_{target}, proposals_{std::move(proposals)}, partial_((target.size() + block - 1) / block) {}
 
-  class ResidualWeights {
+  /// Weights that are a term of wide/terms.hpp.
+  template <class Term>
+  class TermWeights {
    public:
-    ResidualWeights(const FreshRows& rows, double b) : rows_{rows}, b_{b} {}
-    Token draw(std::uint64_t word) const { return rows_.draw_residual(b_, word); }
+    TermWeights(const FreshRows& rows, const Term& term) : rows_{rows}, term_{term} {}
+
+    Token draw(std::uint64_t word) const {
+      const Fixed total = rows_.pass(term_);
+      if (total <= 0) return no_token;
+      auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+      const auto [start, end] = rows_.find_block(left);
+      return static_cast<Token>(wide::find(term_, start, end, left));
+    }
+    double weight(Token x) const { return term_.one(index(x)); }
+    double total() const { return from_fixed(rows_.pass(term_)); }
     template <class Visit>
     void for_each(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
-        if (const double weight = rows_.above(index(x), b_); weight > 0) visit(x, weight);
+        if (const double weight = term_.one(index(x)); weight > 0) visit(x, weight);
     }
     template <class Visit>
     void for_each_served(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
-        if (const Fixed weight = to_fixed(rows_.above(index(x), b_)); weight > 0) visit(x, from_fixed(weight));
+        if (const Fixed weight = to_fixed(term_.one(index(x))); weight > 0) visit(x, from_fixed(weight));
     }
 
    private:
     const FreshRows& rows_;
-    double b_;
+    Term term_;
+  };
+
+  /// A row without some tokens: the sums of the row less the integers of those tokens.
+  class RemainingWeights {
+   public:
+    RemainingWeights(const FreshRows& rows, int k, const Token* seen, int n)
+        : rows_{rows}, k_{k}, seen_{seen}, n_{n} {}
+
+    Token draw(std::uint64_t word) const {
+      const Fixed total = rows_.remaining_pass(k_, seen_, n_);
+      if (total <= 0) return no_token;
+      auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+      auto x = static_cast<Token>(rows_.find_block(left).first);
+      while ((left -= to_fixed(weight(x))) >= 0) ++x;
+      return x;
+    }
+    double weight(Token x) const { return among(x, seen_, n_) ? 0.0 : rows_.proposal(x, k_); }
+    double total() const { return from_fixed(rows_.remaining_pass(k_, seen_, n_)); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const double left = weight(x); left > 0) visit(x, left);
+    }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const Fixed left = to_fixed(weight(x)); left > 0) visit(x, from_fixed(left));
+    }
+
+   private:
+    const FreshRows& rows_;
+    int k_;
+    const Token* seen_;
+    int n_;
   };
 
   static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
+  static Reader reader(std::span<const Entry> row) { return {row.data()}; }
   std::span<const Entry> row_of(int k) const { return proposals_[proposals_.size() == 1 ? 0 : index(k)]; }
-  double above(std::size_t x, double b) const {
-    return std::max(double{target_[x]} - b * double{proposals_.front()[x]}, 0.0);
-  }
+  Above above(double b) const { return {reader(target_), reader(proposals_.front()), b}; }
 
-  /// One pass: the total, and the partial sums of each block.
-  Fixed pass(double b) const {
+  /// One pass: the total, and the partial sums of each block. None if the last pass was this one.
+  Fixed residual_pass(double b) const {
     if (b == passed_) return total_;
-    total_ = 0;
-    for (std::size_t start = 0, i = 0; start < target_.size(); start += block, ++i) {
-      const std::size_t end = std::min(start + block, target_.size());
-      Fixed sum = 0;
-      for (std::size_t x = start; x < end; ++x) sum += to_fixed(above(x, b));
-      partial_[i] = sum;
-      total_ += sum;
-    }
+    total_ = sums(above(b));
     passed_ = b;
     return total_;
   }
-
-  Token draw_residual(double b, std::uint64_t word) const {
-    const Fixed total = pass(b);
-    if (total <= 0) return no_token;
-    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-    std::size_t i = 0;
-    while (left >= partial_[i]) left -= partial_[i++];
-    std::size_t x = i * block;
-    while ((left -= to_fixed(above(x, b))) >= 0) ++x;
-    return static_cast<Token>(x);
+  Fixed pass(const Above& term) const { return residual_pass(term.b); }
+  template <class Term>
+  Fixed pass(const Term& term) const {
+    passed_ = never;
+    return sums(term);
   }
+  Fixed remaining_pass(int k, const Token* seen, int n) const {
+    Fixed total = pass(wide::RowTerm{reader(row_of(k))});
+    for (int i = 0; i < n; ++i) {
+      const Fixed gone = to_fixed(proposal(seen[i], k));
+      partial_[index(seen[i]) / wide::block] -= gone;
+      total -= gone;
+    }
+    return total;
+  }
+  template <class Term>
+  Fixed sums(const Term& term) const {
+    visited_ += target_.size();
+    return wide::sums(term, target_.size(), partial_.data());
+  }
+
+  /// The block in which the running sum of the last pass exceeds `left`, which is reduced by the blocks before it.
+  std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
+    const std::size_t start = wide::block * wide::find_block(partial_.data(), left);
+    const std::size_t end = std::min(start + wide::block, target_.size());
+    visited_ += end - start;
+    return {start, end};
+  }
+
+  static constexpr double never = -1;  ///< no b is negative
 
   std::span<const Entry> target_;
   std::vector<std::span<const Entry>> proposals_;
   mutable std::vector<Fixed> partial_;
   mutable Fixed total_ = 0;
-  mutable double passed_ = -1;  ///< the b of the partial sums; b is never negative
+  mutable double passed_ = never;  ///< the b of the partial sums, if they are those of a residual
+  mutable std::uint64_t visited_ = 0;
 };
 
 }  // namespace draftproof

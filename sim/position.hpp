@@ -7,6 +7,7 @@
 //   p(x)     laws.target(x)             target probability                                   scalar
 //   q(x)     laws.proposal(x)           proposal probability; proposal(x, k) of draft k      scalar
 //   F(b)     laws.residual_mass(b)      sum over the vocabulary of (p - b q)+                scalar
+//   F, -F'   laws.mass_and_slope(b)     F(b), and q-mass of the tokens with p > b q          two scalars
 //   r_b      laws.residual(b)           weights (p - b q)+                                   weights
 //            laws.clipped(b, knee)      weights p - b min(q, p / knee), 0 < b <= knee        weights
 //            laws.row(k)                weights q_k                                          weights
@@ -29,6 +30,7 @@
 
 #include <concepts>
 
+#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/token.hpp>
 
@@ -43,6 +45,7 @@ concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, con
   { laws.proposal(x) } -> std::convertible_to<typename L::Scalar>;
   { laws.proposal(x, k) } -> std::convertible_to<typename L::Scalar>;
   { laws.residual_mass(b) } -> std::convertible_to<typename L::Scalar>;
+  { laws.mass_and_slope(b) } -> std::same_as<MassAndSlope<typename L::Scalar>>;
   { laws.mass_without(k, seen, k) } -> std::convertible_to<typename L::Scalar>;
   { laws.top(k) } -> std::same_as<Token>;
   { laws.residual(b) } -> Weights;
@@ -50,6 +53,10 @@ concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, con
   { laws.row(k) } -> Weights;
   { laws.row_without(k, seen, k) } -> Weights;
 };
+
+/// Laws met once, whose every mass is a pass over V: plans settle for few of them.
+template <class L>
+concept FreshLaws = Laws<L> && L::fresh;
 
 template <class P>
 concept Position = Laws<P> && requires(const P& at, int k) {
@@ -77,6 +84,7 @@ class At {
   DRAFTPROOF_DEVICE decltype(auto) target(Token x) const { return laws_.target(x); }
   DRAFTPROOF_DEVICE decltype(auto) proposal(Token x, int k = 0) const { return laws_.proposal(x, k); }
   DRAFTPROOF_DEVICE Scalar residual_mass(const Scalar& b) const { return laws_.residual_mass(b); }
+  DRAFTPROOF_DEVICE auto mass_and_slope(const Scalar& b) const { return laws_.mass_and_slope(b); }
   DRAFTPROOF_DEVICE auto residual(const Scalar& b) const { return laws_.residual(b); }
   DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& knee) const { return laws_.clipped(b, knee); }
   DRAFTPROOF_DEVICE auto row(int k) const { return laws_.row(k); }

@@ -22,8 +22,9 @@
 
 #include <draftproof/sim/alias_table.hpp>
 #include <draftproof/sim/cumulative_table.hpp>
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/sim/keyed_token.hpp>
+#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/served_weights.hpp>
@@ -84,6 +85,10 @@ class RatioTable {
   std::size_t reach(double b) const { return guide_.reach(ratio_, b); }
 
   double residual_mass(double b) const { return above(reach(b), b); }
+  MassAndSlope<double> mass_and_slope(double b) const {
+    const std::size_t j = reach(b);
+    return {above(j, b), prefix_[j].proposal};
+  }
 
   auto residual(double b) const {
     return ResidualWeights{*this, b, std::numeric_limits<double>::infinity(), reach(b)};

@@ -26,8 +26,8 @@ class Refusals {
   DRAFTPROOF_DEVICE Scalar left(Token x) const {
     Scalar left = at_.target(x);
     for (int i = 0; i < count_; ++i) {
-      left -= mass_[i] * at_.proposal(x, row_[i]);
-      if (!(left > at_.zero())) return at_.zero();
+      const Scalar rest = left - mass_[i] * at_.proposal(x, row_[i]);
+      left = rest > at_.zero() ? rest : at_.zero();
     }
     return left;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/pass.hpp>
 #include <draftproof/sim/token_ranking.hpp>
 #include <draftproof/sim/top_tokens.hpp>
@@ -38,6 +39,9 @@ class Rows {
 
   Scalar residual_mass(const Scalar& b) const {
     return sum([this, &b](Token x) { return above(x, b); });
+  }
+  MassAndSlope<Scalar> mass_and_slope(const Scalar& b) const {
+    return {residual_mass(b), sum([this, &b](Token x) { return above(x, b) > Scalar{0} ? proposal(x) : Scalar{0}; })};
   }
   auto residual(const Scalar& b) const {
     return weights([this, b](Token x) { return above(x, b); });

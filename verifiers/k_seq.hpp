@@ -6,7 +6,8 @@
 //   beta     overlap(at, rho)            sum min(q, p / rho), the chance that one draft passes
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
-// Cost: the root once per (p, q, K); K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
+// Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
+// (sim/common_factor.hpp), to the last bit elsewhere; K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Exact for every rho with gamma <= rho: the drafts serve gamma min(q, p / rho) <= p. So rho is rounded up.
 // At rho* itself acceptance never falls as K grows; a rounded factor gives back what the rounding is worth, which is
@@ -15,6 +16,7 @@
 
 #include <type_traits>
 
+#include <draftproof/sim/common_factor.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
@@ -30,14 +32,14 @@ struct KSeq {
   double factor = 0;
 
   template <class Scalar>
-  struct Plan {
-    Scalar factor, served;
-  };
+  using Plan = CommonFactor<Scalar>;
 
   template <Laws L>
   DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& laws, int drafts) const {
     using Scalar = typename L::Scalar;
     if (factor > 0) return {Scalar(factor), served(laws, Scalar(factor), drafts)};
+    if constexpr (FreshLaws<L>)
+      if (laws.vocabulary() > cheap_pass) return CommonFactorSearch::find(laws, drafts);
     return smallest(laws, drafts);
   }
 
@@ -51,14 +53,12 @@ struct KSeq {
   }
 
  private:
-  /// gamma at rho for K drafts, as the sum of (1 - beta)^k over k < K: no division, so beta = 0 needs no limit.
+  /// Up to this vocabulary 60 passes cost little, and give the last bit.
+  static constexpr int cheap_pass = 1024;
+
   template <Laws L>
   DRAFTPROOF_DEVICE static typename L::Scalar served(const L& laws, const typename L::Scalar& rho, int drafts) {
-    using Scalar = typename L::Scalar;
-    const Scalar refused = laws.one() - (laws.one() - laws.residual_mass(rho)) / rho;
-    Scalar total = laws.zero();
-    for (int k = 0; k < drafts; ++k) total = laws.one() + refused * total;
-    return total;
+    return served_by<typename L::Scalar>(laws.one(), rho, laws.residual_mass(rho), drafts);
   }
 
   /// Bisection on the sign of gamma(rho) - rho, which falls from >= 0 at 1 to <= 0 at K. The bracket is a grid of

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/fixed_weights.hpp>
 
 namespace draftproof {
 

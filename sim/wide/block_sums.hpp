@@ -60,31 +60,42 @@ struct Sum256 {
   }
 };
 
-/// At most 1024 terms.
+/// Terms start .. end - 1, at most 1024, their number a multiple of 8.
 template <class Term>
-DRAFTPROOF_AVX2 Fixed avx2_sum(const Term& term, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::size_t end) {
   Sum256 even = Sum256::zero(), odd = Sum256::zero();
-  std::size_t i = start;
-  for (; i + 8 <= end; i += 8) {
+  for (std::size_t i = start; i < end; i += 8) {
     even.add(term.four(i));
     odd.add(term.four(i + 4));
   }
-  return even.total() + odd.total() + scalar_sum(term, i, end);
+  return even.total() + odd.total();
+}
+
+template <class Term>
+DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, std::size_t end) {
+  __m512i first = _mm512_setzero_si512(), second = first, third = first, fourth = first;
+  std::size_t i = start;
+  for (; i + 32 <= end; i += 32) {
+    first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
+    second = _mm512_add_epi64(second, _mm512_cvttpd_epi64(term.eight(i + 8)));
+    third = _mm512_add_epi64(third, _mm512_cvttpd_epi64(term.eight(i + 16)));
+    fourth = _mm512_add_epi64(fourth, _mm512_cvttpd_epi64(term.eight(i + 24)));
+  }
+  for (; i < end; i += 8) first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
+  return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth)));
+}
+
+/// A block or less.
+template <class Term>
+DRAFTPROOF_AVX2 Fixed avx2_sum(const Term& term, std::size_t start, std::size_t end) {
+  const std::size_t whole = start + (end - start) / 8 * 8;
+  return avx2_whole(term, start, whole) + scalar_sum(term, whole, end);
 }
 
 template <class Term>
 DRAFTPROOF_AVX512 Fixed avx512_sum(const Term& term, std::size_t start, std::size_t end) {
-  __m512i sum[4] = {};
-  std::size_t i = start;
-  for (; i + 32 <= end; i += 32) {
-    sum[0] = _mm512_add_epi64(sum[0], _mm512_cvttpd_epi64(term.eight(i)));
-    sum[1] = _mm512_add_epi64(sum[1], _mm512_cvttpd_epi64(term.eight(i + 8)));
-    sum[2] = _mm512_add_epi64(sum[2], _mm512_cvttpd_epi64(term.eight(i + 16)));
-    sum[3] = _mm512_add_epi64(sum[3], _mm512_cvttpd_epi64(term.eight(i + 24)));
-  }
-  for (; i + 8 <= end; i += 8) sum[0] = _mm512_add_epi64(sum[0], _mm512_cvttpd_epi64(term.eight(i)));
-  const __m512i all = _mm512_add_epi64(_mm512_add_epi64(sum[0], sum[1]), _mm512_add_epi64(sum[2], sum[3]));
-  return _mm512_reduce_add_epi64(all) + scalar_sum(term, i, end);
+  const std::size_t whole = start + (end - start) / 8 * 8;
+  return avx512_whole(term, start, whole) + scalar_sum(term, whole, end);
 }
 
 template <class Term>

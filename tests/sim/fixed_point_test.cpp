@@ -1,7 +1,7 @@
 // Integer sums: the stated error, and draws that depend on the weights and the word alone.
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
 
 namespace draftproof {

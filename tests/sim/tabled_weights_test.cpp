@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/sim/tabled_weights.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
 

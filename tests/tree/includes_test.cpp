@@ -34,11 +34,11 @@ const std::map<std::string, Rooms>& arrows() {
   return map;
 }
 
-/// What engines compile: no header from outside but these.
+/// What engines compile: no header from outside but these and the compiler's own intrinsics.
 const Rooms engine_rooms{"sim", "verifiers", "mutants", "gpu"};
 bool standard_or_cuda(const std::string& header) {
   static const std::regex allowed(
-      "[a-z_0-9]+|cuda[a-z_0-9]*(\\.h)?|cuda/.*|cub/.*|thrust/.*|cooperative_groups(\\.h|/.*)");
+      "[a-z_0-9]+|immintrin\\.h|cuda[a-z_0-9]*(\\.h)?|cuda/.*|cub/.*|thrust/.*|cooperative_groups(\\.h|/.*)");
   return std::regex_match(header, allowed);
 }
 

@@ -7,7 +7,7 @@
 
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/normalised_row.hpp>
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/fixed_weights.hpp>
 
 namespace draftproof::components::sampler {
 
