@@ -54,7 +54,8 @@ std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most)
       if (laws.proposal(x, k) > laws.zero()) return true;
     return false;
   };
-  return first_tokens(laws.vocabulary(), most, before, draftable);
+  const auto key = [&laws](Token x) -> typename L::Scalar { return laws.target(x); };
+  return first_tokens(laws.vocabulary(), most, key, before, draftable);
 }
 
 template <class L>

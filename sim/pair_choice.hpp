@@ -24,10 +24,11 @@ class PairChoice {
   using Entry = PairEntry<Scalar>;
 
   PairChoice(const L& laws, int tokens) : laws_{laws} {
+    const auto excess = [&laws](Token x) -> Scalar { return Entry::of(laws, x).excess; };
     const auto before = [&laws](Token a, Token b) { return Entry::of(laws, a).before(Entry::of(laws, b)); };
     const auto draftable = [&laws](Token x) { return laws.proposal(x) > laws.zero(); };
-    for (const Token x :
-         first_tokens(laws.vocabulary(), static_cast<std::size_t>(std::max(tokens, 0)), before, draftable))
+    const auto most = static_cast<std::size_t>(std::max(tokens, 0));
+    for (const Token x : first_tokens(laws.vocabulary(), most, excess, before, draftable))
       inside_.push_back(Entry::of(laws, x));
     const Scalar outside = later_mass(inside_.empty() ? nullptr : &inside_.back());
     for (const Entry& entry : inside_) base_.push_back(entry.q * (entry.q + Scalar{2} * outside));

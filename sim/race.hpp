@@ -19,7 +19,7 @@
 
 #include <draftproof/sim/exponential.hpp>
 #include <draftproof/sim/random_source.hpp>
-#include <draftproof/sim/wide/width.hpp>
+#include <draftproof/sim/wide/some.hpp>
 
 namespace draftproof {
 
@@ -89,7 +89,8 @@ inline constexpr std::uint32_t companion_stream = stream_numbers;
 /// A thread's share of a race: every `threads`-th block of every stream.
 template <class Weight, class R>
 struct RaceWalk {
-  static constexpr int volley = 64;  ///< blocks whose words are made at once, where the source can
+  static constexpr int volley =
+      static_cast<int>(wide::strip) / 4;  ///< blocks whose words are made at once, where the source can
   int vocabulary, first_stream, streams;
   const Weight& weight;
   R& random;
@@ -121,22 +122,6 @@ struct RaceWalk {
     own.add({exponential((std::uint64_t{upper} << 32) | quarter(companion, x % 4)) / w, x});
   }
 
-  /// Whether some of these tokens can be among the earliest.
-  template <int most>
-  bool some_can_enter(const Arrivals<most>& own, Token first, const std::uint32_t* upper) const {
-    int early = 0;
-    for (int i = 0; i < 4 * volley; ++i) early |= own.can_enter(weight(first + i), upper[i]);
-    return early != 0;
-  }
-#if DRAFTPROOF_WIDE
-  /// The same in wide registers, where the weight is simple enough for the compiler.
-  template <int most>
-  DRAFTPROOF_AVX512 [[gnu::flatten]] bool some_can_enter_wide(const Arrivals<most>& own, Token first,
-                                                              const std::uint32_t* upper) const {
-    return some_can_enter(own, first, upper);
-  }
-#endif
-
   /// Full volleys from block 0 on. Returns the first block that is left.
   template <int most>
   int enter_volleys(Arrivals<most>& own, std::uint32_t stream) const {
@@ -145,13 +130,9 @@ struct RaceWalk {
     Token first = 0;
     for (; first + tokens <= vocabulary; first += tokens) {
       random.noise_quarters(stream, static_cast<std::uint32_t>(first / 4), volley, upper);
-      // The limit only falls, so who cannot enter before the volley cannot in it: most volleys end here.
-#if DRAFTPROOF_WIDE
-      const bool wide = wide::in_use() == wide::Width::avx512;
-      if (!(wide ? some_can_enter_wide(own, first, upper) : some_can_enter(own, first, upper))) continue;
-#else
-      if (!some_can_enter(own, first, upper)) continue;
-#endif
+      // The limit only falls, so who cannot enter before the volley cannot in it: most of them end here.
+      const auto early = [this, &own, &upper, first](Token x) { return own.can_enter(weight(x), upper[x - first]); };
+      if (!wide::some(early, first)) continue;
       for (int i = 0; i < tokens; ++i) enter(own, stream, first + i, upper[i]);
     }
     return first / 4;

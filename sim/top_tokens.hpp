@@ -1,24 +1,40 @@
 // The first tokens of an order, for those who need few of them: the likeliest of a law, the best of a plan.
 //
-// Cost: one pass. Nearly every token is turned away by one comparison with the last of those found so far; they are
-// kept in a heap, so that asking for all tokens is a sort.
+//   key(x)         what the order looks at first: before(x, y) only if key(x) >= key(y)
+//   before(x, y)   the order, strict
+//   counts(x)      whether x takes part
+//
+// Cost: one pass. Most strips of tokens are turned away by their keys (wide/some.hpp); what was found so far is kept
+// in a heap, so that asking for all tokens is a sort.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include <draftproof/sim/token.hpp>
+#include <draftproof/sim/wide/some.hpp>
 
 namespace draftproof {
 
-/// At most `most` of the tokens 0 .. vocabulary - 1 that count(x), in the strict order before(x, y).
-template <class Before, class Counts>
-std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Before& before, const Counts& counts) {
+/// At most `most` of the tokens 0 .. vocabulary - 1.
+template <class Key, class Before, class Counts>
+std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key, const Before& before,
+                                const Counts& counts) {
+  constexpr auto strip = static_cast<int>(wide::strip);
   std::vector<Token> found;  // a heap with the last of them in front
   if (most == 0) return found;
   for (Token x = 0; x < vocabulary; ++x) {
     const bool full = found.size() == most;
+    if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(key(x))>>)
+      if (full && x % strip == 0 && x + strip <= vocabulary) {
+        const auto least = key(found.front());
+        if (!wide::some([&key, least](Token y) { return key(y) >= least; }, x)) {
+          x += strip - 1;
+          continue;
+        }
+      }
     if ((full && !before(x, found.front())) || !counts(x)) continue;
     if (full) {
       std::pop_heap(found.begin(), found.end(), before);
@@ -33,9 +49,9 @@ std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Before& 
 
 /// At most max_drafts of the tokens 0 .. vocabulary - 1, by falling `probability(x)`, equal ones by id.
 template <class Probability>
-std::vector<Token> top_tokens(int vocabulary, Probability probability) {
+std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
   return first_tokens(
-      vocabulary, max_drafts,
+      vocabulary, max_drafts, probability,
       [&probability](Token a, Token b) {
         return probability(a) > probability(b) || (probability(a) == probability(b) && a < b);
       },

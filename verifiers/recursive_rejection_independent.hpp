@@ -14,11 +14,9 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include <draftproof/sim/refusals.hpp>
-#include <draftproof/sim/tabled_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
@@ -51,7 +49,7 @@ struct RecursiveRejectionIndependent {
 
   /// Rows are kept where many trials or branches read them: a decision alone rarely needs the last of them.
   template <Laws L>
-  requires(ManyTrials<L> || !std::is_floating_point_v<typename L::Scalar>) Plan<L> prepare(const L& laws, int drafts)
+  requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int drafts)
   const {
     using Scalar = typename L::Scalar;
     std::vector<Scalar> row;
@@ -91,7 +89,7 @@ struct RecursiveRejectionIndependent {
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
       refusals.refuse(k);
     }
-    return random.emit(refusals.residual());
+    return refusals.emit(random);
   }
 
  private:

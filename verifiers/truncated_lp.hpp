@@ -16,7 +16,6 @@
 
 #include <draftproof/sim/pair_choice.hpp>
 #include <draftproof/sim/selected_draft.hpp>
-#include <draftproof/sim/tabled_weights.hpp>
 
 namespace draftproof::verifiers {
 
@@ -38,7 +37,7 @@ struct TruncatedLp {
   };
 
   template <Laws L>
-  requires(ManyTrials<L> || !std::is_floating_point_v<typename L::Scalar>) Plan<L> prepare(const L& laws, int)
+  requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int)
   const {
     auto pairs = std::make_shared<const PairPlan<typename L::Scalar>>(plan_pairs(laws, inside));
     return {pairs, SelectedDraft<L>(laws, pairs->law)};
