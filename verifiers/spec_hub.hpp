@@ -25,15 +25,15 @@ struct SpecHub {
                              .claims = {.flag_is_membership = true},
                              .cannot = {.device = "the plan keeps its residual on the host"}};
 
-  /// What pairs (i, a) and (a, i) serve of token i.
+  /// What pairs (i, a) and (a, i) serve of token i; nothing of the hub. Terms leave it out by a factor, not by a
+  /// branch, so that passes over them are packed.
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
     const L& laws;
     Token hub;
     Scalar hub_drawn;         ///< q of the hub
-    Scalar divisor, uniform;  ///< tail is q / divisor + uniform, without a branch: q-mass outside the hub and 0, or
-                              ///< else 1 and 1 / (V - 1)
+    Scalar divisor, uniform;  ///< t is q / divisor + uniform: q-mass outside the hub and 0, or else 1 and 1 / (V - 1)
 
     Shares(const L& of, Token a) : laws{of}, hub{a}, hub_drawn{of.proposal(a)} {
       const Scalar outside = laws.mass_without(0, &hub, 1);
@@ -41,18 +41,16 @@ struct SpecHub {
       divisor = some ? outside : laws.one();
       uniform = some ? laws.zero() : Scalar(laws.one() / Scalar(laws.vocabulary() - 1));
     }
-    Scalar drawn_first(Token i) const { return laws.proposal(i); }
-    Scalar drawn_second(Token i) const { return hub_drawn * Scalar(laws.proposal(i) / divisor + uniform); }
-    /// What these pairs have left, and what both leave of p.
-    Scalar left_first(Token i) const { return outside_hub(i, drawn_first(i) - first(i)); }
-    Scalar left_second(Token i) const { return outside_hub(i, drawn_second(i) - second(i)); }
-    Scalar unserved(Token i, const Scalar& at_hub) const {
-      const Scalar left = laws.target(i) - first(i) - second(i);
-      return i == hub ? at_hub : left;
-    }
+    Scalar kept(Token i) const { return i == hub ? laws.zero() : laws.one(); }
+    Scalar drawn_first(Token i) const { return kept(i) * laws.proposal(i); }
+    Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
     Scalar first(Token i) const { return smaller(laws.target(i), drawn_first(i)); }
     Scalar second(Token i) const { return smaller(Scalar(laws.target(i) - first(i)), drawn_second(i)); }
-    Scalar outside_hub(Token i, const Scalar& value) const { return i == hub ? laws.zero() : value; }
+    /// What both leave of p, where the hub has this much left.
+    Scalar unserved(Token i, const Scalar& at_hub) const {
+      const Scalar left = kept(i) * laws.target(i) + (laws.one() - kept(i)) * at_hub;
+      return left - first(i) - second(i);
+    }
     static Scalar smaller(const Scalar& a, const Scalar& b) { return b < a ? b : a; }
   };
 
@@ -76,8 +74,8 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     const Shares<L> shares(laws, laws.top(0));
     const Token hub = shares.hub;
-    const Scalar left1 = laws.sum([shares](Token i) { return shares.left_first(i); });
-    const Scalar left2 = laws.sum([shares](Token i) { return shares.left_second(i); });
+    const Scalar left1 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_first(i) - shares.first(i); });
+    const Scalar left2 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
     const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
     // Nothing, or what L1 and L2 cannot fill; a rounded difference could come out below zero.
