@@ -1,4 +1,6 @@
 // Integer sums: the stated error, and draws that depend on the weights and the word alone.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/fixed_weights.hpp>
@@ -43,6 +45,22 @@ TEST(FixedPoint, DrawIsTheLinearWalkOverIntegers) {
       ASSERT_EQ(drawn, expected);
       ASSERT_GT(entry(drawn), 0) << "a token of weight zero";
     }
+  }
+}
+
+TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
+  constexpr int size = 300001;  // more than 256 blocks: two a part
+  const auto weight = [](Token x) { return x % 3 == 0 ? 0x1p-20 : 0x1p-21 * (x % 5); };
+  Fixed total = 0;
+  for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
+  std::uint64_t visited = 0;
+  const FixedWeights weights(size, weight, &visited);
+  for (const std::uint64_t word : examples::some_words(8, 20)) {
+    const auto at = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+    Token expected = 0;
+    for (Fixed below = 0; (below += to_fixed(weight(expected))) <= at;) ++expected;
+    ASSERT_EQ(weights.draw(word), expected);
+    EXPECT_LE(std::exchange(visited, 0), size + 2048u);
   }
 }
 

@@ -1,4 +1,7 @@
-// One-pass rows against the definition, across block borders and in both entry types.
+// One-pass rows against the definition, across block borders, in both entry types and every width; the work they
+// count.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/fresh_rows.hpp>
@@ -59,6 +62,86 @@ TYPED_TEST(FreshRowsOf, ResidualDrawIsTheLinearWalk) {
       rows.residual_mass(0.5);  // another pass in between must not spoil the next draw
     }
   }
+}
+
+/// The first token whose running sum of integers exceeds what the word asks for.
+template <class F>
+Token running_sum_draw(int size, const F& weight, std::uint64_t word) {
+  Fixed total = 0;
+  for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
+  if (total <= 0) return no_token;
+  auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+  for (Token x = 0;; ++x)
+    if ((left -= to_fixed(weight(x))) < 0) return x;
+}
+
+TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{7}, std::size_t{1023}, std::size_t{1025}, std::size_t{4097}}) {
+    const auto n = static_cast<int>(size);
+    const auto p = as<TypeParam>(examples::random_row(size + 7, size, 6, 0.2));
+    const auto q = as<TypeParam>(examples::random_row(size + 8, size, 6, 0.2));
+    const FreshRows<TypeParam> rows(p, q);
+    const std::vector<Token> seen{rows.top(0), rows.top(std::min(1, n - 1)), rows.top(std::min(2, n - 1))};
+    const int gone = size > 2 ? 3 : 0;
+    const auto above = [&](Token x) { return std::max(rows.target(x) - 0.9 * rows.proposal(x), 0.0); };
+    const auto clipped = [&](Token x) {
+      return std::max(rows.target(x) - 1.3 * std::min(rows.proposal(x), rows.target(x) / 1.7), 0.0);
+    };
+    const auto row = [&](Token x) { return rows.proposal(x); };
+    const auto left = [&](Token x) { return among(x, seen.data(), gone) ? 0.0 : rows.proposal(x); };
+    const auto product = [&](Token x) { return rows.target(x) * rows.proposal(x); };
+    for (const wide::Width width : wide::widths) {
+      if (width > wide::widest()) continue;
+      const wide::Using now(width);
+      for (const std::uint64_t word : examples::some_words(size, size > 2000 ? 20 : 60)) {
+        ASSERT_EQ(rows.residual(0.9).draw(word), running_sum_draw(n, above, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.clipped(1.3, 1.7).draw(word), running_sum_draw(n, clipped, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.row(0).draw(word), running_sum_draw(n, row, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.row_without(0, seen.data(), gone).draw(word), running_sum_draw(n, left, word))
+            << wide::name_of(width);
+        ASSERT_EQ(rows.weights(product).draw(word), running_sum_draw(n, product, word)) << wide::name_of(width);
+      }
+      EXPECT_EQ(rows.clipped(1.3, 1.7).total(), fixed_sum(n, clipped));
+      EXPECT_EQ(rows.row_without(0, seen.data(), gone).total(), fixed_sum(n, left));
+      EXPECT_EQ(rows.mass_and_slope(0.9).mass, rows.residual_mass(0.9));
+      EXPECT_EQ(rows.mass_and_slope(0.9).slope,
+                fixed_sum(n, [&](Token x) { return above(x) > 0 ? rows.proposal(x) : 0.0; }));
+    }
+  }
+}
+
+TEST(FreshRows, CountTheTokensTheyLookAt) {
+  constexpr std::uint64_t size = 5000, block = FreshRows<float>::block;
+  const auto p = as<float>(examples::random_row(1, size)), q = as<float>(examples::random_row(2, size));
+  const FreshRows<float> rows(p, q);
+  std::uint64_t before = 0;
+  const auto looked = [&] { return rows.visited() - std::exchange(before, rows.visited()); };
+  rows.residual_mass(1);
+  EXPECT_EQ(looked(), size);
+  rows.residual_mass(1);
+  EXPECT_EQ(looked(), 0) << "the pass is there";
+  rows.residual(1).draw(5);
+  EXPECT_EQ(looked(), block);
+  rows.residual(1).draw(~std::uint64_t{0});
+  EXPECT_EQ(looked(), size % block) << "the last block is shorter";
+  rows.clipped(1.1, 1.2).draw(5);
+  EXPECT_EQ(looked(), size + block);
+  rows.residual(1).draw(5);
+  EXPECT_EQ(looked(), size + block) << "the sums were those of other weights";
+  rows.mass_and_slope(2);
+  EXPECT_EQ(looked(), size);
+  rows.residual(2).draw(5);
+  EXPECT_EQ(looked(), block) << "mass and slope leave the sums of the mass";
+  const Token seen[] = {3};
+  rows.row_without(0, seen, 1).draw(5);
+  EXPECT_EQ(looked(), size + block);
+  rows.mass_without(0, seen, 1);
+  EXPECT_EQ(looked(), 0) << "by subtraction";
+  rows.sum([&](Token x) { return rows.proposal(x); });
+  EXPECT_EQ(looked(), size);
+  rows.weights([&](Token x) { return rows.proposal(x); }).draw(5);
+  EXPECT_EQ(looked(), size + block);
 }
 
 TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
