@@ -35,7 +35,7 @@ struct BestRatioFirst {
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, best))) return accepted(x, best);
       if (!refusals.refuse(best)) return accepted(x, best);
     }
-    return random.emit(refusals.residual());
+    return refusals.emit(random);
   }
 
  private:

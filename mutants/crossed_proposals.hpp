@@ -30,7 +30,7 @@ struct Mispaired {
       // Under a wrong law a refusal can leave nothing; then p is all there is to draw from.
       if (!refusals.refuse(row)) return random.emit(at.residual(at.zero()));
     }
-    return random.emit(refusals.residual());
+    return refusals.emit(random);
   }
 };
 

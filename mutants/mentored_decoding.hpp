@@ -96,16 +96,25 @@ struct MentoredDecoding {
   template <Laws L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& laws, const typename L::Scalar& c) {
     using Scalar = typename L::Scalar;
-    const Scalar refused = laws.sum([&laws, &c](Token x) -> Scalar {
-      const Scalar p = laws.target(x), q = laws.proposal(x);
-      if (!(c > laws.zero())) return p > laws.zero() ? laws.zero() : q;
-      return c * q > p ? Scalar(q - p / c) : laws.zero();
-    });
+    const Scalar refused = c > laws.zero() ? laws.sum([&laws, c](Token x) {
+      const Scalar p = laws.target(x), q = laws.proposal(x), above = q - p / c;
+      return c * q > p ? above : laws.zero();
+    })
+                                           : laws.sum([&laws](Token x) {
+                                               const Scalar p = laws.target(x), q = laws.proposal(x);
+                                               return p > laws.zero() ? laws.zero() : q;
+                                             });
     if (!(refused > laws.zero())) return {c, laws.zero()};  // no refusal, no residual
     for (Scalar b = laws.one();;) {
-      const auto lifted = [&laws, &b](Token x) { return b * laws.target(x) > laws.proposal(x); };
-      const Scalar target = laws.sum([&](Token x) { return lifted(x) ? Scalar(laws.target(x)) : laws.zero(); });
-      const Scalar proposal = laws.sum([&](Token x) { return lifted(x) ? Scalar(laws.proposal(x)) : laws.zero(); });
+      // Both numbers are read whichever is wanted: passes without branches are packed.
+      const Scalar target = laws.sum([&laws, b](Token x) {
+        const Scalar p = laws.target(x), q = laws.proposal(x);
+        return b * p > q ? p : laws.zero();
+      });
+      const Scalar proposal = laws.sum([&laws, b](Token x) {
+        const Scalar p = laws.target(x), q = laws.proposal(x);
+        return b * p > q ? q : laws.zero();
+      });
       // Only rounding can leave no token to lift while some are refused.
       if (!(target > laws.zero())) return {c, b};
       const Scalar next = (refused + proposal) / target;

@@ -6,13 +6,15 @@
 //   beta   sets      shares of the sets of ranks that can be drafted inside
 //   p_I    law[x]    b + the shares of x
 //
-// Cost: O(K V), and a flow over the sets of at most K of n tokens.
+// Cost: K + 1 passes: for W, for what each other proposal has outside, for the law. A flow over the sets of at most K
+// of n tokens.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include <draftproof/sim/top_tokens.hpp>
 #include <draftproof/sim/transport_plan.hpp>
 
 namespace draftproof {
@@ -36,31 +38,31 @@ struct AlphabetPlan {
   }
 };
 
-/// Tokens in an order that depends on their probabilities alone, by p descending, then by the proposals: ids
-/// decide between equal tokens only, so names do not matter. Tokens that no proposal can draft are left out.
+/// The first `most` tokens in an order that depends on their probabilities alone, by p descending, then by the
+/// proposals: ids decide between equal tokens only, so names do not matter. Tokens that no proposal can draft are
+/// left out.
 template <class L>
-std::vector<Token> draftable_tokens(const L& laws, int drafts) {
-  std::vector<Token> order;
-  for (Token x = 0; x < laws.vocabulary(); ++x) {
-    bool draftable = false;
-    for (int k = 0; k < drafts; ++k) draftable |= laws.proposal(x, k) > laws.zero();
-    if (draftable) order.push_back(x);
-  }
-  std::sort(order.begin(), order.end(), [&](Token a, Token b) {
+std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most) {
+  const auto before = [&](Token a, Token b) {
     if (laws.target(a) != laws.target(b)) return laws.target(a) > laws.target(b);
     for (int k = 0; k < drafts; ++k)
       if (laws.proposal(a, k) != laws.proposal(b, k)) return laws.proposal(a, k) > laws.proposal(b, k);
     return a < b;
-  });
-  return order;
+  };
+  const auto draftable = [&](Token x) {
+    for (int k = 0; k < drafts; ++k)
+      if (laws.proposal(x, k) > laws.zero()) return true;
+    return false;
+  };
+  const auto key = [&laws](Token x) -> typename L::Scalar { return laws.target(x); };
+  return first_tokens(laws.vocabulary(), most, key, before, draftable);
 }
 
 template <class L>
 AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int tokens, int otherwise) {
   using Scalar = typename L::Scalar;
   AlphabetPlan<Scalar> plan;
-  plan.tokens = draftable_tokens(laws, drafts);
-  plan.tokens.resize(std::min(plan.tokens.size(), static_cast<std::size_t>(std::max(tokens, 0))));
+  plan.tokens = draftable_tokens(laws, drafts, static_cast<std::size_t>(std::max(tokens, 0)));
   plan.rank.assign(static_cast<std::size_t>(laws.vocabulary()), -1);
   for (std::size_t r = 0; r < plan.tokens.size(); ++r)
     plan.rank[static_cast<std::size_t>(plan.tokens[r])] = static_cast<int>(r);
@@ -78,6 +80,7 @@ AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int to
     });
     none_before *= within;
   }
+  plan.law.reserve(plan.rank.size());
   for (Token x = 0; x < laws.vocabulary(); ++x)
     plan.law.push_back(plan.rank[static_cast<std::size_t>(x)] < 0
                            ? Scalar(laws.proposal(x, otherwise))

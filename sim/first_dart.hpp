@@ -4,9 +4,9 @@
 //   token    scale(first word, V)             of the dart; uniform up to V 2^-64
 //   height   unit_interval(second word)       on the grid of 2^-53: weights are served up to that much
 //
-// Cost: V darts on average, one Philox block each. Source: weighted minwise hashing by rejection; as a coupling of
-// draft and target Daliri et al., arXiv:2408.07978. Exact because darts are independent and a dart that hits has law
-// w: V (1 / V) w(x) / sum w.
+// Cost: V darts on average, one Philox block each, many made at once where the source can. Source: weighted minwise
+// hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978. Exact because darts are
+// independent and a dart that hits has law w: V (1 / V) w(x) / sum w.
 #pragma once
 
 #include <draftproof/sim/race.hpp>
@@ -27,10 +27,34 @@ struct DartWalk {
   R& random;
 
   DRAFTPROOF_DEVICE void operator()(Arrivals<1>& own, int thread, int threads) const {
-    for (auto i = static_cast<std::uint32_t>(thread); i < volley; i += static_cast<std::uint32_t>(threads)) {
-      const NoiseBlock words = random.noise(stream, first + i);
-      const auto x = static_cast<Token>(scale(words.first, static_cast<std::uint64_t>(vocabulary)));
-      if (unit_interval(words.second) < weight(x)) return own.add({static_cast<double>(i), x});
+#if !defined(__CUDA_ARCH__)
+    if constexpr (BulkNoiseSource<R>)
+      if (threads == 1) return throw_in_bulk(own);
+#endif
+    for (auto i = static_cast<std::uint32_t>(thread); i < volley; i += static_cast<std::uint32_t>(threads))
+      if (hits(own, i, random.noise(stream, first + i))) return;
+  }
+
+ private:
+  DRAFTPROOF_DEVICE bool hits(Arrivals<1>& own, std::uint32_t i, const NoiseBlock& words) const {
+    const auto x = static_cast<Token>(scale(words.first, static_cast<std::uint64_t>(vocabulary)));
+    if (!(unit_interval(words.second) < weight(x))) return false;
+    own.add({static_cast<double>(i), x});
+    return true;
+  }
+
+  void throw_in_bulk(Arrivals<1>& own) const {
+    constexpr std::uint32_t at_once = 64;
+    std::uint32_t words[4 * at_once];
+    for (std::uint32_t i = 0; i < volley; i += at_once) {
+      random.noise_quarters(stream, first + i, at_once, words);
+      for (std::uint32_t j = 0; j < at_once; ++j) {
+        const std::uint32_t* quarters = words + 4 * j;
+        if (hits(
+                own, i + j,
+                {(std::uint64_t{quarters[1]} << 32) | quarters[0], (std::uint64_t{quarters[3]} << 32) | quarters[2]}))
+          return;
+      }
     }
   }
 };

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/top_tokens.hpp>
 #include <draftproof/sim/wide/mass_and_slope.hpp>
 #include <draftproof/sim/wide/short_reader.hpp>
 
@@ -71,22 +71,13 @@ class FreshRows {
     return from_fixed(remaining_pass(k, seen, n));
   }
 
-  /// O(V j): fixed-set drafters are no part of the per-token path.
+  /// One pass for all of them. Needs j < max_drafts.
   Token top(int j) const {
-    Token best = no_token;
-    double bound = std::numeric_limits<double>::infinity();
-    Token bound_token = no_token;
-    for (int rank = 0; rank <= j; ++rank) {
-      best = no_token;
-      for (Token x = 0; x < vocabulary(); ++x) {
-        const double q = proposal(x);
-        const bool after = q < bound || (q == bound && x > bound_token);
-        if (after && (best == no_token || q > proposal(best))) best = x;
-      }
-      bound = proposal(best);
-      bound_token = best;
+    if (top_.empty()) {
+      top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
+      visited_ += target_.size();
     }
-    return best;
+    return top_[index(j)];
   }
 
   template <class F>
@@ -121,7 +112,10 @@ class FreshRows {
   using Row = wide::RowTerm<Reader>;
 
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
-      : target_{target}, proposals_{std::move(proposals)}, partial_((target.size() + block - 1) / block) {}
+      : target_{target},
+        proposals_{std::move(proposals)},
+        row_step_{proposals_.size() == 1 ? 0u : 1u},
+        partial_((target.size() + block - 1) / block) {}
 
   /// Weights that are a term of wide/terms.hpp.
   template <class Term>
@@ -190,7 +184,8 @@ class FreshRows {
 
   static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
   static Reader reader(std::span<const Entry> row) { return {row.data()}; }
-  std::span<const Entry> row_of(int k) const { return proposals_[proposals_.size() == 1 ? 0 : index(k)]; }
+  /// Without a branch: passes over rows of several proposals are packed.
+  std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
   Above above(double b) const { return {reader(target_), reader(proposals_.front()), b}; }
 
   /// One pass: the total, and the partial sums of each block. None if the last pass was this one.
@@ -233,10 +228,12 @@ class FreshRows {
 
   std::span<const Entry> target_;
   std::vector<std::span<const Entry>> proposals_;
+  std::size_t row_step_;  ///< 0 where one proposal serves all drafts
   mutable std::vector<Fixed> partial_;
   mutable Fixed total_ = 0;
   mutable double passed_ = never;  ///< the b of the partial sums, if they are those of a residual
   mutable std::uint64_t visited_ = 0;
+  mutable std::vector<Token> top_;  ///< once asked for
 };
 
 }  // namespace draftproof

@@ -31,12 +31,18 @@ class NodeNoise {
   Verdict emit(const W& weights) {
     return random_.emit(weights);
   }
-  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
-    const std::uint32_t number = stream % stream_numbers;
-    return random_.noise(stream - number + streams_[number], block);
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const { return random_.noise(of_trial(stream), block); }
+  void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count,
+                      std::uint32_t* out) const requires BulkNoiseSource<R> {
+    random_.noise_quarters(of_trial(stream), first, count, out);
   }
 
  private:
+  std::uint32_t of_trial(std::uint32_t stream) const {
+    const std::uint32_t number = stream % stream_numbers;
+    return stream - number + streams_[number];
+  }
+
   R& random_;
   const std::uint32_t* streams_;
 };

@@ -10,16 +10,18 @@
 // Every token has b >= q^2, so the loss against the optimum is at most the sum of (p - q^2)+ from rank s on:
 // keep an optimal selection's pairs inside, and inside tokens only gain while others keep q^2
 // (docs/plans.md).
-// Cost: O(V log V) and a flow over s^2 edges.
+// Cost: O(V log V) and a flow over s^2 edges. A single decision rarely needs the sort: pair_choice.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/transport_plan.hpp>
 
 namespace draftproof {
@@ -66,22 +68,77 @@ class VocabularySum {
   std::conditional_t<std::is_floating_point_v<Scalar>, Fixed, Scalar> sum_{0};
 };
 
+/// A token that can be drafted.
+template <class Scalar>
+struct PairEntry {
+  Scalar excess, p, q;  ///< p - q^2, p, q
+  Token x;
+
+  template <class L>
+  static PairEntry of(const L& laws, Token x) {
+    const Scalar p = laws.target(x), q = laws.proposal(x);
+    return {p - q * q, p, q, x};
+  }
+  /// The order of a pair plan. Ids decide between equal tokens only, so names do not matter.
+  bool before(const PairEntry& other) const {
+    if (excess != other.excess) return excess > other.excess;
+    return p > other.p || (p == other.p && x < other.x);
+  }
+};
+
+/// Shares of the pairs of these tokens, each of which has its base already.
+template <class Scalar>
+TransportPlan<Scalar> share_pairs(std::span<const PairEntry<Scalar>> inside, std::span<const Scalar> base) {
+  std::vector<Scalar> room;
+  DraftSets<Scalar> pairs;
+  for (std::size_t r = 0; r < inside.size(); ++r) {
+    const Scalar left = inside[r].p - base[r];
+    room.push_back(std::max<Scalar>(left, Scalar{0}));
+    for (std::size_t t = r + 1; t < inside.size(); ++t)
+      pairs.add({static_cast<Token>(r), static_cast<Token>(t)}, Scalar{2} * inside[r].q * inside[t].q);
+  }
+  auto shares = plan_transport<Scalar>(std::move(pairs), room);
+  shares.spend_spare();
+  return shares;
+}
+
+/// All tokens that can be drafted, in their order; by radix where scalars are floating-point.
+template <class L>
+std::vector<PairEntry<typename L::Scalar>> pair_order(const L& laws) {
+  using Scalar = typename L::Scalar;
+  using Entry = PairEntry<Scalar>;
+  const auto before = [](const Entry& a, const Entry& b) { return a.before(b); };
+  std::vector<Entry> order;
+  order.reserve(static_cast<std::size_t>(laws.vocabulary()));
+  if constexpr (std::is_floating_point_v<Scalar>) {
+    std::vector<KeyedToken> above, below;  // keys must not be negative
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (const Entry entry = Entry::of(laws, x); entry.q > 0) {
+        if (entry.excess < 0)
+          below.push_back({-entry.excess, x});
+        else
+          above.push_back({entry.excess, x});
+      }
+    sort_by_key(above);
+    sort_by_key(below);
+    above.insert(above.end(), below.rbegin(), below.rend());
+    for (const KeyedToken& keyed : above) order.push_back(Entry::of(laws, keyed.token));
+    for (auto first = order.begin(), last = first; first != order.end(); first = last) {
+      while (last != order.end() && last->excess == first->excess) ++last;
+      std::sort(first, last, before);
+    }
+  } else {
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (Entry entry = Entry::of(laws, x); entry.q > Scalar{0}) order.push_back(std::move(entry));
+    std::sort(order.begin(), order.end(), before);
+  }
+  return order;
+}
+
 template <class L>
 PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
   using Scalar = typename L::Scalar;
-  struct Entry {
-    Scalar excess, p, q;
-    Token x;
-  };
-  std::vector<Entry> order;
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    if (const Scalar p = laws.target(x), q = laws.proposal(x); q > Scalar{0}) order.push_back({p - q * q, p, q, x});
-  // Ids decide between equal tokens only, so names do not matter.
-  std::sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
-    if (a.excess != b.excess) return a.excess > b.excess;
-    return a.p > b.p || (a.p == b.p && a.x < b.x);
-  });
-
+  const auto order = pair_order(laws);
   PairPlan<Scalar> plan;
   plan.inside = std::clamp(tokens, 0, static_cast<int>(order.size()));
   const auto inside = static_cast<std::size_t>(plan.inside);
@@ -93,16 +150,7 @@ PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
     base[r] = order[r].q * (order[r].q + Scalar{2} * later.value());
     if (r >= inside) later += order[r].q;
   }
-  std::vector<Scalar> room;
-  DraftSets<Scalar> pairs;
-  for (std::size_t r = 0; r < inside; ++r) {
-    const Scalar left = order[r].p - base[r];
-    room.push_back(std::max<Scalar>(left, Scalar{0}));
-    for (std::size_t t = r + 1; t < inside; ++t)
-      pairs.add({static_cast<Token>(r), static_cast<Token>(t)}, Scalar{2} * order[r].q * order[t].q);
-  }
-  plan.pairs = plan_transport<Scalar>(std::move(pairs), room);
-  plan.pairs.spend_spare();
+  plan.pairs = share_pairs<Scalar>(std::span(order).first(inside), std::span(base).first(inside));
   for (std::size_t r = 0; r < order.size(); ++r) {
     const auto x = static_cast<std::size_t>(order[r].x);
     plan.rank[x] = static_cast<int>(r);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/philox_words.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 
 namespace draftproof {
@@ -35,6 +36,10 @@ class Philox : public UniformSource<Philox> {
   DRAFTPROOF_DEVICE constexpr NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
     const PhiloxPair words = philox_pair(seed_, trial_, block, noise_purpose | stream);
     return {words.first, words.second};
+  }
+  /// Blocks `first` .. `first + count - 1` at once, as their quarters (random_source.hpp).
+  void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count, std::uint32_t* out) const {
+    philox_words({seed_, trial_, first, noise_purpose | stream}, count, out);
   }
 
   /// Streams of noise are the purposes from here on: above those of roles (role << 8 | purpose), below those of

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 #include <draftproof/sim/token.hpp>
@@ -44,6 +45,12 @@ struct SomeVisit {
   DRAFTPROOF_DEVICE void operator()(Token, const auto&) const {}
 };
 }  // namespace detail
+
+/// A quarter of a block of noise, in the order of its words from the lower half of the first on.
+DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {
+  const std::uint64_t half = i < 2 ? block.first : block.second;
+  return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);
+}
 
 /// Weights over tokens, as a source draws from them or walks them.
 template <class W>
@@ -87,6 +94,13 @@ inline constexpr std::uint32_t stream_numbers = 0x400000;
 template <class R>
 concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t stream, std::uint32_t block) {
   { random.noise(stream, block) } -> std::same_as<NoiseBlock>;
+};
+
+/// A source of noise that makes many blocks of a stream faster than one by one; a log would not see them.
+template <class R>
+concept BulkNoiseSource = NoiseSource<R> &&
+    requires(const R& random, std::uint32_t stream, std::size_t count, std::uint32_t* out) {
+  random.noise_quarters(stream, stream, count, out);
 };
 
 }  // namespace draftproof

@@ -51,7 +51,10 @@ class RefusalPlan {
       node_ = plan_.nodes_[node_].next[plan_.column(row)];
       return refusals_.refuse(row, plan_.nodes_[node_].mass);
     }
-    const auto& residual() const { return plan_.lasts_[plan_.nodes_[node_].last]; }
+    template <class R>
+    Verdict emit(R& random) const {
+      return random.emit(plan_.lasts_[plan_.nodes_[node_].last]);
+    }
 
    private:
     const RefusalPlan& plan_;

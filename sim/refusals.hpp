@@ -10,6 +10,7 @@
 #pragma once
 
 #include <draftproof/sim/pass.hpp>
+#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
 
@@ -25,17 +26,14 @@ class Refusals {
 
   DRAFTPROOF_DEVICE Scalar left(Token x) const {
     Scalar left = at_.target(x);
-    for (int i = 0; i < count_; ++i) {
-      const Scalar rest = left - mass_[i] * at_.proposal(x, row_[i]);
-      left = rest > at_.zero() ? rest : at_.zero();
-    }
+    for (int i = 0; i < count_; ++i) left = above_zero(at_, Scalar(left - mass_[i] * at_.proposal(x, row_[i])));
     return left;
   }
 
   /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing.
   DRAFTPROOF_DEVICE bool refuse(int row) {
     row_[count_++] = row;
-    mass_[count_] = at_.sum([this](Token x) { return left(x); });
+    mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
     return mass() > at_.zero();
   }
   /// The same where the mass that this leaves is known.
@@ -47,11 +45,45 @@ class Refusals {
   /// Whether a draft was tested against proposal `row`.
   DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
-  DRAFTPROOF_DEVICE auto residual() const {
-    return at_.weights([this](Token x) { return left(x); });
+  /// The draw from what is left.
+  template <class R>
+  DRAFTPROOF_DEVICE Verdict emit(R& random) const {
+    return counted<0>([this, &random](auto left) { return random.emit(at_.weights(left)); });
   }
 
  private:
+  /// left(x) after as many refusals as there are indices. No loop: a pass over it is packed into wide registers.
+  template <int... i>
+  struct Left {
+    const P& at;
+    Scalar mass[sizeof...(i)];
+    Token row[sizeof...(i)];
+
+    DRAFTPROOF_DEVICE Scalar operator()(Token x) const {
+      Scalar left = at.target(x);
+      ((left = above_zero(at, Scalar(left - mass[i] * at.proposal(x, row[i])))), ...);
+      return left;
+    }
+  };
+
+  /// visit(left), where `left` knows the number of refusals at compile time if they are few.
+  template <int... i, class Visit>
+  DRAFTPROOF_DEVICE auto counted(const Visit& visit) const {
+    constexpr int n = sizeof...(i);
+    if constexpr (n <= most_counted) {
+      if (count_ != n) return counted<i..., n>(visit);
+      return visit(Left<i...>{at_, {mass_[i]...}, {row_[i]...}});
+    } else {
+      return visit([this](Token x) { return left(x); });
+    }
+  }
+
+  static constexpr int most_counted = 4;
+
+  DRAFTPROOF_DEVICE static Scalar above_zero(const P& at, const Scalar& left) {
+    return left > at.zero() ? left : at.zero();
+  }
+
   const P& at_;
   int count_ = 0;
   Token row_[max_drafts];  // numbers of proposals

@@ -24,7 +24,7 @@ class SelectedDraft {
 
   SelectedDraft(const L& laws, std::vector<Scalar> law)
       : law_{std::make_shared<const std::vector<Scalar>>(std::move(law))}, residual_{residual_of(laws, law_)} {
-    for (Token x = 0; x < laws.vocabulary(); ++x) nothing_left_ &= !(laws.target(x) > of(x));
+    for (Token x = 0; nothing_left_ && x < laws.vocabulary(); ++x) nothing_left_ = !(laws.target(x) > of(x));
   }
 
   const Scalar& of(Token x) const { return (*law_)[static_cast<std::size_t>(x)]; }
@@ -32,8 +32,14 @@ class SelectedDraft {
   /// `x` is the selected token, and among the drafts.
   template <class P, class R>
   Verdict verify(const P& at, Token x, R& random) const {
+    if (random.flip(at.target(x), of(x))) return accepted(x, find_draft(at, x));
+    return refuse(at, x, random);
+  }
+  /// After a flip that refused it.
+  template <class P, class R>
+  Verdict refuse(const P& at, Token x, R& random) const {
     // Where nothing is left every flip is certain, and only rounding could refuse it.
-    if (random.flip(at.target(x), of(x)) || nothing_left_) return accepted(x, find_draft(at, x));
+    if (nothing_left_) return accepted(x, find_draft(at, x));
     return random.emit(residual_);
   }
 

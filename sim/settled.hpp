@@ -36,6 +36,10 @@ class Settled {
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const requires NoiseSource<R> {
     return random_.noise(stream, block);
   }
+  void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count,
+                      std::uint32_t* out) const requires BulkNoiseSource<R> {
+    random_.noise_quarters(stream, first, count, out);
+  }
 
  private:
   R& random_;

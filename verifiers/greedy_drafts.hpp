@@ -4,7 +4,7 @@
 //   T        first K - 1 drafts      most probable tokens of q
 //   q'       tail(x)                 q outside T, renormalised; uniform there if q has no mass left
 //
-// Cost: one pass for the plan, one flip and at most one draw a trial. Acceptance p(T) + sum outside T of min(p, q'),
+// Cost: one pass for the plan, one flip and at most one draw. Acceptance p(T) + sum outside T of min(p, q'),
 // the optimum of its draft law. Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
 // Exact because it is single-draft sampling with draft law q'.
 #pragma once
@@ -14,23 +14,30 @@
 
 namespace draftproof::verifiers {
 
-/// Single-draft sampling of the last draft, whose law is q outside a fixed set; shared by schemes of that shape.
+/// Single-draft sampling of the last draft, whose law is q outside a fixed set; shared by schemes of that shape. The
+/// set holds the first tokens of an order, so the last of them tells who is in it. Free of branches: a pass looks at
+/// V tokens.
 template <class L>
 struct TailLaw {
   using Scalar = typename L::Scalar;
   const L& laws;
-  Token fixed[max_drafts];
-  int count;
-  Scalar outside;  ///< q-mass outside the fixed tokens
+  Token last = no_token;  ///< of the fixed tokens; those of greater q, or of the same and a lower id, are fixed too
+  Scalar bound;           ///< its q; above 1 if no token is fixed
+  Scalar divisor,
+      uniform;  ///< tail is q / divisor + uniform: q-mass outside the fixed tokens and 0, or 1 and 1 / count
 
-  TailLaw(const L& of, int fixed_tokens) : laws{of}, count{fixed_tokens} {
-    for (int k = 0; k < count; ++k) fixed[k] = laws.top(k);
-    outside = laws.mass_without(0, fixed, count);
+  TailLaw(const L& of, int fixed_tokens) : laws{of}, bound{of.one() + of.one()} {
+    Token fixed[max_drafts];
+    for (int k = 0; k < fixed_tokens; ++k) fixed[k] = laws.top(k);
+    if (fixed_tokens > 0) bound = laws.proposal(last = fixed[fixed_tokens - 1]);
+    const Scalar outside = laws.mass_without(0, fixed, fixed_tokens);
+    const bool some = outside > laws.zero();
+    divisor = some ? outside : laws.one();
+    uniform = some ? laws.zero() : Scalar(laws.one() / Scalar(laws.vocabulary() - fixed_tokens));
   }
   Scalar operator()(Token x) const {
-    if (among(x, fixed, count)) return laws.zero();
-    return outside > laws.zero() ? Scalar(laws.proposal(x) / outside)
-                                 : Scalar(laws.one() / Scalar(laws.vocabulary() - count));
+    const Scalar q = laws.proposal(x), tail = q / divisor + uniform;
+    return (q > bound) | ((q == bound) & (x <= last)) ? laws.zero() : tail;
   }
   Scalar left(Token x) const {
     const Scalar weight = laws.target(x) - (*this)(x);

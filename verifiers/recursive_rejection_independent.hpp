@@ -6,15 +6,17 @@
 //   F_i      plan.mass[i]        its sum
 //   q_k      at.proposal(x, k)   law of draft k
 //
-// Cost: O(K V) for the plan, K flips and a draw a trial. Acceptance 1 - F_K; it depends on the order of the
-// proposals. Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
-// Exact because a draft refused at r_i leaves exactly r_(i+1) = (r_i - F_i q_(k_i))+; any order fixed beforehand will
-// do. One drawn at random is recursive_rejection_random_order; one made from the drafted tokens is a mutant.
+// Cost: for many trials O(K V) once, then K flips and a draw; at fresh rows a pass of O(k V) for the k-th refusal and
+// one for the draw (sim/refusals.hpp). Acceptance 1 - F_K; it depends on the order of the proposals. Source: Miao et
+// al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models. Exact because a draft
+// refused at r_i leaves exactly r_(i+1) = (r_i - F_i q_(k_i))+; any order fixed beforehand will do. One drawn at
+// random is recursive_rejection_random_order; one made from the drafted tokens is a mutant.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
+#include <draftproof/sim/refusals.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {
@@ -45,8 +47,10 @@ struct RecursiveRejectionIndependent {
     decltype(frozen(std::declval<const L&>(), residual[0])) last;
   };
 
+  /// Rows are kept where many trials or branches read them: a decision alone rarely needs the last of them.
   template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
+  requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int drafts)
+  const {
     using Scalar = typename L::Scalar;
     std::vector<Scalar> row;
     for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
@@ -75,6 +79,17 @@ struct RecursiveRejectionIndependent {
         return accepted(x, k);
     }
     return random.emit(plan.last);
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    Refusals<P> refusals(at);
+    for (const int k : order_of(at.drafts())) {
+      const Token x = at.draft(k);
+      if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
+      refusals.refuse(k);
+    }
+    return refusals.emit(random);
   }
 
  private:

@@ -54,7 +54,7 @@ struct RecursiveRejectionRandomOrder {
       // Where nothing is left every flip is certain, and only rounding could refuse it.
       if (!refusals.refuse(k)) return accepted(x, k);
     }
-    return random.emit(refusals.residual());
+    return refusals.emit(random);
   }
 };
 

@@ -6,9 +6,9 @@
 //   L1, L2   plan.left           what the two kinds of pair have left, offered to the hub
 //   g1, g2   plan.hub_share      what the hub takes of it: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
 //
-// Cost: three passes for the plan, at most two flips a trial. Acceptance p_a + sum over i != a of min(p_i, t_i), the
-// optimum of its draft law. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
-// Exact because pairs serve f1 + f2 <= p outside the hub and g1 + g2 <= p_a at it, and the rest is drawn.
+// Cost: four passes for the plan, at most two flips and a draw. Acceptance p_a + sum over i != a of min(p_i, t_i),
+// the optimum of its draft law. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289. Exact because pairs serve f1 +
+// f2 <= p outside the hub and g1 + g2 <= p_a at it, and the rest is drawn.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -25,31 +25,39 @@ struct SpecHub {
                              .claims = {.flag_is_membership = true},
                              .cannot = {.device = "the plan keeps its residual on the host"}};
 
-  /// What pairs (i, a) and (a, i) serve of token i.
+  /// What pairs (i, a) and (a, i) serve of token i; nothing of the hub. Terms leave it out by a factor, not by a
+  /// branch, so that passes over them are packed.
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
     const L& laws;
     Token hub;
-    Scalar outside;  ///< q-mass outside the hub
+    Scalar hub_drawn;         ///< q of the hub
+    Scalar divisor, uniform;  ///< t is q / divisor + uniform: q-mass outside the hub and 0, or else 1 and 1 / (V - 1)
 
-    Scalar drawn_first(Token i) const { return laws.proposal(i); }
-    Scalar drawn_second(Token i) const {
-      const Scalar tail = outside > laws.zero() ? Scalar(laws.proposal(i) / outside)
-                                                : Scalar(laws.one() / Scalar(laws.vocabulary() - 1));
-      return laws.proposal(hub) * tail;
+    Shares(const L& of, Token a) : laws{of}, hub{a}, hub_drawn{of.proposal(a)} {
+      const Scalar outside = laws.mass_without(0, &hub, 1);
+      const bool some = outside > laws.zero();
+      divisor = some ? outside : laws.one();
+      uniform = some ? laws.zero() : Scalar(laws.one() / Scalar(laws.vocabulary() - 1));
     }
+    Scalar kept(Token i) const { return i == hub ? laws.zero() : laws.one(); }
+    Scalar drawn_first(Token i) const { return kept(i) * laws.proposal(i); }
+    Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
     Scalar first(Token i) const { return smaller(laws.target(i), drawn_first(i)); }
     Scalar second(Token i) const { return smaller(Scalar(laws.target(i) - first(i)), drawn_second(i)); }
+    /// What both leave of p, where the hub has this much left.
+    Scalar unserved(Token i, const Scalar& at_hub) const {
+      const Scalar left = kept(i) * laws.target(i) + (laws.one() - kept(i)) * at_hub;
+      return left - first(i) - second(i);
+    }
     static Scalar smaller(const Scalar& a, const Scalar& b) { return b < a ? b : a; }
   };
 
   template <class L>
   static auto residual_of(const Shares<L>& shares, const typename L::Scalar& at_hub) {
     using Scalar = typename L::Scalar;
-    return shares.laws.frozen([shares, at_hub](Token i) -> Scalar {
-      return i == shares.hub ? at_hub : Scalar(shares.laws.target(i) - shares.first(i) - shares.second(i));
-    });
+    return shares.laws.frozen([shares, at_hub](Token i) -> Scalar { return shares.unserved(i, at_hub); });
   }
 
   template <class L>
@@ -64,21 +72,16 @@ struct SpecHub {
   template <Laws L>
   Plan<L> prepare(const L& laws, int) const {
     using Scalar = typename L::Scalar;
-    const Token hub = laws.top(0);
-    const Shares<L> shares{laws, hub, laws.mass_without(0, &hub, 1)};
-    const Scalar left1 = laws.sum(
-        [&](Token i) -> Scalar { return i == hub ? laws.zero() : Scalar(shares.drawn_first(i) - shares.first(i)); });
-    const Scalar left2 = laws.sum([&](Token i) -> Scalar {
-      return i == hub ? laws.zero() : Scalar(shares.drawn_second(i) - shares.second(i));
-    });
+    const Shares<L> shares(laws, laws.top(0));
+    const Token hub = shares.hub;
+    const Scalar left1 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_first(i) - shares.first(i); });
+    const Scalar left2 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
     const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
     // Nothing, or what L1 and L2 cannot fill; a rounded difference could come out below zero.
     const Scalar unfilled = laws.target(hub) - first - second;
     const Scalar at_hub = unfilled > laws.zero() ? unfilled : laws.zero();
-    const Scalar rest = laws.sum([&](Token i) -> Scalar {
-      return i == hub ? at_hub : Scalar(laws.target(i) - shares.first(i) - shares.second(i));
-    });
+    const Scalar rest = laws.sum([shares, at_hub](Token i) { return shares.unserved(i, at_hub); });
     return {shares, {left1, left2}, {first, second}, !(rest > laws.zero()), residual_of(shares, at_hub)};
   }
 

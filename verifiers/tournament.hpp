@@ -43,7 +43,7 @@ struct Tournament {
   template <Laws L>
   Plan<L> prepare(const L& laws, int drafts) const {
     using Scalar = typename L::Scalar;
-    Rounds<Scalar> bracket{draftable_tokens(laws, drafts), std::vector<int>(size(laws), -1), {}};
+    Rounds<Scalar> bracket{draftable_tokens(laws, drafts, size(laws)), std::vector<int>(size(laws), -1), {}};
     std::vector<Scalar> target, winner;
     for (const Token x : bracket.tokens) {
       bracket.rank[static_cast<std::size_t>(x)] = static_cast<int>(target.size());

@@ -5,14 +5,16 @@
 //   w     plan.pairs            shares and order (sim/pair_plan.hpp)
 //   p_I   plan.selected.of(x)   law of the selected draft
 //
-// Cost: O(V log V) and a flow over s^2 edges once per (p, q); a look-up, one draw and one flip a trial.
+// Cost: for many trials O(V log V) and a flow over s^2 edges once per (p, q), then a look-up, one draw and one flip;
+// at fresh rows that flow and two passes, one more for the law of a token outside, and after a refusal the sort
+// (sim/pair_choice.hpp).
 // Acceptance sum min(p_I, p), at least the optimum less the sum of (p - q^2)+ over the other tokens.
 // Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the order, the rule
 // outside and the bound are derived here, and losslessness is proved here by exploration.
 // Exact for every s because p_I is the law of the selected draft whatever the flow found.
 #pragma once
 
-#include <draftproof/sim/pair_plan.hpp>
+#include <draftproof/sim/pair_choice.hpp>
 #include <draftproof/sim/selected_draft.hpp>
 
 namespace draftproof::verifiers {
@@ -35,7 +37,8 @@ struct TruncatedLp {
   };
 
   template <Laws L>
-  Plan<L> prepare(const L& laws, int) const {
+  requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int)
+  const {
     auto pairs = std::make_shared<const PairPlan<typename L::Scalar>>(plan_pairs(laws, inside));
     return {pairs, SelectedDraft<L>(laws, pairs->law)};
   }
@@ -43,6 +46,15 @@ struct TruncatedLp {
   template <Position P, RandomSource R>
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
     return plan.selected.verify(at, plan.pairs->select(at.draft(0), at.draft(1), random), random);
+  }
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    using L = typename P::Underlying;
+    const PairChoice<L> choice(at.laws(), inside);
+    const Token x = choice.select(at.draft(0), at.draft(1), random);
+    if (random.flip(at.target(x), choice.law(x))) return accepted(x, find_draft(at, x));
+    return SelectedDraft<L>(at.laws(), plan_pairs(at.laws(), inside).law).refuse(at, x, random);
   }
 };
 
