@@ -1,9 +1,12 @@
 // Turns a verifier or drafter type into a subject of the framework, by putting it to work on every interpreter.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include <draftproof/properties/subject.hpp>
+#include <draftproof/sim/philox_batch.hpp>
+#include <draftproof/sim/recalled.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
@@ -29,9 +32,16 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
-    for (int t = 0; t < batch.count; ++t) {
-      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
-      verdicts[t] = verify(verifier_, At<L>(laws_, batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+    Recalled<L> recalled(laws_, recurring_);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words(batch.seed, batch.first + static_cast<std::uint64_t>(start),
+                        std::min(PhiloxBatch::most, batch.count - start), Philox::Role::verify);
+      for (int i = 0; i < words.count(); ++i) {
+        const int t = start + i;
+        PhiloxBatch::Source random(words, i);
+        verdicts[t] =
+            verify(verifier_, recalled.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+      }
     }
   }
 
@@ -39,6 +49,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   V verifier_;
   const L& laws_;
   PlanOf<V, L> plan_;
+  Recurring<L> recurring_;
 };
 
 template <class V>
@@ -129,9 +140,19 @@ class DrafterOf final : public AnyDrafter {
  private:
   template <class L>
   static void fill(const L& laws, int drafts, const TrialBatch& batch) {
-    for (int t = 0; t < batch.count; ++t) {
-      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
-      batch.lengths[t] = D{}.draw(laws, drafts, random, batch.drafts + t * batch.stride);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words(batch.seed, batch.first + static_cast<std::uint64_t>(start),
+                        std::min(PhiloxBatch::most, batch.count - start), Philox::Role::draft);
+      Token* const out = batch.drafts + start * batch.stride;
+      int* const lengths = batch.lengths + start;
+      if constexpr (requires { D{}.draw_together(laws, drafts, words, out, batch.stride, lengths); }) {
+        D{}.draw_together(laws, drafts, words, out, batch.stride, lengths);
+      } else {
+        for (int t = 0; t < words.count(); ++t) {
+          PhiloxBatch::Source random(words, t);
+          lengths[t] = D{}.draw(laws, drafts, random, out + t * batch.stride);
+        }
+      }
     }
   }
 };

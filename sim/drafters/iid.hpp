@@ -17,6 +17,14 @@ struct Iid {
     return drafts;
   }
 
+  /// The same for the trials of a batch of words.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    for (int k = 0; k < drafts; ++k)
+      laws.row(0).draw(words.words(Purpose::pick, static_cast<std::uint32_t>(k)), out + k, stride);
+    for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
+  }
+
   /// Declared probability that the tuple begins with these `count` tokens.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
