@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include <draftproof/properties/subject.hpp>
+#include <draftproof/sim/deferred_draws.hpp>
 #include <draftproof/sim/philox_batch.hpp>
 #include <draftproof/sim/recalled.hpp>
 #include <draftproof/sim/verifier.hpp>
@@ -33,19 +35,32 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
     Recalled<L> recalled(laws_, recurring_);
+    DeferredDraws deferred(verdicts);
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
       PhiloxBatch words(batch.seed, batch.first + static_cast<std::uint64_t>(start),
                         std::min(PhiloxBatch::most, batch.count - start), Philox::Role::verify);
       for (int i = 0; i < words.count(); ++i) {
         const int t = start + i;
-        PhiloxBatch::Source random(words, i);
+        SourceOfTrial random = source(words, i, t, deferred);
         verdicts[t] =
             verify(verifier_, recalled.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
       }
     }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
   }
 
  private:
+  /// A scheme that can be explored never looks at the token of its last draw.
+  using SourceOfTrial =
+      std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
+  static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred) {
+    if constexpr (V::info.cannot.explore.empty())
+      return {words, i, trial, deferred};
+    else
+      return {words, i};
+  }
+
   V verifier_;
   const L& laws_;
   PlanOf<V, L> plan_;

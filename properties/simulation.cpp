@@ -45,7 +45,7 @@ void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) c
     const TrialBatch batch{what_.seed, what_.first + first + done, trials, what_.drafts, drafts, lengths};
     what_.drafter.draw(laws_, what_.drafts, batch);
     decider_->decide(batch, verdicts);
-    for (int t = 0; t < trials; ++t) tally.add(verdicts[t], drafts + t * what_.drafts, lengths[t]);
+    tally.add(verdicts, drafts, lengths, what_.drafts, trials);
   }
 }
 

@@ -41,7 +41,7 @@ class PhiloxBatch {
       std::fill_n(index_, purposes, start);
     }
 
-    std::uint64_t next(Purpose purpose) {
+    [[gnu::always_inline]] std::uint64_t next(Purpose purpose) {
       const std::uint32_t n = index_[static_cast<std::uint32_t>(purpose) % purposes]++;
       if (static_cast<std::uint32_t>(purpose) < purposes && n < 2 * slots) [[likely]]
         return batch_.block(purpose, n >> 1)[n & 1][trial_];

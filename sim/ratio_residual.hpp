@@ -39,20 +39,41 @@ class RatioResidual {
   }
 
   Token draw(std::uint64_t word) const {
-    const double all = total();
-    if (!(all > 0)) return no_token;
-    const double threshold = unit_interval(word) * all;
-    ResidualGuide::Range range{0, static_cast<std::uint32_t>(count_ - 1)};  // the answer lies in low .. high
-    if (guide_ != nullptr) range = guide_->range(word);
-    while (range.low < range.high) {
-      const std::uint32_t middle = range.middle();
-      if (up_to(middle + 1) > threshold)
-        range.high = middle;
-      else
-        range.low = middle + 1;
-    }
-    return table_->order()[range.low];
+    Search search = start(word);
+    while (search.range.low < search.range.high) step(search);
+    return found(search);
   }
+
+  /// A draw in steps, so that many can be under way at a time. Done where low = high.
+  struct Search {
+    double threshold;
+    ResidualGuide::Range range;  ///< the answer lies in low .. high
+  };
+  Search start(std::uint64_t word) const {
+    const double all = total();
+    if (!(all > 0)) return {0, {nowhere, nowhere}};
+    const double threshold = unit_interval(word) * all;
+    if (guide_ != nullptr) return {threshold, guide_->range(word)};
+    return {threshold, {0, static_cast<std::uint32_t>(count_ - 1)}};
+  }
+  void step(Search& search) const {
+    auto& [low, high] = search.range;
+    const std::uint32_t middle = search.range.middle();
+    const bool before = up_to(middle + 1) > search.threshold;
+    high = before ? middle : high;
+    low = before ? low : middle + 1;
+  }
+  Token found(const Search& search) const {
+    return search.range.low == nowhere ? no_token : table_->order()[search.range.low];
+  }
+  /// What the next step or the answer will read, on its way to the cache.
+  void prefetch(const Search& search) const {
+    if (search.range.low < search.range.high)
+      __builtin_prefetch(&table_->prefix()[search.range.middle() + 1]);
+    else if (search.range.low != nowhere)
+      __builtin_prefetch(&table_->order()[search.range.low]);
+  }
+
   double weight(Token x) const {
     const double p = table_->target(x), q = table_->proposal(x);
     return std::max(bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_, 0.0);
@@ -75,6 +96,8 @@ class RatioResidual {
   }
 
  private:
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
   double up_to(std::size_t j) const {
     if (j <= bend_) return table_->above(j, b_);
     return table_->above(bend_, b_) + (table_->prefix()[j].target - table_->prefix()[bend_].target) * tail_;

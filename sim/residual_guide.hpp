@@ -37,7 +37,7 @@ class ResidualGuide {
 
   /// More cells would be read from further away.
   static std::size_t cells_for(std::size_t count) {
-    return std::clamp<std::size_t>(std::bit_ceil(count), 64, std::size_t{1} << 15);
+    return std::clamp<std::size_t>(4 * std::bit_ceil(count), 64, std::size_t{1} << 15);
   }
 
  private:
