@@ -59,19 +59,17 @@ class RatioResidual {
   void step(Search& search) const {
     auto& [low, high] = search.range;
     const std::uint32_t middle = search.range.middle();
-    const bool before = up_to(middle + 1) > search.threshold;
-    high = before ? middle : high;
-    low = before ? low : middle + 1;
+    // By a mask: a branch here would be mispredicted every other time.
+    const std::uint32_t before = std::uint32_t{0} - static_cast<std::uint32_t>(up_to(middle + 1) > search.threshold);
+    high = (middle & before) | (high & ~before);
+    low = (low & before) | ((middle + 1) & ~before);
   }
   Token found(const Search& search) const {
     return search.range.low == nowhere ? no_token : table_->order()[search.range.low];
   }
-  /// What the next step or the answer will read, on its way to the cache.
-  void prefetch(const Search& search) const {
-    if (search.range.low < search.range.high)
-      __builtin_prefetch(&table_->prefix()[search.range.middle() + 1]);
-    else if (search.range.low != nowhere)
-      __builtin_prefetch(&table_->order()[search.range.low]);
+  /// What the next step will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  [[gnu::always_inline]] void prefetch(const Search& search) const {
+    __builtin_prefetch(table_->prefix().data() + search.range.middle() + 1);
   }
 
   double weight(Token x) const {

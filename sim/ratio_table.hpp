@@ -22,6 +22,7 @@
 
 #include <draftproof/sim/alias_table.hpp>
 #include <draftproof/sim/cumulative_table.hpp>
+#include <draftproof/sim/draws_without.hpp>
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
@@ -100,13 +101,19 @@ class RatioTable {
   /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
   double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
-  /// What a test of x will read, on its way to the cache.
-  void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
+  /// What a test of x will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
 
   auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
   auto row_without(int k, const Token* seen, int n) const { return ProposalWeights{*this, row_of(k), seen, n}; }
   double mass_without(int k, const Token* seen, int n) const {
     return probability(cumulatives_[row_of(k)].mass_without(seen, n));
+  }
+
+  /// Drafts of q_k without replacement, of every trial of a batch (draws_without.hpp).
+  void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
+    DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
+    draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
   }
 
   template <class F>

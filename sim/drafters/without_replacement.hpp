@@ -23,6 +23,17 @@ struct WithoutReplacement {
     return drafts;
   }
 
+  /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    bool complete[Words::most];
+    laws.draw_without(0, drafts, words, out, stride, complete);
+    for (int t = 0; t < words.count(); ++t) {
+      typename Words::Source random(words, t);
+      lengths[t] = complete[t] ? drafts : draw(laws, drafts, random, out + t * stride);
+    }
+  }
+
   /// Declared probability that the tuple begins with these `count` tokens.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
