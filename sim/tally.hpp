@@ -37,8 +37,18 @@ struct Tally {
   /// The same for `count` trials, whose tuples are `stride` apart. Nothing here branches on a verdict, which is as good
   /// as random: what a batch counts stays in registers, and only trials that need it are held against their drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
+    int chosen[batch];
+    for (int start = 0; start < count; start += batch) {
+      const int size = std::min(batch, count - start);
+      for (int i = 0; i < size; ++i) chosen[i] = start + i;
+      add_batch(verdicts, drafts, lengths, stride, chosen, size);
+    }
+  }
+  /// The same for those of the trials that are chosen.
+  void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
+           int count) {
     for (int start = 0; start < count; start += batch)
-      add_batch(verdicts + start, drafts + start * stride, lengths + start, stride, std::min(batch, count - start));
+      add_batch(verdicts, drafts, lengths, stride, chosen + start, std::min(batch, count - start));
   }
 
   Tally& operator+=(const Tally& other) {
@@ -55,11 +65,13 @@ struct Tally {
  private:
   static constexpr int batch = 128;
 
-  void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
+  void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
+                 int count) {
     std::uint32_t accepted[max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts
-    for (int t = 0; t < count; ++t) {
+    for (int i = 0; i < count; ++i) {
+      const int t = chosen[i];
       const Verdict verdict = verdicts[t];
       if (verdict.token < 0) [[unlikely]] {
         ++impossible;

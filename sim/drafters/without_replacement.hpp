@@ -12,7 +12,8 @@ namespace draftproof::drafters {
 
 struct WithoutReplacement {
   static constexpr DrafterInfo info{.name = "without_replacement",
-                                    .summary = "draws of q without replacement; ends early when q runs out"};
+                                    .summary = "draws of q without replacement; ends early when q runs out",
+                                    .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

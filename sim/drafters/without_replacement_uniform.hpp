@@ -14,7 +14,8 @@ struct WithoutReplacementUniform {
   static constexpr DrafterInfo info{
       .name = "without_replacement_uniform",
       .summary = "draws of q without replacement; uniform over the rest when q runs out",
-      .needs_k_tokens = true};
+      .needs_k_tokens = true,
+      .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

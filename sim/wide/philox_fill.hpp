@@ -1,4 +1,4 @@
-// Philox blocks of consecutive trials at one slot and purpose, many at a time: what philox_pair gives one by one.
+// Philox blocks of many trials at one slot and purpose at a time: what philox_pair gives one by one.
 //
 //   first, second    the two 64-bit words of each block, an array each
 //   lane             one trial; its 32-bit words sit in the low halves of 64-bit lanes
@@ -15,11 +15,10 @@
 
 namespace draftproof::wide {
 
-/// Trials first_trial .. first_trial + count - 1 (modulo 2^64).
-inline void philox_fill_scalar(std::uint64_t seed, std::uint64_t first_trial, int count, std::uint32_t slot,
+inline void philox_fill_scalar(std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                                std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
   for (int t = 0; t < count; ++t) {
-    const PhiloxPair pair = philox_pair(seed, first_trial + static_cast<std::uint64_t>(t), slot, purpose);
+    const PhiloxPair pair = philox_pair(seed, trials[t], slot, purpose);
     first[t] = pair.first;
     second[t] = pair.second;
   }
@@ -81,19 +80,17 @@ DRAFTPROOF_AVX512_PART void philox_store(const PhiloxLanes512& x, std::uint64_t*
 
 }  // namespace detail
 
-DRAFTPROOF_AVX2 inline void philox_fill_avx2(std::uint64_t seed, std::uint64_t first_trial, int count,
-                                                     std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first,
-                                                     std::uint64_t* second) {
+DRAFTPROOF_AVX2 inline void philox_fill_avx2(std::uint64_t seed, const std::uint64_t* trials, int count,
+                                             std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first,
+                                             std::uint64_t* second) {
   using namespace detail;
   constexpr int lanes = 4, chains = 2;  // sixteen registers hold two chains with their keys and multipliers
   const __m256i step0 = _mm256_set1_epi32(philox_weyl0), step1 = _mm256_set1_epi32(philox_weyl1);
   int t = 0;
   for (; t + lanes * chains <= count; t += lanes * chains) {
-    const __m256i trial =
-        _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(first_trial + static_cast<std::uint64_t>(t))),
-                         _mm256_setr_epi64x(0, 1, 2, 3));
-    PhiloxLanes256 a = philox_start(trial, slot, purpose);
-    PhiloxLanes256 b = philox_start(_mm256_add_epi64(trial, _mm256_set1_epi64x(lanes)), slot, purpose);
+    const auto* const at = reinterpret_cast<const __m256i*>(trials + t);
+    PhiloxLanes256 a = philox_start(_mm256_loadu_si256(at), slot, purpose);
+    PhiloxLanes256 b = philox_start(_mm256_loadu_si256(at + 1), slot, purpose);
     __m256i key0 = _mm256_set1_epi32(static_cast<int>(seed)), key1 = _mm256_set1_epi32(static_cast<int>(seed >> 32));
     for (int round = 0; round < 10; ++round) {
       philox_round(a, key0, key1);
@@ -104,27 +101,24 @@ DRAFTPROOF_AVX2 inline void philox_fill_avx2(std::uint64_t seed, std::uint64_t f
     philox_store(a, first + t, second + t);
     philox_store(b, first + t + lanes, second + t + lanes);
   }
-  philox_fill_scalar(seed, first_trial + static_cast<std::uint64_t>(t), count - t, slot, purpose, first + t,
-                     second + t);
+  philox_fill_scalar(seed, trials + t, count - t, slot, purpose, first + t, second + t);
 }
 
-DRAFTPROOF_AVX512 inline void philox_fill_avx512(std::uint64_t seed, std::uint64_t first_trial, int count,
-                                                          std::uint32_t slot, std::uint32_t purpose,
-                                                          std::uint64_t* first, std::uint64_t* second) {
+DRAFTPROOF_AVX512 inline void philox_fill_avx512(std::uint64_t seed, const std::uint64_t* trials, int count,
+                                                 std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first,
+                                                 std::uint64_t* second) {
   using namespace detail;
   constexpr int lanes = 8, chains = 4;
   const __m512i step0 = _mm512_set1_epi32(philox_weyl0), step1 = _mm512_set1_epi32(philox_weyl1);
-  const __m512i next = _mm512_set1_epi64(lanes);
+  const __m512i start0 = _mm512_set1_epi32(static_cast<int>(seed)),
+                start1 = _mm512_set1_epi32(static_cast<int>(seed >> 32));
   int t = 0;
   for (; t + lanes * chains <= count; t += lanes * chains) {
-    const __m512i trial0 =
-        _mm512_add_epi64(_mm512_set1_epi64(static_cast<long long>(first_trial + static_cast<std::uint64_t>(t))),
-                         _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-    const __m512i trial1 = _mm512_add_epi64(trial0, next), trial2 = _mm512_add_epi64(trial1, next);
-    PhiloxLanes512 a = philox_start(trial0, slot, purpose), b = philox_start(trial1, slot, purpose);
-    PhiloxLanes512 c = philox_start(trial2, slot, purpose);
-    PhiloxLanes512 d = philox_start(_mm512_add_epi64(trial2, next), slot, purpose);
-    __m512i key0 = _mm512_set1_epi32(static_cast<int>(seed)), key1 = _mm512_set1_epi32(static_cast<int>(seed >> 32));
+    PhiloxLanes512 a = philox_start(_mm512_loadu_si512(trials + t), slot, purpose);
+    PhiloxLanes512 b = philox_start(_mm512_loadu_si512(trials + t + lanes), slot, purpose);
+    PhiloxLanes512 c = philox_start(_mm512_loadu_si512(trials + t + 2 * lanes), slot, purpose);
+    PhiloxLanes512 d = philox_start(_mm512_loadu_si512(trials + t + 3 * lanes), slot, purpose);
+    __m512i key0 = start0, key1 = start1;
     for (int round = 0; round < 10; ++round) {
       philox_round(a, key0, key1);
       philox_round(b, key0, key1);
@@ -138,20 +132,28 @@ DRAFTPROOF_AVX512 inline void philox_fill_avx512(std::uint64_t seed, std::uint64
     philox_store(c, first + t + 2 * lanes, second + t + 2 * lanes);
     philox_store(d, first + t + 3 * lanes, second + t + 3 * lanes);
   }
-  philox_fill_scalar(seed, first_trial + static_cast<std::uint64_t>(t), count - t, slot, purpose, first + t,
-                     second + t);
+  for (; t + lanes <= count; t += lanes) {
+    PhiloxLanes512 a = philox_start(_mm512_loadu_si512(trials + t), slot, purpose);
+    __m512i key0 = start0, key1 = start1;
+    for (int round = 0; round < 10; ++round) {
+      philox_round(a, key0, key1);
+      key0 = _mm512_add_epi32(key0, step0);
+      key1 = _mm512_add_epi32(key1, step1);
+    }
+    philox_store(a, first + t, second + t);
+  }
+  philox_fill_scalar(seed, trials + t, count - t, slot, purpose, first + t, second + t);
 }
 #endif
 
-inline void philox_fill(Width width, std::uint64_t seed, std::uint64_t first_trial, int count,
-                        std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
+inline void philox_fill(Width width, std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
+                        std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
 #if DRAFTPROOF_WIDE
-  if (width == Width::avx512)
-    return philox_fill_avx512(seed, first_trial, count, slot, purpose, first, second);
-  if (width == Width::avx2) return philox_fill_avx2(seed, first_trial, count, slot, purpose, first, second);
+  if (width == Width::avx512) return philox_fill_avx512(seed, trials, count, slot, purpose, first, second);
+  if (width == Width::avx2) return philox_fill_avx2(seed, trials, count, slot, purpose, first, second);
 #endif
   (void)width;
-  philox_fill_scalar(seed, first_trial, count, slot, purpose, first, second);
+  philox_fill_scalar(seed, trials, count, slot, purpose, first, second);
 }
 
 }  // namespace draftproof::wide
