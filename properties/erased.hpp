@@ -76,8 +76,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
   /// A scheme that can be explored never looks at the token of its last draw.
-  using SourceOfTrial =
-      std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
+  using SourceOfTrial = std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred) {
     if constexpr (V::info.cannot.explore.empty())
       return {words, i, trial, deferred};

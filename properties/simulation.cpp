@@ -24,18 +24,13 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return verifier.info().in_turn && verifier.info().claims.flag_is_membership && drafter.info().one_by_one;
 }
 
-namespace {
-
-/// Whatever the drafts are, q has mass outside the first drafts - 1 of them: it has outside the greatest so many.
-template <class L>
-bool always_complete(const L& laws, int drafts) {
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
+  if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
+  // Whatever the drafts are, q has mass outside the first drafts - 1 of them if it has outside the greatest so many.
   Token greatest[max_drafts];
-  if (laws.vocabulary() < drafts) return false;
   for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.top(j);
   return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
 }
-
-}  // namespace
 
 template <class L>
 Simulator<L>::Simulator(const Simulation& what, const L& laws)
@@ -43,10 +38,12 @@ Simulator<L>::Simulator(const Simulation& what, const L& laws)
   if (!decider_)
     throw std::invalid_argument(std::string(what.verifier.info().name) +
                                 " cannot be simulated: " + std::string(what.verifier.info().cannot.simulate));
-  if (what.lazy && !(std::same_as<L, RatioTable> && can_be_lazy(what.verifier, what.drafter) &&
-                     always_complete(laws, what.drafts)))
-    throw std::invalid_argument(std::string(what.verifier.info().name) + " needs all drafts of " +
-                                std::string(what.drafter.info().name) + ": not lazily");
+  if (!what.lazy) return;
+  bool offered = false;
+  if constexpr (std::same_as<L, RatioTable>) offered = can_be_lazy(what.verifier, what.drafter, laws, what.drafts);
+  if (!offered)
+    throw std::invalid_argument(std::string(what.verifier.info().name) + " on " +
+                                std::string(what.drafter.info().name) + " needs all its drafts");
 }
 
 template <class L>

@@ -20,9 +20,10 @@ struct Simulation {
 };
 
 /// Whether drafts may be drawn as they are tested: the verifier decides on them in turn and emits no draft unflagged,
-/// so neither verdict nor membership asks for the others; the drafter draws one after the other. Then `simulate` takes
-/// `lazy` where q, too, has a token for every draft.
+/// so neither verdict nor membership asks for the others; the drafter draws one after the other.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter);
+/// And q has a token for every draft, so that all agree on how many there are before they are drawn.
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts);
 
 /// The verifier prepared for `laws`, which must outlive it. Shared between threads.
 template <class L>

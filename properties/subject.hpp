@@ -28,8 +28,8 @@ struct TrialBatch {
   int* lengths;  ///< drafts at hand in each trial, at most stride
   /// The trials where they are not those from `first` on.
   const std::uint64_t* trials = nullptr;
-  /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at another
-  /// gets the verdict `needs_more_drafts`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
+  /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at
+  /// another gets the verdict `needs_more_drafts`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
   int promised = 0;
 
   PhiloxBatch words(int start, Philox::Role role) const {

@@ -73,7 +73,9 @@ class CumulativeTable {
   /// What `find` reads first, and what it reads then; what `interval` reads. Inlined, or g++ takes them for functions
   /// without effect.
   [[gnu::always_inline]] void prefetch_guide(std::uint64_t at) const { __builtin_prefetch(&guide_[at >> shift_]); }
-  [[gnu::always_inline]] void prefetch_sums(std::uint64_t at) const { __builtin_prefetch(&below_[guide_[at >> shift_] + 1]); }
+  [[gnu::always_inline]] void prefetch_sums(std::uint64_t at) const {
+    __builtin_prefetch(&below_[guide_[at >> shift_] + 1]);
+  }
   [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&below_[index(x)]); }
 
  private:

@@ -22,8 +22,8 @@ class DrawsWithout {
  public:
   DrawsWithout(const AliasTable& whole, const CumulativeTable& rest) : whole_{whole}, rest_{rest} {}
 
-  /// Draft k of every trial of `words` into out[t * stride + k], k < drafts. False for a trial of which nothing is left
-  /// before it has all its drafts; `arrived` sees every token.
+  /// Draft k of every trial of `words` into out[t * stride + k], k < drafts. False for a trial of which nothing is
+  /// left before it has all its drafts; `arrived` sees every token.
   template <class Arrived>
   void draw(int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete, const Arrived& arrived) {
     const int trials = words.count();

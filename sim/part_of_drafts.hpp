@@ -2,10 +2,11 @@
 // there, the trial is cut short and decided again, on more drafts, by whoever drew them.
 //
 //   draft(k)      past those at hand: cuts the trial
-//   flip          of a trial that was cut: true, so that a scheme that decides in turn ends with the draft it looks at
+//   flip          of a trial that was cut: true, so that a scheme that decides in turn ends with the draft it looks
+//   at
 //
-// Cost: a comparison a draft and a flip. Right because such a scheme (Info::in_turn) has seen what the same words make
-// of the drafts before, and nothing of a trial that was cut is kept.
+// Cost: a comparison a draft and a flip. Right because such a scheme (Info::in_turn) has seen what the same words
+// make of the drafts before, and nothing of a trial that was cut is kept.
 #pragma once
 
 #include <draftproof/sim/deferred_draws.hpp>

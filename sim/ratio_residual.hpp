@@ -6,8 +6,8 @@
 //   draw                     the j that bisection finds with w_(j+1) > u w_n
 //
 // Cost: O(log V) a draw; with a guide of the same residual, O(1) expected. Right because a guide stops short of the
-// first comparison that words of its cell decide differently (residual_guide.hpp): the token is that of the bisection,
-// also where rounding keeps w_j from rising with j.
+// first comparison that words of its cell decide differently (residual_guide.hpp): the token is that of the
+// bisection, also where rounding keeps w_j from rising with j.
 #pragma once
 
 #include <algorithm>

@@ -34,8 +34,9 @@ struct Tally {
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
-  /// The same for `count` trials, whose tuples are `stride` apart. Nothing here branches on a verdict, which is as good
-  /// as random: what a batch counts stays in registers, and only trials that need it are held against their drafts.
+  /// The same for `count` trials, whose tuples are `stride` apart. Nothing here branches on a verdict, which is as
+  /// good as random: what a batch counts stays in registers, and only trials that need it are held against their
+  /// drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     int chosen[batch];
     for (int start = 0; start < count; start += batch) {

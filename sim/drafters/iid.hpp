@@ -8,8 +8,10 @@
 namespace draftproof::drafters {
 
 struct Iid {
-  static constexpr DrafterInfo info{
-      .name = "iid", .summary = "K independent draws of one proposal", .shared_proposal_iid = true, .one_by_one = true};
+  static constexpr DrafterInfo info{.name = "iid",
+                                    .summary = "K independent draws of one proposal",
+                                    .shared_proposal_iid = true,
+                                    .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -38,8 +38,7 @@ struct PhiloxLanes512 {
   __m512i word0, word1, word2, word3;
 };
 
-DRAFTPROOF_AVX2_PART PhiloxLanes256 philox_start(__m256i trial, std::uint32_t slot,
-                                                                             std::uint32_t purpose) {
+DRAFTPROOF_AVX2_PART PhiloxLanes256 philox_start(__m256i trial, std::uint32_t slot, std::uint32_t purpose) {
   return {trial, _mm256_srli_epi64(trial, 32), _mm256_set1_epi64x(slot), _mm256_set1_epi64x(purpose)};
 }
 DRAFTPROOF_AVX2_PART void philox_round(PhiloxLanes256& x, __m256i key0, __m256i key1) {
@@ -50,20 +49,17 @@ DRAFTPROOF_AVX2_PART void philox_round(PhiloxLanes256& x, __m256i key0, __m256i 
   x.word1 = product1;
   x.word3 = product0;
 }
-DRAFTPROOF_AVX2_PART void philox_store(const PhiloxLanes256& x, std::uint64_t* first,
-                                                                   std::uint64_t* second) {
+DRAFTPROOF_AVX2_PART void philox_store(const PhiloxLanes256& x, std::uint64_t* first, std::uint64_t* second) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(first),
                       _mm256_blend_epi32(x.word0, _mm256_slli_epi64(x.word1, 32), 0xAA));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(second),
                       _mm256_blend_epi32(x.word2, _mm256_slli_epi64(x.word3, 32), 0xAA));
 }
 
-DRAFTPROOF_AVX512_PART PhiloxLanes512 philox_start(__m512i trial, std::uint32_t slot,
-                                                                                std::uint32_t purpose) {
+DRAFTPROOF_AVX512_PART PhiloxLanes512 philox_start(__m512i trial, std::uint32_t slot, std::uint32_t purpose) {
   return {trial, _mm512_srli_epi64(trial, 32), _mm512_set1_epi64(slot), _mm512_set1_epi64(purpose)};
 }
-DRAFTPROOF_AVX512_PART void philox_round(PhiloxLanes512& x, __m512i key0,
-                                                                      __m512i key1) {
+DRAFTPROOF_AVX512_PART void philox_round(PhiloxLanes512& x, __m512i key0, __m512i key1) {
   constexpr int exclusive_or = 0x96;  // of three operands
   const __m512i product0 = _mm512_mul_epu32(x.word0, _mm512_set1_epi32(philox_multiplier0));
   const __m512i product1 = _mm512_mul_epu32(x.word2, _mm512_set1_epi32(philox_multiplier1));
@@ -72,8 +68,7 @@ DRAFTPROOF_AVX512_PART void philox_round(PhiloxLanes512& x, __m512i key0,
   x.word1 = product1;
   x.word3 = product0;
 }
-DRAFTPROOF_AVX512_PART void philox_store(const PhiloxLanes512& x, std::uint64_t* first,
-                                                                      std::uint64_t* second) {
+DRAFTPROOF_AVX512_PART void philox_store(const PhiloxLanes512& x, std::uint64_t* first, std::uint64_t* second) {
   _mm512_storeu_si512(first, _mm512_mask_blend_epi32(0xAAAA, x.word0, _mm512_slli_epi64(x.word1, 32)));
   _mm512_storeu_si512(second, _mm512_mask_blend_epi32(0xAAAA, x.word2, _mm512_slli_epi64(x.word3, 32)));
 }
