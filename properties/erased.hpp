@@ -1,9 +1,16 @@
 // Turns a verifier or drafter type into a subject of the framework, by putting it to work on every interpreter.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
+#include <type_traits>
 #include <utility>
 
 #include <draftproof/properties/subject.hpp>
+#include <draftproof/sim/deferred_draws.hpp>
+#include <draftproof/sim/part_of_drafts.hpp>
+#include <draftproof/sim/philox_batch.hpp>
+#include <draftproof/sim/recalled.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
@@ -29,16 +36,58 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
-    for (int t = 0; t < batch.count; ++t) {
-      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
-      verdicts[t] = verify(verifier_, At<L>(laws_, batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+    if constexpr (lazy) {
+      if (batch.promised > 0) return decide_in_part(batch, verdicts);
     }
+    Recalled<L> recalled(laws_, recurring_);
+    DeferredDraws deferred(verdicts);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(start, Philox::Role::verify);
+      for (int i = 0; i < words.count(); ++i) {
+        const int t = start + i;
+        SourceOfTrial random = source(words, i, t, deferred);
+        verdicts[t] =
+            verify(verifier_, recalled.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+      }
+    }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
   }
 
  private:
+  static constexpr bool lazy = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+
+  void decide_in_part(const TrialBatch& batch, Verdict* verdicts) const {
+    Recalled<L> recalled(laws_, recurring_);
+    DeferredDraws deferred(verdicts);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(start, Philox::Role::verify);
+      for (int i = 0; i < words.count(); ++i) {
+        const int t = start + i;
+        CutSource random(words, i, t, deferred);
+        const PartOfDrafts position(recalled.trial(batch.drafts + t * batch.stride, batch.promised), batch.lengths[t],
+                                    random);
+        verdicts[t] = verify(verifier_, position, plan_, random);
+        if (random.cut()) verdicts[t] = {needs_more_drafts, none_accepted};
+        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+      }
+    }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+  }
+
+  /// A scheme that can be explored never looks at the token of its last draw.
+  using SourceOfTrial = std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
+  static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred) {
+    if constexpr (V::info.cannot.explore.empty())
+      return {words, i, trial, deferred};
+    else
+      return {words, i};
+  }
+
   V verifier_;
   const L& laws_;
   PlanOf<V, L> plan_;
+  Recurring<L> recurring_;
 };
 
 template <class V>
@@ -129,9 +178,18 @@ class DrafterOf final : public AnyDrafter {
  private:
   template <class L>
   static void fill(const L& laws, int drafts, const TrialBatch& batch) {
-    for (int t = 0; t < batch.count; ++t) {
-      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
-      batch.lengths[t] = D{}.draw(laws, drafts, random, batch.drafts + t * batch.stride);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(start, Philox::Role::draft);
+      Token* const out = batch.drafts + start * batch.stride;
+      int* const lengths = batch.lengths + start;
+      if constexpr (requires { D{}.draw_together(laws, drafts, words, out, batch.stride, lengths); }) {
+        D{}.draw_together(laws, drafts, words, out, batch.stride, lengths);
+      } else {
+        for (int t = 0; t < words.count(); ++t) {
+          PhiloxBatch::Source random(words, t);
+          lengths[t] = D{}.draw(laws, drafts, random, out + t * batch.stride);
+        }
+      }
     }
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <stdexcept>
 #include <string>
 
@@ -19,12 +20,30 @@ int widest_support(std::span<const std::vector<double>> rows) {
   return static_cast<int>(widest);
 }
 
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
+  return verifier.info().in_turn && verifier.info().claims.flag_is_membership && drafter.info().one_by_one;
+}
+
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
+  if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
+  // Whatever the drafts are, q has mass outside the first drafts - 1 of them if it has outside the greatest so many.
+  Token greatest[max_drafts];
+  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.top(j);
+  return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
+}
+
 template <class L>
 Simulator<L>::Simulator(const Simulation& what, const L& laws)
     : what_{what}, laws_{laws}, decider_{what.verifier.simulate_on(laws, what.drafts)} {
   if (!decider_)
     throw std::invalid_argument(std::string(what.verifier.info().name) +
                                 " cannot be simulated: " + std::string(what.verifier.info().cannot.simulate));
+  if (!what.lazy) return;
+  bool offered = false;
+  if constexpr (std::same_as<L, RatioTable>) offered = can_be_lazy(what.verifier, what.drafter, laws, what.drafts);
+  if (!offered)
+    throw std::invalid_argument(std::string(what.verifier.info().name) + " on " +
+                                std::string(what.drafter.info().name) + " needs all its drafts");
 }
 
 template <class L>
@@ -36,6 +55,7 @@ Tally Simulator<L>::empty() const {
 
 template <class L>
 void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) const {
+  if (what_.lazy) return run_lazily(first, count, tally);
   constexpr int batch_trials = 128;  // drafts and verdicts of a batch stay in the first-level cache
   Token drafts[batch_trials * max_drafts];
   int lengths[batch_trials];
@@ -45,7 +65,37 @@ void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) c
     const TrialBatch batch{what_.seed, what_.first + first + done, trials, what_.drafts, drafts, lengths};
     what_.drafter.draw(laws_, what_.drafts, batch);
     decider_->decide(batch, verdicts);
-    for (int t = 0; t < trials; ++t) tally.add(verdicts[t], drafts + t * what_.drafts, lengths[t]);
+    tally.add(verdicts, drafts, lengths, what_.drafts, trials);
+  }
+}
+
+template <class L>
+void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& tally) const {
+  constexpr int batch_trials = 512;  // a fifth of them should still fill registers
+  constexpr int at_first = 4;
+  Token drafts[batch_trials * max_drafts];
+  int lengths[batch_trials];
+  Verdict verdicts[batch_trials];
+  std::uint64_t trials[batch_trials];
+  for (std::uint64_t done = 0; done < count; done += batch_trials) {
+    int left = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
+    for (int t = 0; t < left; ++t) trials[t] = what_.first + first + done + static_cast<std::uint64_t>(t);
+    for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
+      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts};
+      what_.drafter.draw(laws_, at_hand, batch);
+      decider_->decide(batch, verdicts);
+      // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
+      int still = 0, done_now = 0, decided[batch_trials];
+      for (int t = 0; t < left; ++t) {
+        const bool wants = verdicts[t].token == needs_more_drafts;
+        trials[still] = trials[t];
+        still += wants;
+        decided[done_now] = t;
+        done_now += !wants;
+      }
+      tally.add(verdicts, drafts, lengths, at_hand, decided, done_now);
+      left = still;
+    }
   }
 }
 

@@ -16,13 +16,20 @@ struct Simulation {
   std::uint64_t seed;
   std::uint64_t first = 0;  ///< address of the first trial: different positions use different trials of a seed
   bool histogram = false;
+  bool lazy = false;  ///< drafts after the accepted one are not drawn: the same verdicts for less
 };
+
+/// Whether drafts may be drawn as they are tested: the verifier decides on them in turn and emits no draft unflagged,
+/// so neither verdict nor membership asks for the others; the drafter draws one after the other.
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter);
+/// And q has a token for every draft, so that all agree on how many there are before they are drawn.
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts);
 
 /// The verifier prepared for `laws`, which must outlive it. Shared between threads.
 template <class L>
 class Simulator {
  public:
-  /// Throws std::invalid_argument if the verifier cannot be simulated on these laws.
+  /// Throws std::invalid_argument if the verifier cannot be simulated on these laws, or not lazily.
   Simulator(const Simulation& what, const L& laws);
 
   /// A tally that counts nothing yet.
@@ -31,6 +38,8 @@ class Simulator {
   void run(std::uint64_t first, std::uint64_t count, Tally& tally) const;
 
  private:
+  void run_lazily(std::uint64_t first, std::uint64_t count, Tally& tally) const;
+
   Simulation what_;
   const L& laws_;
   DeciderPtr<L, Philox> decider_;

@@ -2,6 +2,7 @@
 // Each can be set to work on any model of the laws with any source of randomness listed here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,7 +12,7 @@
 #include <draftproof/sim/explorer.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/philox_batch.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/rows.hpp>
 #include <draftproof/sim/scripted.hpp>
@@ -25,7 +26,21 @@ struct TrialBatch {
   int stride;
   Token* drafts;
   int* lengths;  ///< drafts at hand in each trial, at most stride
+  /// The trials where they are not those from `first` on.
+  const std::uint64_t* trials = nullptr;
+  /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at
+  /// another gets the verdict `needs_more_drafts`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
+  int promised = 0;
+
+  PhiloxBatch words(int start, Philox::Role role) const {
+    const int size = std::min(PhiloxBatch::most, count - start);
+    if (trials != nullptr) return {seed, trials + start, size, role};
+    return {seed, first + static_cast<std::uint64_t>(start), size, role};
+  }
 };
+
+/// Token of the verdict on a trial that wanted drafts that were not there yet.
+inline constexpr Token needs_more_drafts = -3;
 
 /// A verifier prepared for laws and a number of drafts. Refers to the laws; safe to share between threads where the
 /// laws are.

@@ -1,4 +1,5 @@
-// Walker's alias method in Vose's construction, in integers: one word in, one token out, two cache lines at most.
+// Walker's alias method in Vose's construction, in integers: one word in, one token out, one cache line all but
+// always.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include <draftproof/sim/quantised_row.hpp>
 #include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/wide/alias_draws.hpp>
 
 namespace draftproof {
 
@@ -15,7 +17,7 @@ namespace draftproof {
 /// V 2^-64 in total variation.
 class AliasTable {
  public:
-  explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()) {
+  explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()), rest_(mass.size()) {
     const std::uint64_t size = mass.size();
     __extension__ using Wide = unsigned __int128;
     std::vector<Wide> left(size);  // mass times V; a cell holds row_total
@@ -27,28 +29,43 @@ class AliasTable {
     while (!small.empty() && !large.empty()) {
       const std::uint32_t x = small.back(), donor = large.back();
       small.pop_back();
-      cells_[x] = {static_cast<std::uint64_t>(left[x]) << 2, static_cast<Token>(donor)};
+      set(x, static_cast<std::uint64_t>(left[x]) << 2, donor);
       left[donor] -= row_total - static_cast<std::uint64_t>(left[x]);
       if (left[donor] < row_total) {
         large.pop_back();
         small.push_back(donor);
       }
     }
-    for (const std::uint32_t x : large) cells_[x] = {0, static_cast<Token>(x)};  // full: both sides are x
+    for (const std::uint32_t x : large) set(x, 0, x);  // full: both sides are x
   }
 
   Token draw(std::uint64_t word) const {
-    const std::uint64_t cell = scale(word, cells_.size());
+    const std::uint64_t at = scale(word, cells_.size());
     const std::uint64_t within = word * cells_.size();  // the fraction of the cell, in 2^-64
-    return within < cells_[cell].own ? static_cast<Token>(cell) : cells_[cell].other;
+    const std::uint64_t cell = cells_[at], place = within >> 32, share = cell >> 32;
+    const bool own = place == share ? static_cast<std::uint32_t>(within) < rest_[at] : place < share;
+    return static_cast<Token>(own ? at : cell & 0xffffffffu);
+  }
+
+  /// The same for many words, tokens `stride` apart.
+  void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
+    const int count = static_cast<int>(words.size());
+    if (wide::alias_draws(wide::in_use(), cells_.data(), static_cast<std::uint32_t>(cells_.size()), words.data(),
+                          count, out, stride)) [[unlikely]]
+      for (int t = 0; t < count; ++t)
+        if (out[t * stride] < 0) out[t * stride] = draw(words[static_cast<std::size_t>(t)]);
   }
 
  private:
-  struct Cell {
-    std::uint64_t own = 0;  ///< share of the cell's own token, in 2^-64
-    Token other = no_token;
-  };
-  std::vector<Cell> cells_;
+  /// `own` is the share of the cell's own token, in 2^-64: its upper half goes beside the other token, its lower half
+  /// where only a tie looks.
+  void set(std::uint32_t x, std::uint64_t own, std::uint32_t other) {
+    cells_[x] = (own >> 32 << 32) | other;
+    rest_[x] = static_cast<std::uint32_t>(own);
+  }
+
+  std::vector<std::uint64_t> cells_;
+  std::vector<std::uint32_t> rest_;
 };
 
 /// Weights given once and drawn many times: not normalised, non-negative.

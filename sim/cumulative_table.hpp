@@ -50,15 +50,36 @@ class CumulativeTable {
     return find(at);
   }
 
- private:
-  static std::size_t index(Token x) { return static_cast<std::size_t>(x); }
+  /// The words of a token: those from `at` to at + mass, in units of 2^-62.
+  struct Interval {
+    std::uint64_t at, mass;
+  };
+  Interval interval(Token x) const { return {below_[index(x)], mass(x)}; }
 
-  /// The token whose interval [below, below + mass) holds `at`. The guide narrows it, bisection bounds the rest.
+  /// The token whose interval holds `at` < row_total. The guide narrows it, bisection bounds the rest.
   Token find(std::uint64_t at) const {
     const std::size_t cell = at >> shift_;
-    const auto first = below_.begin() + guide_[cell] + 1, last = below_.begin() + guide_[cell + 1] + 1;
-    return static_cast<Token>(std::upper_bound(first, last, at) - below_.begin() - 1);
+    std::size_t first = guide_[cell] + 1, left = guide_[cell + 1] + 1 - first;
+    // By selections: which half holds `at` is as good as random, and a branch on it would be mispredicted.
+    while (left > 0) {
+      const std::size_t half = left / 2;
+      const std::size_t beyond = std::size_t{0} - static_cast<std::size_t>(below_[first + half] <= at);
+      first += (half + 1) & beyond;
+      left = half ^ ((half ^ (left - half - 1)) & beyond);
+    }
+    return static_cast<Token>(first - 1);
   }
+
+  /// What `find` reads first, and what it reads then; what `interval` reads. Inlined, or g++ takes them for functions
+  /// without effect.
+  [[gnu::always_inline]] void prefetch_guide(std::uint64_t at) const { __builtin_prefetch(&guide_[at >> shift_]); }
+  [[gnu::always_inline]] void prefetch_sums(std::uint64_t at) const {
+    __builtin_prefetch(&below_[guide_[at >> shift_] + 1]);
+  }
+  [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&below_[index(x)]); }
+
+ private:
+  static std::size_t index(Token x) { return static_cast<std::size_t>(x); }
 
   std::vector<std::uint64_t> below_;
   std::vector<std::uint32_t> guide_;

@@ -89,6 +89,7 @@ struct DrafterInfo {
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
+  bool one_by_one = false;           ///< the first drafts of more are the drafts of fewer, drawn from the same words
   /// For a drafter that reads shared noise: the law its drafts have for whoever does not. Walks take that law's
   /// drafter in its place, the type `Law` of the file; noise cannot be walked.
   std::string_view noise_form_of{};

@@ -27,9 +27,15 @@ class RatioGuide {
   /// Number of entries of `descending` greater than b; b >= 0.
   std::size_t reach(std::span<const double> descending, double b) const {
     const std::size_t cell = cell_of(b);
-    const auto first = descending.begin() + start_[cell];
-    const auto last = cell == 0 ? descending.end() : descending.begin() + start_[cell - 1];
-    return static_cast<std::size_t>(std::lower_bound(first, last, b, std::greater<double>{}) - descending.begin());
+    std::size_t first = start_[cell], left = (cell == 0 ? descending.size() : start_[cell - 1]) - first;
+    // By selections: which half holds b is as good as random, and a branch on it would be mispredicted.
+    while (left > 0) {
+      const std::size_t half = left / 2;
+      const std::size_t beyond = std::size_t{0} - static_cast<std::size_t>(descending[first + half] > b);
+      first += (half + 1) & beyond;
+      left = half ^ ((half ^ (left - half - 1)) & beyond);
+    }
+    return first;
   }
 
  private:

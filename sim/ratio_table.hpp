@@ -22,10 +22,12 @@
 
 #include <draftproof/sim/alias_table.hpp>
 #include <draftproof/sim/cumulative_table.hpp>
+#include <draftproof/sim/draws_without.hpp>
 #include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/sim/keyed_token.hpp>
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/ratio_guide.hpp>
+#include <draftproof/sim/ratio_residual.hpp>
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/served_weights.hpp>
 #include <draftproof/sim/tabled_weights.hpp>
@@ -90,15 +92,33 @@ class RatioTable {
     return {above(j, b), prefix_[j].proposal};
   }
 
-  auto residual(double b) const {
-    return ResidualWeights{*this, b, std::numeric_limits<double>::infinity(), reach(b)};
+  using Residual = RatioResidual<RatioTable>;
+  Residual residual(double b) const { return residual(b, reach(b)); }
+  Residual clipped(double b, double knee) const {
+    return {*this, b, knee, order_.size(), std::isinf(knee) ? order_.size() : reach(knee)};
   }
-  auto clipped(double b, double knee) const { return ResidualWeights{*this, b, knee, order_.size()}; }
+
+  /// The same for a caller who knows reach(b).
+  double residual_mass(double b, std::size_t reached) const { return above(reached, b); }
+  Residual residual(double b, std::size_t reached) const {
+    return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
+  }
+  /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
+  double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
+
+  /// What a test of x will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
 
   auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
   auto row_without(int k, const Token* seen, int n) const { return ProposalWeights{*this, row_of(k), seen, n}; }
   double mass_without(int k, const Token* seen, int n) const {
     return probability(cumulatives_[row_of(k)].mass_without(seen, n));
+  }
+
+  /// Drafts of q_k without replacement, of every trial of a batch (draws_without.hpp).
+  void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
+    DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
+    draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
   }
 
   template <class F>
@@ -175,63 +195,6 @@ class RatioTable {
     std::size_t skipped_;  ///< tokens with q = 0
   };
 
-  /// p - b q on the first tokens of the order, p (1 - b / knee) from the first token with p <= knee q on.
-  class ResidualWeights {
-   public:
-    ResidualWeights(const RatioTable& table, double b, double knee, std::size_t count)
-        : table_{table},
-          b_{b},
-          knee_{knee},
-          count_{count},
-          bend_{std::min(count, std::isinf(knee) ? count : table.reach(knee))},
-          tail_{1 - b / knee} {}
-
-    Token draw(std::uint64_t word) const {
-      const double total = up_to(count_);
-      if (!(total > 0)) return no_token;
-      const double threshold = unit_interval(word) * total;
-      std::size_t low = 0, high = count_ - 1;  // the answer lies in [low, high]
-      while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (up_to(middle + 1) > threshold)
-          high = middle;
-        else
-          low = middle + 1;
-      }
-      return table_.order_[low];
-    }
-    double weight(Token x) const {
-      const double p = table_.target(x), q = table_.proposal(x);
-      return std::max(bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_, 0.0);
-    }
-    double total() const { return up_to(count_); }
-    template <class Visit>
-    void for_each(Visit visit) const {
-      for (std::size_t j = 0; j < count_; ++j) {
-        const Token x = table_.order_[j];
-        const double weight = j < bend_ ? table_.target(x) - b_ * table_.proposal(x) : table_.target(x) * tail_;
-        if (weight > 0) visit(x, weight);
-      }
-    }
-    template <class Visit>
-    void for_each_served(Visit visit) const {
-      if (const double total = up_to(count_); total > 0)
-        serve_bisection(
-            0, count_ - 1, 0, total, [this](std::size_t j) { return up_to(j + 1); },
-            [&](std::size_t j, double share) { visit(table_.order_[j], share); });
-    }
-
-   private:
-    double up_to(std::size_t j) const {
-      if (j <= bend_) return table_.above(j, b_);
-      return table_.above(bend_, b_) + (table_.prefix_[j].target - table_.prefix_[bend_].target) * tail_;
-    }
-    const RatioTable& table_;
-    double b_, knee_;
-    std::size_t count_, bend_;
-    double tail_;
-  };
-
   class ProposalWeights {
    public:
     ProposalWeights(const RatioTable& table, std::size_t row, const Token* seen, int n)
@@ -239,6 +202,11 @@ class RatioTable {
 
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
+    }
+    /// Of a whole row: a token for each of many words, `stride` apart, on its way to being tested.
+    void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
+      table_.aliases_[row_].draw(words, out, stride);
+      for (std::size_t t = 0; t < words.size(); ++t) table_.prefetch(out[t * index(stride)]);
     }
     double weight(Token x) const { return among(x, seen_, n_) ? 0 : table_.proposal(x, static_cast<int>(row_)); }
     double total() const { return table_.mass_without(static_cast<int>(row_), seen_, n_); }
@@ -257,7 +225,6 @@ class RatioTable {
 
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
-  double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
   void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
     std::vector<KeyedToken> keyed;

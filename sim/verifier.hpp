@@ -11,6 +11,8 @@
 //     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)      that tuples begin so
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include <draftproof/sim/info.hpp>
@@ -18,6 +20,14 @@
 #include <draftproof/sim/random_source.hpp>
 
 namespace draftproof {
+
+/// Laws that draw one token for each of many words at a time. A drafter may offer
+///     void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const
+/// for them: what draw makes of each trial of a batch of words, tuples `stride` apart.
+template <class L>
+concept DrawsTogether = requires(const L& laws, std::span<const std::uint64_t> words, Token* out) {
+  laws.row(0).draw(words, out, 1);
+};
 
 /// The plan of a verifier that prepares nothing.
 struct NoPlan {};

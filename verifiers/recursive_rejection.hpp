@@ -22,7 +22,8 @@ struct RecursiveRejection {
                              .claims = {.accepts_equal_laws = true,
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
-                                        .more_drafts_never_hurt = true}};
+                                        .more_drafts_never_hurt = true},
+                             .in_turn = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -19,7 +19,8 @@ struct SingleDraft {
       .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
       .drafts = DraftLaws{"iid"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .in_turn = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -26,6 +26,7 @@ struct Simulate {
   std::size_t position = 0;
   TrialBudget budget{.trials = 10'000'000};
   std::uint64_t estimate = 0;
+  bool lazy = false;
   double confidence = 0.95;
 
   void declare(CLI::App& app) {
@@ -44,6 +45,7 @@ struct Simulate {
     app.add_option("--estimate", estimate,
                    "acceptance also from so many draft tuples, walked one by one: far more precise (65536)")
         ->check(CLI::Range(16.0, 1e9));
+    app.add_flag("--lazy", lazy, "draw a draft only once those before it are refused: the same verdicts for less");
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))
@@ -72,7 +74,12 @@ struct Simulate {
     }
 
     const RatioTable table(pair.target, pair.proposals);
-    const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true};
+    if (lazy && !(ground == Ground::table && can_be_lazy(verifier, drafter, table, drafts)))
+      throw InputError({.file = "--lazy",
+                        .found = verifier_name + " on " + std::string(drafter.info().name),
+                        .wanted = "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
+                                  "drawn one by one from a proposal with a token for each"});
+    const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
     Tally tally;

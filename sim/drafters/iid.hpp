@@ -8,13 +8,23 @@
 namespace draftproof::drafters {
 
 struct Iid {
-  static constexpr DrafterInfo info{
-      .name = "iid", .summary = "K independent draws of one proposal", .shared_proposal_iid = true};
+  static constexpr DrafterInfo info{.name = "iid",
+                                    .summary = "K independent draws of one proposal",
+                                    .shared_proposal_iid = true,
+                                    .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(0));
     return drafts;
+  }
+
+  /// The same for the trials of a batch of words.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    for (int k = 0; k < drafts; ++k)
+      laws.row(0).draw(words.words(Purpose::pick, static_cast<std::uint32_t>(k)), out + k, stride);
+    for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
   }
 
   /// Declared probability that the tuple begins with these `count` tokens.

@@ -12,7 +12,8 @@ namespace draftproof::drafters {
 
 struct WithoutReplacement {
   static constexpr DrafterInfo info{.name = "without_replacement",
-                                    .summary = "draws of q without replacement; ends early when q runs out"};
+                                    .summary = "draws of q without replacement; ends early when q runs out",
+                                    .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
@@ -21,6 +22,17 @@ struct WithoutReplacement {
       out[k] = random.pick(laws.row_without(0, out, k));
     }
     return drafts;
+  }
+
+  /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    bool complete[Words::most];
+    laws.draw_without(0, drafts, words, out, stride, complete);
+    for (int t = 0; t < words.count(); ++t) {
+      typename Words::Source random(words, t);
+      lengths[t] = complete[t] ? drafts : draw(laws, drafts, random, out + t * stride);
+    }
   }
 
   /// Declared probability that the tuple begins with these `count` tokens.

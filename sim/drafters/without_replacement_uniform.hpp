@@ -14,7 +14,8 @@ struct WithoutReplacementUniform {
   static constexpr DrafterInfo info{
       .name = "without_replacement_uniform",
       .summary = "draws of q without replacement; uniform over the rest when q runs out",
-      .needs_k_tokens = true};
+      .needs_k_tokens = true,
+      .one_by_one = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
@@ -22,6 +23,17 @@ struct WithoutReplacementUniform {
       out[k] = laws.mass_without(0, out, k) > laws.zero() ? random.pick(laws.row_without(0, out, k))
                                                           : random.pick(UniformOutside{laws.vocabulary(), out, k});
     return drafts;
+  }
+
+  /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    bool complete[Words::most];
+    laws.draw_without(0, drafts, words, out, stride, complete);
+    for (int t = 0; t < words.count(); ++t) {
+      typename Words::Source random(words, t);
+      lengths[t] = complete[t] ? drafts : draw(laws, drafts, random, out + t * stride);
+    }
   }
 
   /// Declared probability that the tuple begins with these `count` tokens.

@@ -66,5 +66,47 @@ TEST(AliasTable, NeverDrawsAZeroToken) {
   }
 }
 
+/// Words at which something changes: where cells begin and where a cell's own share ends, and their neighbours.
+std::vector<std::uint64_t> edge_words(const AliasTable& table, std::size_t size) {
+  std::vector<std::uint64_t> words = examples::some_words(8, 500);
+  for (std::size_t cell = 0; cell < std::min<std::size_t>(size, 64); ++cell) {
+    const Wide first = ((static_cast<Wide>(cell) << 64) + size - 1) / size,
+               end = ((static_cast<Wide>(cell + 1) << 64) + size - 1) / size;
+    const Token own = table.draw(static_cast<std::uint64_t>(first));
+    Wide low = first, high = end;
+    while (high - low > 1) {
+      const Wide middle = low + (high - low) / 2;
+      (table.draw(static_cast<std::uint64_t>(middle)) == own ? low : high) = middle;
+    }
+    for (const Wide word : {first, low - 1, low, high, high + 1, end - 1})
+      words.push_back(static_cast<std::uint64_t>(word));
+  }
+  return words;
+}
+
+// At the end of an own share the upper halves of place and share are equal: the tie that only the whole share
+// decides.
+TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
+  for (const auto& row : examples::awkward_rows()) {
+    const AliasTable table(quantise(row));
+    const auto words = edge_words(table, row.size());
+    for (const wide::Width width : wide::widths) {
+      if (width > wide::widest()) continue;
+      const wide::Using use(width);
+      for (const int stride : {1, 3})
+        for (const std::size_t left_out : {0u, 1u, 5u}) {
+          const std::size_t count = words.size() - left_out;
+          std::vector<Token> tokens(count * static_cast<std::size_t>(stride), -7);
+          table.draw(std::span(words).first(count), tokens.data(), stride);
+          for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const bool drawn = i % static_cast<std::size_t>(stride) == 0;
+            const Token wanted = drawn ? table.draw(words[i / static_cast<std::size_t>(stride)]) : -7;
+            ASSERT_EQ(tokens[i], wanted) << wide::name_of(width) << " of " << row.size() << " tokens";
+          }
+        }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace draftproof

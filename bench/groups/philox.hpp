@@ -1,0 +1,44 @@
+// philox/scalar, philox/avx2, philox/avx512: random words in bulk, a block of two 64-bit words an item, at every
+// width of registers the processor has. The scalar form is one block after the other, as a trial alone draws them.
+#pragma once
+
+#include <array>
+#include <numeric>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include <draftproof/bench/goal.hpp>
+#include <draftproof/sim/wide/philox_fill.hpp>
+
+namespace draftproof::benchmarks {
+
+struct Philox {
+  static void run(benchmark::State& state, wide::Width width) {
+    constexpr int trials = 1024;
+    std::array<std::uint64_t, trials> trial, first, second;
+    std::iota(trial.begin(), trial.end(), std::uint64_t{0});
+    std::uint32_t slot = 0;
+    for (auto _ : state) {
+      wide::philox_fill(width, 1, trial.data(), trials, slot++, 2, first.data(), second.data());
+      benchmark::DoNotOptimize(first.data());
+      benchmark::DoNotOptimize(second.data());
+      benchmark::ClobberMemory();
+    }
+    state.SetItemsProcessed(state.iterations() * trials);
+  }
+
+  static void add() {
+    for (const wide::Width width : wide::widths) {
+      if (width > wide::widest()) continue;
+      benchmark::RegisterBenchmark(("philox/" + std::string(wide::name_of(width))).c_str(),
+                                   [width](auto& state) { run(state, width); });
+    }
+    found_goals().push_back({"random words with AVX2, against one block after the other", "philox/scalar",
+                             "philox/avx2", Goal::Sense::at_least, 1.3});
+    found_goals().push_back({"random words with AVX-512, against one block after the other", "philox/scalar",
+                             "philox/avx512", Goal::Sense::at_least, 2});
+  }
+};
+
+}  // namespace draftproof::benchmarks
