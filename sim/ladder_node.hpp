@@ -31,7 +31,7 @@ class LadderNode {
       : active_{std::move(active)},
         rungs_{laws.rungs()},
         plan_{plan_ladder(laws, rungs_, MixedCoverage<Scalar>(active_))},
-        levels_{plan_.level} {
+        levels_{plan_, decltype(rungs_)::single_tokens} {
     // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
     // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))

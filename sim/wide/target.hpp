@@ -1,0 +1,30 @@
+// Code for wider registers than a build asks for: functions carry the instructions they use as an attribute, so that
+// no compiler flag is needed and a program runs on every processor of its family.
+//
+//   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
+//   DRAFTPROOF_AVX2        a function of 256-bit registers; called only where width.hpp says so
+//   DRAFTPROOF_AVX512      the same of 512-bit registers
+//   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
+//
+// A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
+// do not inherit the attribute, so pieces are member functions.
+#pragma once
+
+#if defined(__x86_64__) && !defined(__CUDACC__)
+#define DRAFTPROOF_WIDE 1
+// g++ 12 takes the deliberately undefined operands inside its own intrinsics for mistakes (GCC bug 105593).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#define DRAFTPROOF_AVX2 [[gnu::target("avx2,fma")]]
+#define DRAFTPROOF_AVX2_PART [[gnu::target("avx2,fma"), gnu::always_inline]] inline
+#define DRAFTPROOF_AVX512 [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")]]
+#define DRAFTPROOF_AVX512_PART \
+  [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw"), gnu::always_inline]] inline
+#else
+#define DRAFTPROOF_WIDE 0
+#endif
