@@ -30,6 +30,15 @@ struct LadderPlan {
   Scalar acceptance{0};       ///< of the best verifier that keeps to these rungs
 };
 
+/// A concave G <= f with the same ends, at the corners that stand at first.
+template <class Scalar>
+struct LadderGoal {
+  std::vector<int> corner;    ///< rungs above it; from 0 to n
+  std::vector<Scalar> s;      ///< their q-mass, strictly rising
+  std::vector<char> on_f;     ///< from this corner to the next G is the chord of f
+  std::vector<Scalar> slope;  ///< of G from this corner to the next, where that is not so
+};
+
 namespace detail {
 
 /// Levels are compared with uniforms on the 53-bit grid: rounding them down to it makes both sides exact.
@@ -86,44 +95,37 @@ class Departures {
 template <class Scalar, class Coverage>
 class LadderSweep {
  public:
-  /// `kept` lists the corners that stand at first, from 0 to n; s_i strictly rises along them. `slope(a, b)` is that
-  /// of G between neighbours, `touches(i)` says that G_i = f(s_i).
-  template <class Slope, class Touches>
-  LadderSweep(const std::vector<int>& kept, const std::vector<Scalar>& s, const Coverage& coverage, Slope slope,
-              Touches touches)
-      : coverage_{coverage}, kept_{kept}, breaks_(kept.size()) {
+  LadderSweep(const LadderGoal<Scalar>& goal, const Coverage& coverage)
+      : coverage_{coverage}, goal_{goal}, breaks_(goal.corner.size()) {
     const int n = last();
-    segments_.reserve(2 * kept.size());
-    departures_.reserve(kept.size());
+    segments_.reserve(2 * breaks_.size());
+    departures_.reserve(breaks_.size());
     for (int j = 0; j <= n; ++j) {
       Break& b = breaks_[at(j)];
-      b.missed = Scalar{1} - s[at(kept_[at(j)])];
-      b.below = s[at(kept_[at(j)])];
+      b.below = goal.s[at(j)];
+      b.missed = Scalar{1} - b.below;
       b.left = j - 1;
       b.right = j + 1;
       b.segment = j;  // the one that starts here
     }
     for (int j = 0; j < n; ++j) segments_.push_back({-1, Scalar{0}, chord(j, j + 1), Scalar{0}});
-    if (n < 2) return;
-    Scalar before = slope(kept_[0], kept_[1]);
     for (int j = 1; j < n; ++j) {
       Break& b = breaks_[at(j)];
-      const Scalar after = slope(kept_[at(j)], kept_[at(j + 1)]);
       b.rate = kink(b);
-      const bool spent_with_f = touches(kept_[at(j - 1)]) && touches(kept_[at(j)]) && touches(kept_[at(j + 1)]);
-      b.kink = spent_with_f ? b.rate : Scalar(before - after);
+      const bool spent_with_f = goal.on_f[at(j - 1)] && goal.on_f[at(j)];
+      b.kink = spent_with_f ? b.rate : Scalar(slope(j - 1) - slope(j));
       if (b.kink < Scalar{0}) b.kink = Scalar{0};  // rounding only: G is concave
       schedule(b);
-      before = after;
     }
-    for (int j = 1; j < n; ++j) consider(j);
+    for (int j = 1; j < n; ++j)
+      if (candidate(j)) departures_.push({breaks_[at(j)].time, j});
   }
 
   /// `rungs`: how many there are between the first corner and the last.
   void run(LadderPlan<Scalar>& plan, int rungs) {
     const int n = last();
     plan.level.assign(at(std::max(rungs, 1)), Scalar{0});
-    for (int j = 1; j < n; ++j) plan.level[at(kept_[at(j)])] = Scalar{1};
+    for (int j = 1; j < n; ++j) plan.level[at(goal_.corner[at(j)])] = Scalar{1};
     while (!departures_.empty()) {
       const auto event = departures_.top();
       Break& b = breaks_[at(event.index)];
@@ -131,7 +133,7 @@ class LadderSweep {
         departures_.pop();
         continue;
       }
-      const int i = kept_[at(event.index)];
+      const int i = goal_.corner[at(event.index)];
       plan.level[at(i)] = event.time;
       if (event.time > Scalar{0}) plan.leaving.push_back(i);
       leave(b, event.time);
@@ -144,7 +146,7 @@ class LadderSweep {
     plan.slope.clear();
     plan.slope.reserve(at(rungs));
     for (int j = 0; j < n; ++j)
-      plan.slope.insert(plan.slope.end(), at(kept_[at(j + 1)] - kept_[at(j)]), segments_[at(j)].share);
+      plan.slope.insert(plan.slope.end(), at(goal_.corner[at(j + 1)] - goal_.corner[at(j)]), segments_[at(j)].share);
   }
 
  private:
@@ -160,7 +162,9 @@ class LadderSweep {
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  int last() const { return static_cast<int>(kept_.size()) - 1; }
+  int last() const { return static_cast<int>(goal_.corner.size()) - 1; }
+  /// Of G right of break j, as it is given.
+  const Scalar& slope(int j) const { return goal_.on_f[at(j)] ? segments_[at(j)].chord : goal_.slope[at(j)]; }
 
   /// Slope of f between two breaks.
   Scalar chord(int a, int b) const { return coverage_.chord(breaks_[at(a)].missed, breaks_[at(b)].missed); }
@@ -182,9 +186,6 @@ class LadderSweep {
   bool candidate(int j) const {
     const Break& b = breaks_[at(j)];
     return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
-  }
-  void consider(int j) {
-    if (candidate(j)) departures_.push({breaks_[at(j)].time, j});
   }
 
   /// Ends the segment right of a break at `time`.
@@ -225,7 +226,7 @@ class LadderSweep {
   }
 
   const Coverage& coverage_;
-  const std::vector<int>& kept_;
+  const LadderGoal<Scalar>& goal_;
   std::vector<Break> breaks_;
   std::vector<Segment> segments_;
   Departures<Scalar> departures_;

@@ -65,10 +65,9 @@ class TokenRungs {
 class BucketRungs {
  public:
   static constexpr bool single_tokens = false;
-  /// Rungs may be joined (ladder_plan.hpp), at this q-mass times difference in p / q at most where that costs
-  /// acceptance. Chosen by measurement, docs/ladder.md.
-  static bool joins() { return true; }
-  static double spread() { return 0x1p-16; }
+  /// Rungs may be joined (ladder_goal.hpp) at this q-mass times difference in p / q in any case. Chosen by
+  /// measurement, docs/ladder.md.
+  static constexpr double least_spread = 0x1p-16;
 
   /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
@@ -76,6 +75,7 @@ class BucketRungs {
 
   explicit BucketRungs(const wide::RatioMasses& masses) : rung_(RatioBuckets::count) {
     for (auto* row : {&target_, &proposal_, &ratio_}) row->reserve(RatioBuckets::count + 1);
+    bucket_.reserve(RatioBuckets::count);
     // Buckets come in the order of the ratios of their tokens, hence of their masses.
     Fixed target = masses.of(RatioBuckets::outside).target, proposal = 0;
     target_.push_back(from_fixed(target));
@@ -87,6 +87,7 @@ class BucketRungs {
       target_.push_back(from_fixed(target += mass.target));
       proposal_.push_back(from_fixed(proposal += mass.proposal));
       ratio_.push_back(static_cast<double>(mass.target) / static_cast<double>(mass.proposal));
+      bucket_.push_back(static_cast<int>(bucket));
     }
     for (int& rung : rung_) rung = std::min(rung, size() - 1);
     target_.back() = proposal_.back() = 1;  // the truncation of V terms, below V 2^-60, goes to the last rung
@@ -97,11 +98,14 @@ class BucketRungs {
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   /// p / q of each rung, from its own masses.
   const std::vector<double>& ratios() const { return ratio_; }
+  /// Bounds of p / q in the tokens of a rung.
+  double highest(int i) const { return RatioBuckets::end(bucket_[static_cast<std::size_t>(i)]); }
+  double lowest(int i) const { return RatioBuckets::begin(bucket_[static_cast<std::size_t>(i)]); }
   int of(double target, double proposal) const { return of_bucket(RatioBuckets::of(target, proposal)); }
   int of_bucket(std::size_t bucket) const { return rung_[bucket]; }
 
  private:
-  std::vector<int> rung_;
+  std::vector<int> rung_, bucket_;
   std::vector<double> target_, proposal_, ratio_;
 };
 
