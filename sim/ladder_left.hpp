@@ -16,8 +16,7 @@
 #include <vector>
 
 #include <draftproof/sim/fixed_point.hpp>
-#include <draftproof/sim/wide/block_sums.hpp>
-#include <draftproof/sim/wide/left_term.hpp>
+#include <draftproof/sim/wide/left_sums.hpp>
 
 namespace draftproof {
 
@@ -75,7 +74,13 @@ class LadderLeft {
     if (!partial_.empty()) return total_;
     fill();
     partial_.resize((target_.size() + wide::block - 1) / wide::block);
-    return total_ = wide::sums(term(), target_.size(), partial_.data());
+    // Tokens of the lowest buckets leave nothing: c p <= c end(bucket) q <= slope q.
+    int bucket = 0;
+    while (bucket < RatioBuckets::count - 1 &&
+           scale_ * RatioBuckets::end(bucket) <= by_bucket_[static_cast<std::size_t>(bucket)] * (1 - 0x1p-50))
+      ++bucket;
+    return total_ = wide::left_sums(term(), target_.size(), static_cast<float>(RatioBuckets::begin(bucket)),
+                                    partial_.data());
   }
 
   Row target_, proposal_;
