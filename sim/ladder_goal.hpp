@@ -67,7 +67,8 @@ std::vector<int> standing_corners(const Rungs& rungs, const LadderBounds<Scalar>
     if constexpr (requires { rungs.highest(0); }) {
       // May break i be passed over, so that its rung joins those from `a` on?
       const Scalar width = at.s[i + 1] - at.s[a];
-      if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
+      if (!rungs.joins()) {
+      } else if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
         const Scalar rise = at.covered[i + 1] - at.covered[a];
         const bool harmless = i < at.peak ? !(ratio[i] * width < rise) : !(rise < ratio[a] * width);
         if (i != at.peak && harmless) continue;
@@ -154,7 +155,8 @@ LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& a
     else
       goal.slope.push_back(Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
   }
-  if constexpr (requires { rungs.highest(0); }) serve_whole_buckets(rungs, at, goal);
+  if constexpr (requires { rungs.highest(0); })
+    if (rungs.joins()) serve_whole_buckets(rungs, at, goal);
   return goal;
 }
 
