@@ -1,10 +1,13 @@
 // The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
 // its proposal. Cost: O(1) a token, O(log V) an excess or a correction from the node's table; laws in buckets are
-// made for one look and take a pass instead.
+// made for one look and take a pass instead, one for both. Where the ladder takes no break, both are the laws' own.
 #pragma once
+
+#include <optional>
 
 #include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/ladder_node.hpp>
+#include <draftproof/sim/served_weights.hpp>
 #include <draftproof/sim/token_ranking.hpp>
 
 namespace draftproof {
@@ -31,21 +34,56 @@ class ChosenSteps {
   Scalar target(int i) const { return laws(i).target(token(i)); }
   Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i)); }
   Scalar excess(int i, const Scalar& c) const {
+    if (ladders_[i]->plain()) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>)
       return ladders_[i]->left_over(laws(i)).excess(c);
+    else if constexpr (ShowsRows<L>)
+      return ladders_[i]->equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
     else
       return laws(i).sum(left(i, c));
   }
-  auto correction(int i, const Scalar& c) const {
-    if constexpr (Ranked<L>)
-      return Correction{laws(i), *ladders_[i], c};
-    else
-      return laws(i).weights(left(i, c));
-  }
+  auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
   auto bonus() const { return laws(length_).residual(zero()); }
 
  private:
   struct Correction {
+    const ChosenSteps& steps;
+    int i;
+    Scalar c;
+
+    Token draw(std::uint64_t word) const {
+      return with([word](const auto& weights) { return weights.draw(word); });
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      with([&visit](const auto& weights) {
+        weights.for_each(visit);
+        return no_token;
+      });
+    }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      with([&visit](const auto& weights) {
+        visit_served(weights, visit);
+        return no_token;
+      });
+    }
+
+   private:
+    template <class Use>
+    Token with(Use use) const {
+      const L& laws = steps.laws(i);
+      const LadderNode<L>& ladder = *steps.ladders_[i];
+      if (ladder.plain()) return use(laws.residual(steps.one() / c));
+      if constexpr (Ranked<L>)
+        return use(FromTable{laws, ladder, c});
+      else if constexpr (ShowsRows<L>)
+        return ladder.equal() ? use(laws.weights(steps.left(i, c))) : use(steps.passed(i, c));
+      else
+        return use(laws.weights(steps.left(i, c)));
+    }
+  };
+  struct FromTable {
     const L& laws;
     const LadderNode<L>& ladder;
     Scalar c;
@@ -62,7 +100,30 @@ class ChosenSteps {
     return [&laws = laws(i), ladder = ladders_[i], c](Token y) { return ladder->above(laws, y, c); };
   }
 
+  /// The pass of one position, kept: what is corrected was tested just before.
+  template <class Row = L>
+  const auto& passed(int i, const Scalar& c) const {
+    if (!(passed_at_ == i && passed_scale_ == c)) {
+      passed_.emplace(ladders_[i]->left(laws(i), c));
+      passed_at_ = i;
+      passed_scale_ = c;
+    }
+    return *passed_;
+  }
+
+  template <class Row>
+  struct PassOf {
+    using type = char;
+  };
+  template <ShowsRows Row>
+  struct PassOf<Row> {
+    using type = LadderLeft<Row, LadderRungs<Row>>;
+  };
+
   const TreeAt<L>& at_;
+  mutable std::optional<typename PassOf<L>::type> passed_;
+  mutable int passed_at_ = -1;
+  mutable Scalar passed_scale_{0};
   int length_ = 0;
   int nodes_[max_path_length + 1] = {DraftTree::root};
   const LadderNode<L>* ladders_[max_path_length];

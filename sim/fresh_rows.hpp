@@ -45,6 +45,9 @@ class FreshRows {
   double one() const { return 1; }
   double target(Token x) const { return target_[index(x)]; }
   double proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
+  /// The rows themselves, for passes that read both at once.
+  std::span<const Entry> target_row() const { return target_; }
+  std::span<const Entry> proposal_row() const { return proposals_.front(); }
 
   double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
   MassAndSlope<double> mass_and_slope(double b) const {

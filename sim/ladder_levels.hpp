@@ -5,7 +5,7 @@
 //            together(top, rung, u)  no break from below `top` down to `rung` is up
 //   [a, b)   for_each_group(rung)    the groups `rung` is in as u goes from 0 to 1, and how long in each
 //
-// Cost: O(n log n) once; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a rung. In double the levels
+// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a rung. In double the levels
 // are multiples of 2^-53, as uniforms are: every interval has exactly the probability its length says.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/ladder_sweep.hpp>
 #include <draftproof/sim/range_maximum.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 
@@ -33,18 +34,11 @@ struct EqualWeights {
 template <class Scalar>
 class LadderLevels {
  public:
+  /// `many_trials`: whether tables for them are worth their making.
+  LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials)
+      : LadderLevels(plan.level, plan.leaving, many_trials) {}
   /// `level` as LadderPlan has it.
-  explicit LadderLevels(const std::vector<Scalar>& level) : rungs_{static_cast<int>(level.size())}, distinct_{level} {
-    if (!distinct_.empty()) distinct_[0] = Scalar{0};
-    distinct_.insert(distinct_.end(), {Scalar{0}, Scalar{1}});
-    std::sort(distinct_.begin(), distinct_.end());
-    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    std::vector<std::uint32_t> ranks(level.size());
-    for (std::size_t i = 1; i < ranks.size(); ++i)
-      ranks[i] = static_cast<std::uint32_t>(std::lower_bound(distinct_.begin(), distinct_.end(), level[i]) -
-                                            distinct_.begin());
-    rank_ = RangeMaximum(std::move(ranks));
-  }
+  explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(level, by_level(level), true) {}
 
   /// A break is up when its level has a rank above the interval's.
   using Interval = std::uint32_t;
@@ -73,6 +67,30 @@ class LadderLevels {
   }
 
  private:
+  /// `leaving` lists the breaks whose level is neither 0 nor 1, by rising level.
+  LadderLevels(const std::vector<Scalar>& level, const std::vector<int>& leaving, bool many_trials)
+      : rungs_{static_cast<int>(level.size())}, distinct_{Scalar{0}} {
+    distinct_.reserve(leaving.size() + 2);
+    std::vector<std::uint32_t> ranks(level.size());
+    for (const int i : leaving) {
+      const Scalar& height = level[static_cast<std::size_t>(i)];
+      if (distinct_.back() < height) distinct_.push_back(height);
+      ranks[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(distinct_.size() - 1);
+    }
+    distinct_.push_back(Scalar{1});
+    for (std::size_t i = 1; i < ranks.size(); ++i)
+      if (!(level[i] < Scalar{1})) ranks[i] = static_cast<std::uint32_t>(distinct_.size() - 1);
+    rank_ = RangeMaximum(std::move(ranks), many_trials);
+  }
+  static std::vector<int> by_level(const std::vector<Scalar>& level) {
+    const auto at = [&level](int i) -> const Scalar& { return level[static_cast<std::size_t>(i)]; };
+    std::vector<int> leaving;
+    for (int i = 1; i < static_cast<int>(level.size()); ++i)
+      if (Scalar{0} < at(i) && at(i) < Scalar{1}) leaving.push_back(i);
+    std::sort(leaving.begin(), leaving.end(), [&at](int i, int j) { return at(i) < at(j); });
+    return leaving;
+  }
+
   /// Interval j of u is [distinct[j], distinct[j + 1]).
   struct Intervals {
     static constexpr bool many_branches = true;

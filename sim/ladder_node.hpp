@@ -5,10 +5,12 @@
 //   f         MixedCoverage     probability that one of them goes on in the first s of q
 //   q_chosen  chosen(laws, y)   q(y|u) slope[rung of y]: law of the chosen path's next token
 //
-// Cost: O(n log n + n K) once for n rungs, plus three passes; O(m) a choice among m paths. Derived in docs/ladder.md.
+// Cost: O(n log n + n K) once for n rungs, O(K^2) where two paths are rarely together and no break is taken; O(m) a
+// choice among m paths. Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,8 +18,10 @@
 #include <draftproof/sim/active_paths.hpp>
 #include <draftproof/sim/chosen_table.hpp>
 #include <draftproof/sim/draft_tree.hpp>
+#include <draftproof/sim/ladder_left.hpp>
 #include <draftproof/sim/ladder_levels.hpp>
 #include <draftproof/sim/ladder_plan.hpp>
+#include <draftproof/sim/ladder_rungs.hpp>
 
 namespace draftproof {
 
@@ -26,12 +30,18 @@ template <class L>
 class LadderNode {
  public:
   using Scalar = typename L::Scalar;
+  using Rungs = LadderRungs<L>;
 
   LadderNode(const L& laws, std::vector<Scalar> active)
-      : active_{std::move(active)},
-        rungs_{laws.rungs()},
-        plan_{plan_ladder(laws, rungs_, MixedCoverage<Scalar>(active_))},
-        levels_{plan_.level} {
+      : LadderNode(laws, std::move(active), [&laws] { return std::make_shared<const Rungs>(ladder_rungs(laws)); }) {}
+
+  /// `make_rungs` is called if there is something to choose.
+  template <class MakeRungs>
+  LadderNode(const L& laws, std::vector<Scalar> active, MakeRungs make_rungs) : active_{std::move(active)} {
+    if (Scalar(laws.one() - active_.front()) < Scalar(rarely_two)) return;
+    rungs_ = make_rungs();
+    plan_ = plan_ladder(laws, *rungs_, MixedCoverage<Scalar>(active_));
+    levels_.emplace(plan_, true);
     // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
     // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
@@ -39,18 +49,28 @@ class LadderNode {
   }
 
   const std::vector<Scalar>& active() const { return active_; }
-  int rungs() const { return rungs_.size(); }
+  int rungs() const { return rungs_ ? rungs_->size() : 1; }
+  /// No breaks: any active path goes on, and q_chosen is q.
+  bool plain() const { return !rungs_; }
+  /// q_chosen is p.
+  bool equal() const { return equal_; }
 
   /// Law of the chosen path's next token.
   Scalar chosen(const L& laws, Token y) const {
     if (equal_) return laws.target(y);
     const auto& q = laws.proposal(y);
-    return q > laws.zero() ? Scalar(q * plan_.slope[static_cast<std::size_t>(laws.rung(rungs_, y))]) : laws.zero();
+    if (plain()) return q;
+    return q > laws.zero() ? Scalar(q * plan_.slope[static_cast<std::size_t>(ladder_rung(laws, *rungs_, y))])
+                           : laws.zero();
   }
   /// (c p - q_chosen)+ at y.
   Scalar above(const L& laws, Token y, const Scalar& c) const {
     const Scalar left = c * laws.target(y) - chosen(laws, y);
     return left > laws.zero() ? left : laws.zero();
+  }
+  /// The same of rows that are seen once, with a pass.
+  auto left(const L& laws, const Scalar& c) const requires(ShowsRows<L>) {
+    return LadderLeft(laws, *rungs_, plan_.slope, c);
   }
   /// The same for all tokens, made when first asked for: most passages end below.
   const ChosenTable<Scalar>& left_over(const L& laws) const {
@@ -60,13 +80,16 @@ class LadderNode {
 
   /// Law of the number of paths after y, given that y was chosen here.
   std::vector<Scalar> active_after(const L& laws, Token y) const {
-    const int rung = laws.rung(rungs_, y);
     const Scalar q = laws.proposal(y);
     ActivePaths<Scalar> paths(active_);
-    levels_.for_each_group(rung, [&](int a, int b, const Scalar& share) {
+    if (plain()) {
+      paths.add_group(Scalar(laws.one() - q), laws.zero(), laws.one());
+      return paths.after(q);
+    }
+    levels_->for_each_group(ladder_rung(laws, *rungs_, y), [&](int a, int b, const Scalar& share) {
       // Masses of fresh rows are truncated sums, and a token may miss its rung's by its last bits.
-      const Scalar others = rungs_.proposal_below(b) - rungs_.proposal_below(a) - q;
-      paths.add_group(others > laws.zero() ? others : laws.zero(), Scalar(laws.one() - rungs_.proposal_below(b)),
+      const Scalar others = rungs_->proposal_below(b) - rungs_->proposal_below(a) - q;
+      paths.add_group(others > laws.zero() ? others : laws.zero(), Scalar(laws.one() - rungs_->proposal_below(b)),
                       share);
     });
     return paths.after(q);
@@ -77,27 +100,39 @@ class LadderNode {
   int choose(const DraftTree& tree, int u, const L& laws, std::vector<int>& group, R& random) const {
     int best = *tree.draws(u).begin();
     bool choice = false;
-    for (const int child : tree.draws(u)) {
-      choice |= child != best;
-      if (rung_of(tree, child, laws) < rung_of(tree, best, laws)) best = child;
-    }
+    for (const int child : tree.draws(u)) choice |= child != best;
     if (!choice) return best;  // whatever u is, and whoever is taken
-    const auto level = levels_.draw(random);
     group.clear();
-    const int top = rung_of(tree, best, laws);
-    for (const int child : tree.draws(u))
-      if (levels_.together(top, rung_of(tree, child, laws), level)) group.push_back(child);
+    if (plain()) {
+      for (const int child : tree.draws(u)) group.push_back(child);
+    } else {
+      int top = rung_of(tree, best, laws);
+      for (const int child : tree.draws(u))
+        if (const int rung = rung_of(tree, child, laws); rung < top) {
+          top = rung;
+          best = child;
+        }
+      const auto level = levels_->draw(random);
+      for (const int child : tree.draws(u))
+        if (levels_->together(top, rung_of(tree, child, laws), level)) group.push_back(child);
+    }
     if (group.size() == 1) return best;
     return group[static_cast<std::size_t>(random.pick(EqualWeights{static_cast<int>(group.size())}))];
   }
 
  private:
-  int rung_of(const DraftTree& tree, int child, const L& laws) const { return laws.rung(rungs_, tree.token(child)); }
+  /// Where two paths or more are together with less than this probability there is next to nothing to choose, and a
+  /// plan for one prefix is not worth its making (docs/ladder.md).
+  static constexpr double rarely_two = 0x1p-8;
+
+  int rung_of(const DraftTree& tree, int child, const L& laws) const {
+    return ladder_rung(laws, *rungs_, tree.token(child));
+  }
 
   std::vector<Scalar> active_;
-  decltype(std::declval<const L&>().rungs()) rungs_;
+  std::shared_ptr<const Rungs> rungs_;
   LadderPlan<Scalar> plan_;
-  LadderLevels<Scalar> levels_;
+  std::optional<LadderLevels<Scalar>> levels_;
   bool equal_ = false;
   mutable std::optional<ChosenTable<Scalar>> left_over_;
 };

@@ -33,6 +33,7 @@ class LadderPaths {
   }
   void clear() {
     entries_.clear();
+    shared_.clear();
     rungs_ = 0;
   }
 
@@ -42,12 +43,12 @@ class LadderPaths {
   /// Where this many paths start together.
   const Entry& root(const Contexts<L>& contexts, int context, int paths) {
     return at({Start::paths, static_cast<std::uint32_t>(paths), context},
-              [&] { return LadderNode<L>(contexts.laws(context), all_active<Scalar>(paths)); });
+              [&] { return node(contexts, context, all_active<Scalar>(paths)); });
   }
   /// After token y, which leads to `context`, was chosen at `before`, whose laws these are.
   const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
     return at({Start::node, before.number, y},
-              [&] { return LadderNode<L>(contexts.laws(context), before.node.active_after(laws, y)); });
+              [&] { return node(contexts, context, before.node.active_after(laws, y)); });
   }
 
  private:
@@ -68,6 +69,21 @@ class LadderPaths {
     }
   };
 
+  using Rungs = typename LadderNode<L>::Rungs;
+
+  /// Rungs belong to the context, whatever prefix leads there.
+  LadderNode<L> node(const Contexts<L>& contexts, int context, std::vector<Scalar> active) {
+    const L& laws = contexts.laws(context);
+    return LadderNode<L>(laws, std::move(active), [&] {
+      auto& rungs = shared_[context];
+      if (!rungs) {
+        rungs = std::make_shared<const Rungs>(ladder_rungs(laws));
+        rungs_ += static_cast<std::size_t>(rungs->size());
+      }
+      return rungs;
+    });
+  }
+
   template <class Make>
   const Entry& at(const Key& key, Make make) {
     auto& entry = entries_[key];
@@ -79,6 +95,7 @@ class LadderPaths {
   }
 
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
+  std::unordered_map<int, std::shared_ptr<const Rungs>> shared_;  ///< by context
   std::vector<int> scratch_;
   std::size_t rungs_ = 0;
   int forgotten_ = 0;

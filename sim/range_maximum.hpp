@@ -1,4 +1,5 @@
-// The largest of any run of small integers in O(1), after O(n log n).
+// The largest of any run of small integers: in O(1) after O(n log n), or by looking at each of them where few runs
+// will be asked for.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@ namespace draftproof {
 class RangeMaximum {
  public:
   RangeMaximum() = default;
-  explicit RangeMaximum(std::vector<std::uint32_t> values) {
+  RangeMaximum(std::vector<std::uint32_t> values, bool many_runs) {
     levels_.push_back(std::move(values));
+    if (!many_runs) return;
     for (std::size_t width = 1; 2 * width <= levels_[0].size(); width *= 2) {
       const auto& narrow = levels_.back();
       std::vector<std::uint32_t> wide(levels_[0].size() - 2 * width + 1);
@@ -24,6 +26,11 @@ class RangeMaximum {
   /// Of values [first, last); first < last.
   std::uint32_t of(int first, int last) const {
     const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(last);
+    if (levels_.size() == 1) {
+      std::uint32_t largest = levels_[0][a];
+      for (std::size_t i = a + 1; i < b; ++i) largest = std::max(largest, levels_[0][i]);
+      return largest;
+    }
     const auto level = static_cast<std::size_t>(std::bit_width(b - a)) - 1;
     return std::max(levels_[level][a], levels_[level][b - (std::size_t{1} << level)]);
   }

@@ -9,12 +9,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <numeric>
+#include <cstddef>
 #include <vector>
 
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/wide/ratio_masses.hpp>
 
 namespace draftproof {
 
@@ -32,6 +31,7 @@ class TokenRungs {
       rung_[static_cast<std::size_t>(x)] = size();
       target_.push_back(target_.back() + laws.target(x));
       proposal_.push_back(proposal_.back() + laws.proposal(x));
+      ratio_.push_back(laws.target(x) / laws.proposal(x));
     }
   }
 
@@ -43,53 +43,52 @@ class TokenRungs {
       target_.push_back(mass.target);
       proposal_.push_back(mass.proposal);
     }
-    for (std::size_t i = 0; i < order.size(); ++i) rung_[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (const Token x : order) {
+      rung_[static_cast<std::size_t>(x)] = static_cast<int>(ratio_.size());
+      ratio_.push_back(laws.target(x) / laws.proposal(x));
+    }
   }
 
   int size() const { return static_cast<int>(target_.size()) - 1; }
   const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p / q of each rung, which differences of the sums would lose on narrow ones.
+  const std::vector<Scalar>& ratios() const { return ratio_; }
   int of(Token x) const { return rung_[static_cast<std::size_t>(x)]; }
 
  private:
   std::vector<int> rung_;
-  std::vector<Scalar> target_, proposal_;
+  std::vector<Scalar> target_, proposal_, ratio_;
 };
 
-/// Buckets of equal steps of the ratio's float representation: `fine` per octave between 2^-octaves and 2^octaves,
-/// the outer buckets open. One pass over the rows; masses are fixed-point sums.
+/// Buckets of equal steps of the ratio (ratio_buckets.hpp). One pass over the rows; masses are fixed-point sums.
 class BucketRungs {
  public:
   static constexpr bool single_tokens = false;
-  static constexpr int fine_bits = 6, octaves = 8;
-  static constexpr int buckets = 2 * octaves << fine_bits;
+  static constexpr bool joins() { return true; }
+  /// Rungs may be joined (ladder_goal.hpp) at this q-mass times difference in p / q in any case. Chosen by
+  /// measurement, docs/ladder.md.
+  static constexpr double least_spread = 0x1p-16;
 
+  /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
-  explicit BucketRungs(const Rows& rows) : rung_(buckets, -1) {
-    std::vector<Fixed> p(buckets), q(buckets);
-    Fixed undraftable = 0;
-    for (Token x = 0; x < rows.vocabulary(); ++x) {
-      const double target = rows.target(x), proposal = rows.proposal(x);
-      if (proposal > 0) {
-        const auto bucket = static_cast<std::size_t>(bucket_of(target, proposal));
-        p[bucket] += to_fixed(target);
-        q[bucket] += to_fixed(proposal);
-      } else {
-        undraftable += to_fixed(target);
-      }
-    }
+  explicit BucketRungs(const Rows& rows) : BucketRungs(wide::RatioMasses(rows.target_row(), rows.proposal_row())) {}
+
+  explicit BucketRungs(const wide::RatioMasses& masses) : rung_(RatioBuckets::count) {
+    for (auto* row : {&target_, &proposal_, &ratio_}) row->reserve(RatioBuckets::count + 1);
+    bucket_.reserve(RatioBuckets::count);
     // Buckets come in the order of the ratios of their tokens, hence of their masses.
-    Fixed target = undraftable, proposal = 0;
+    Fixed target = masses.of(RatioBuckets::outside).target, proposal = 0;
     target_.push_back(from_fixed(target));
     proposal_.push_back(0);
-    for (int bucket = buckets; bucket-- > 0;) {
-      const auto i = static_cast<std::size_t>(bucket);
-      rung_[i] = size();  // of an empty bucket too: a token whose mass vanished in fixed point has a place
-      if (q[i] == 0) continue;
-      target += p[i];
-      target_.push_back(from_fixed(target));
-      proposal += q[i];
-      proposal_.push_back(from_fixed(proposal));
+    for (std::size_t bucket = RatioBuckets::count; bucket-- > 0;) {
+      rung_[bucket] = size();  // of an empty bucket too: a token whose mass vanished in fixed point has a place
+      const wide::RatioMass mass = masses.of(bucket);
+      if (mass.proposal == 0) continue;
+      target_.push_back(from_fixed(target += mass.target));
+      proposal_.push_back(from_fixed(proposal += mass.proposal));
+      ratio_.push_back(static_cast<double>(mass.target) / static_cast<double>(mass.proposal));
+      bucket_.push_back(static_cast<int>(bucket));
     }
     for (int& rung : rung_) rung = std::min(rung, size() - 1);
     target_.back() = proposal_.back() = 1;  // the truncation of V terms, below V 2^-60, goes to the last rung
@@ -98,20 +97,17 @@ class BucketRungs {
   int size() const { return static_cast<int>(target_.size()) - 1; }
   double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
-  int of(double target, double proposal) const {
-    return rung_[static_cast<std::size_t>(bucket_of(target, proposal))];
-  }
+  /// p / q of each rung, from its own masses.
+  const std::vector<double>& ratios() const { return ratio_; }
+  /// Bounds of p / q in the tokens of a rung.
+  double highest(int i) const { return RatioBuckets::end(bucket_[static_cast<std::size_t>(i)]); }
+  double lowest(int i) const { return RatioBuckets::begin(bucket_[static_cast<std::size_t>(i)]); }
+  int of(double target, double proposal) const { return of_bucket(RatioBuckets::of(target, proposal)); }
+  int of_bucket(std::size_t bucket) const { return rung_[bucket]; }
 
  private:
-  /// The top bits of the float p / q: monotone in the ratio, equal steps within an octave.
-  static int bucket_of(double target, double proposal) {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(target / proposal));
-    const int step = static_cast<int>(bits >> (23 - fine_bits)) - ((127 - octaves) << fine_bits);
-    return std::clamp(step, 0, buckets - 1);
-  }
-
-  std::vector<int> rung_;
-  std::vector<double> target_, proposal_;
+  std::vector<int> rung_, bucket_;
+  std::vector<double> target_, proposal_, ratio_;
 };
 
 }  // namespace draftproof

@@ -14,6 +14,7 @@
 
 #include <memory>
 
+#include <draftproof/sim/ladder_left.hpp>
 #include <draftproof/sim/ladder_levels.hpp>
 #include <draftproof/sim/ladder_plan.hpp>
 #include <draftproof/sim/uniform_source.hpp>
@@ -36,7 +37,7 @@ struct Ladder {
     using Scalar = typename L::Scalar;
 
     Core(const L& laws, int drafts)
-        : rungs{laws.rungs()}, plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts))}, levels{plan.level} {}
+        : rungs{laws.rungs()}, plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts))}, levels{plan, decltype(rungs)::single_tokens} {}
 
     /// Probability that draft law p_I gives token x.
     Scalar selected(const L& laws, Token x) const {
@@ -51,10 +52,13 @@ struct Ladder {
 
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
-    return laws.frozen([&laws, core](Token x) {
-      const auto left = laws.target(x) - core->selected(laws, x);
-      return left > laws.zero() ? typename L::Scalar(left) : laws.zero();
-    });
+    if constexpr (ShowsRows<L>)
+      return LadderLeft(laws, core->rungs, core->plan.slope, 1.0);
+    else
+      return laws.frozen([&laws, core](Token x) {
+        const auto left = laws.target(x) - core->selected(laws, x);
+        return left > laws.zero() ? typename L::Scalar(left) : laws.zero();
+      });
   }
 
   template <class L>
