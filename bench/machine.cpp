@@ -74,9 +74,10 @@ Json machine_context() {
   if (cpu.scaling == benchmark::CPUInfo::ENABLED) context["cpu_scaling_enabled"] = true;
   // Of a machine that is ours alone little more than the shell that started us is left in the average.
   if (!cpu.load_avg.empty() && cpu.load_avg.front() > 0.5)
-    context["warning"] = fmt::format("load average {:.1f} before the run: other work shares the machine; ratios say "
-                                     "more than times",
-                                     cpu.load_avg.front());
+    context["warning"] = fmt::format(
+        "load average {:.1f} before the run: other work shares the machine; ratios say "
+        "more than times",
+        cpu.load_avg.front());
   return context;
 }
 

@@ -138,7 +138,8 @@ std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names
     for (std::size_t i = 0; i < names.size(); ++i)
       if (std::regex_search(plain_name(names[i]), pattern)) any = (chosen[i] = true);
     if (!any)
-      throw InputError({.file = "FILTER", .found = in_quotes(filter), .wanted = "a match in `draftproof bench --list`"});
+      throw InputError(
+          {.file = "FILTER", .found = in_quotes(filter), .wanted = "a match in `draftproof bench --list`"});
   }
   std::vector<std::string> found;
   for (std::size_t i = 0; i < names.size(); ++i)

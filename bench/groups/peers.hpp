@@ -4,8 +4,8 @@
 //   peer/numpy/PROGRAM/V/K   recursive rejection in numpy, five ways (peers/numpy_peer.py); an item is a trial
 //   peer/scipy/highs/V/K     the optimum by scipy's linear program (peers/scipy_peer.py); an item is an optimum
 //
-// `expert` is the peer that goals name; `batched` and `loop` are what test code does. One call an iteration; a start of
-// the interpreter is not in the time. Skipped, with the reason, where no interpreter has the modules.
+// `expert` is the peer that goals name; `batched` and `loop` are what test code does. One call an iteration; a start
+// of the interpreter is not in the time. Skipped, with the reason, where no interpreter has the modules.
 #pragma once
 
 #include <string>
@@ -39,18 +39,26 @@ struct Peers {
   static void add_numpy(const char* program, int vocabulary, int drafts) {
     const std::string name =
         std::string("peer/numpy/") + program + "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
-    benchmark::RegisterBenchmark(name.c_str(), [program, vocabulary, drafts](auto& state) {
-      run(state, "numpy_peer", "numpy", pair_of(vocabulary).rows,
-          {"--program", program, "--drafts", std::to_string(drafts)}, "trials", "acceptance");
-    })->Iterations(1)->UseManualTime();
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [program, vocabulary, drafts](auto& state) {
+                                   run(state, "numpy_peer", "numpy", pair_of(vocabulary).rows,
+                                       {"--program", program, "--drafts", std::to_string(drafts)}, "trials",
+                                       "acceptance");
+                                 })
+        ->Iterations(1)
+        ->UseManualTime();
   }
 
   static void add_scipy(int vocabulary, int drafts) {
     const std::string name = "peer/scipy/highs/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
-    benchmark::RegisterBenchmark(name.c_str(), [vocabulary, drafts](auto& state) {
-      run(state, "scipy_peer", "scipy", small_pair_of(vocabulary), {"--drafts", std::to_string(drafts)}, "",
-          "optimum");
-    })->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [vocabulary, drafts](auto& state) {
+                                   run(state, "scipy_peer", "scipy", small_pair_of(vocabulary),
+                                       {"--drafts", std::to_string(drafts)}, "", "optimum");
+                                 })
+        ->Iterations(1)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
   }
 
   static void add() {
@@ -59,7 +67,7 @@ struct Peers {
         for (const char* program : {"expert", "choice", "batched", "loop"}) add_numpy(program, vocabulary, drafts);
         if (drafts > 1) add_numpy("loop_wor", vocabulary, drafts);
       }
-    for (const auto [vocabulary, drafts] : small_sizes) add_scipy(vocabulary, drafts);
+    for (const auto& [vocabulary, drafts] : small_sizes) add_scipy(vocabulary, drafts);
   }
 };
 

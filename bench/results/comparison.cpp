@@ -82,8 +82,8 @@ Document report_comparison(const std::vector<Compared>& compared, const std::str
                    {"largest_chance", largest_chance},
                    {"benchmarks", nlohmann::ordered_json::array()}};
   Section section{.title = new_file + " against " + old_file};
-  section.table.columns = {{"benchmark"}, {"old", true}, {"spread", true}, {"new", true}, {"spread", true},
-                           {"ratio", true}, {"verdict"}};
+  section.table.columns = {{"benchmark"},    {"old", true},   {"spread", true}, {"new", true},
+                           {"spread", true}, {"ratio", true}, {"verdict"}};
   std::size_t faster = 0, slower = 0;
   for (const Compared& row : compared) {
     const Word word = word_of(row.change);

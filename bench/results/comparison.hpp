@@ -23,7 +23,7 @@ enum class Change { faster, slower, within_noise, too_few, only_old, only_new, s
 struct Compared {
   std::string name;
   Change change;
-  double ratio = 0;                ///< of the first four
+  double ratio = 0;  ///< of the first four
   Spread old_spread{}, new_spread{};
 };
 

@@ -19,8 +19,8 @@ enum class Verdict { met, missed, not_run };
 struct Judged {
   Goal goal;
   Verdict verdict = Verdict::not_run;
-  double ratio = 0;                 ///< unless not run
-  std::optional<Spread> rounds{};   ///< if both sides have as many repetitions
+  double ratio = 0;                ///< unless not run
+  std::optional<Spread> rounds{};  ///< if both sides have as many repetitions
 };
 
 /// Goals in their order.

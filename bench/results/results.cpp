@@ -26,15 +26,15 @@ double unit_of(const Json& entry, const std::string& file) {
   refuse(file, "time_unit " + in_quotes(unit), "ns, us, ms or s");
 }
 
-bool real_clock(const std::string& full) {
-  return full.ends_with("/real_time") || full.ends_with("/manual_time");
-}
+bool real_clock(const std::string& full) { return full.ends_with("/real_time") || full.ends_with("/manual_time"); }
 
 /// Members of an entry that are no counters.
 bool of_the_format(const std::string& key) {
-  static const std::set<std::string> known{
-      "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads",
-      "iterations",   "real_time",                 "cpu_time",    "items_per_second"};
+  static const std::set<std::string> known{"family_index",    "per_family_instance_index",
+                                           "repetitions",     "repetition_index",
+                                           "threads",         "iterations",
+                                           "real_time",       "cpu_time",
+                                           "items_per_second"};
   return known.contains(key);
 }
 
@@ -42,7 +42,8 @@ double positive_number(const Json& entry, const char* key, const std::string& na
   const auto at = entry.find(key);
   if (at == entry.end() || !at->is_number()) refuse(file, name + " without " + key, "a number");
   const double value = *at;
-  if (!std::isfinite(value) || value <= 0) refuse(file, name + " with " + key + " " + at->dump(), "a positive number");
+  if (!std::isfinite(value) || value <= 0)
+    refuse(file, name + " with " + key + " " + at->dump(), "a positive number");
   return value;
 }
 
@@ -107,9 +108,9 @@ Results results_of(const Json& data, const std::string& file) {
       }
       measurement.items = entry.contains("items_per_second");
       measurement.seconds.push_back(
-          measurement.items
-              ? 1 / positive_number(entry, "items_per_second", full, file)
-              : positive_number(entry, real_clock(full) ? "real_time" : "cpu_time", full, file) * unit_of(entry, file));
+          measurement.items ? 1 / positive_number(entry, "items_per_second", full, file)
+                            : positive_number(entry, real_clock(full) ? "real_time" : "cpu_time", full, file) *
+                                  unit_of(entry, file));
       for (const auto& [key, value] : entry.items())
         if (value.is_number() && !of_the_format(key)) counters[at->second][key].push_back(value);
     }
@@ -123,12 +124,12 @@ Results results_of(const Json& data, const std::string& file) {
   return results;
 }
 
-Results read_results(const std::string& file) {
+Json read_json(const std::string& file) {
   std::ifstream in(file);
   if (!in) refuse(file, "a file that cannot be read", "what `draftproof bench --json` writes");
-  const Json data = Json::parse(in, nullptr, false);
+  Json data = Json::parse(in, nullptr, false);
   if (data.is_discarded()) refuse(file, "no JSON", "what `draftproof bench --json` writes");
-  return results_of(data, file);
+  return data;
 }
 
 }  // namespace draftproof::benchmarks

@@ -23,10 +23,10 @@ namespace draftproof::benchmarks {
 
 struct Measurement {
   std::string name;
-  std::vector<double> seconds{};  ///< one per repetition, in the order of the run
-  bool items = false;             ///< per item
+  std::vector<double> seconds{};             ///< one per repetition, in the order of the run
+  bool items = false;                        ///< per item
   std::map<std::string, double> counters{};  ///< medians over repetitions
-  std::string skipped{};  ///< why a repetition gave no time; the others, if any, are in `seconds`
+  std::string skipped{};                     ///< why a repetition gave no time; the others, if any, are in `seconds`
 
   bool timed() const { return !seconds.empty(); }
   Spread spread() const { return spread_of(seconds); }  ///< of one that is timed
@@ -46,9 +46,12 @@ struct Results {
 /// "peer/clp/12/3" of "peer/clp/12/3/iterations:1/manual_time".
 std::string plain_name(std::string_view full);
 
+/// Throws InputError for a file that is no JSON.
+nlohmann::ordered_json read_json(const std::string& file);
+
 /// `file` is for messages. Throws InputError for anything that is not the result of a run.
 Results results_of(const nlohmann::ordered_json& data, const std::string& file);
-Results read_results(const std::string& file);
+inline Results read_results(const std::string& file) { return results_of(read_json(file), file); }
 
 nlohmann::ordered_json goal_data(const Goal& goal);
 

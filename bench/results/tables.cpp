@@ -58,7 +58,8 @@ std::string machine_line(const nlohmann::ordered_json& context) {
 }
 
 Table table_of(const std::vector<const Measurement*>& measurements, const std::string& prefix) {
-  Table table{.columns = {{"benchmark"}, {"time", true}, {"spread", true}, {"items", true}, {"counters"}}, .rows = {}};
+  Table table{.columns = {{"benchmark"}, {"time", true}, {"spread", true}, {"items", true}, {"counters"}},
+              .rows = {}};
   for (const Measurement* measurement : measurements) {
     std::string name = measurement->name;
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
@@ -82,13 +83,13 @@ Table table_of(const std::vector<Judged>& goals) {
   for (const Judged& judged : goals) {
     const bool run = judged.verdict != Verdict::not_run;
     const char* sense = judged.goal.sense == Goal::Sense::at_least ? "at least " : "at most ";
-    table.rows.push_back({{judged.goal.what},
-                          {run ? three_digits(judged.ratio) : "-"},
-                          {judged.rounds ? three_digits(judged.rounds->low) + " to " + three_digits(judged.rounds->high)
-                                         : "-",
-                           Tone::faint},
-                          {sense + three_digits(judged.goal.bound)},
-                          cell_of(judged.verdict)});
+    table.rows.push_back(
+        {{judged.goal.what},
+         {run ? three_digits(judged.ratio) : "-"},
+         {judged.rounds ? three_digits(judged.rounds->low) + " to " + three_digits(judged.rounds->high) : "-",
+          Tone::faint},
+         {sense + three_digits(judged.goal.bound)},
+         cell_of(judged.verdict)});
   }
   return table;
 }

@@ -11,8 +11,9 @@ namespace draftproof::benchmarks {
 /// "412", "17.3", "1.05"; from 1000 on without decimals.
 inline std::string three_digits(double value) {
   const double size = std::fabs(value);
-  return size >= 99.95 ? fmt::format("{:.0f}", value) : size >= 9.995 ? fmt::format("{:.1f}", value)
-                                                                      : fmt::format("{:.2f}", value);
+  return size >= 99.95   ? fmt::format("{:.0f}", value)
+         : size >= 9.995 ? fmt::format("{:.1f}", value)
+                         : fmt::format("{:.2f}", value);
 }
 
 /// "17.3 us".
@@ -33,7 +34,9 @@ inline std::string rate_text(double per_second) {
 }
 
 /// "3 %", either way of the median.
-inline std::string spread_text(double relative) { return fmt::format("{:.{}f} %", 100 * relative, relative < 0.0995 ? 1 : 0); }
+inline std::string spread_text(double relative) {
+  return fmt::format("{:.{}f} %", 100 * relative, relative < 0.0995 ? 1 : 0);
+}
 
 /// A counter: whole numbers as such, others to five digits.
 inline std::string count_text(double value) {
