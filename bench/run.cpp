@@ -1,6 +1,7 @@
 #include <draftproof/bench/run.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <regex>
@@ -155,16 +156,20 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
   context["seed"] = options.seed;
   context["repetitions"] = options.repetitions;
   context["min_time"] = options.min_time;
+  context["longest"] = options.longest;
   context["interleaved"] = options.interleave;
   std::vector<std::vector<Json>> entries(names.size());
   std::vector<char> skipped(names.size());
+  std::vector<double> spent(names.size());
   std::uint64_t done = 0;
   const auto take = [&](std::size_t i, int repetition) {
     if (options.progress) options.progress(done);
     ++done;
-    if (skipped[i] || stopped()) return;
+    if (skipped[i] || spent[i] > options.longest || stopped()) return;
+    const auto start = std::chrono::steady_clock::now();
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
+    spent[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const Run& run : collector.runs) {
       const bool failed = error_of(run).has_value();
       if (failed && stopped()) return;  // a signal reaches child processes, too

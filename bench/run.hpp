@@ -22,6 +22,7 @@ namespace draftproof::benchmarks {
 struct RunOptions {
   int repetitions = 5;
   double min_time = 0.1;  ///< seconds a repetition
+  double longest = 30;    ///< seconds after which a benchmark is not repeated
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;

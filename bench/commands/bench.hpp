@@ -37,6 +37,9 @@ struct Bench {
     min_time = app.add_option("--min-time", options.min_time, "seconds a repetition takes at least")
                    ->check(CLI::Range(1e-6, 1e4))
                    ->capture_default_str();
+    app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     app.add_flag("--quick", quick, "three repetitions of a hundredth of a second");
     app.add_flag("--interleave,!--no-interleave", options.interleave,
                  "rounds over all benchmarks in random order (default), or one benchmark after the other");

@@ -58,7 +58,12 @@ inline const std::vector<Chapter>& chapters() {
       {"Decisions from fresh rows",
        "Time of one decision when p and q are new, as in an engine: plan and verdict. Columns: V / K.",
        {"cost", "cold"}},
-      {"Floors", "Columns: V, or as the name says.", {"floor"}},
+      {"Formats of rows",
+       "One decision on rows of another format, the rows' logits turned into probabilities, and powers of e one by "
+       "one.\n"
+       "Columns: V, V / K.",
+       {"rows", "softmax", "exp"}},
+      {"Floors", "What no decision and no optimum can do without. Columns: V.", {"floor", "read"}},
       {"The optimum",
        "Time from rows to the optimum, and of the table it can be read off. Columns: V / K.",
        {"optimum", "table"}},

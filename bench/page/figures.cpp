@@ -25,6 +25,8 @@ constexpr Line costs[] = {
     {"ladder, K = 4", "cost/ladder/iid/{}/4"},
     {"single_draft, cold", "cold/single_draft/iid/{}/1"},
     {"recursive_rejection, cold", "cold/recursive_rejection/iid/{}/4"},
+    {"floor: p and q read", "read/float32/{}", true},
+    {"floor: p and q read, cold", "read/float32/{}/cold", true},
 };
 constexpr Line rates[] = {
     {"recursive_rejection", "simulate/recursive_rejection/iid/128256/{}"},

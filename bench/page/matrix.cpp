@@ -27,16 +27,16 @@ std::size_t place_in(std::vector<T>& list, const T& value) {
 }  // namespace
 
 SplitName split_name(const std::string& name) {
-  SplitName split{name, {}};
-  for (;;) {
-    const auto slash = split.words.rfind('/');
-    if (slash == std::string::npos) break;
+  SplitName split;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
     int number = 0;
-    const char* end = split.words.data() + split.words.size();
-    const auto [stop, error] = std::from_chars(split.words.data() + slash + 1, end, number);
-    if (error != std::errc{} || stop != end || number < 0) break;
-    split.numbers.insert(split.numbers.begin(), number);
-    split.words.resize(slash);
+    const auto [stop, error] = std::from_chars(name.data() + at, name.data() + end, number);
+    if (error == std::errc{} && stop == name.data() + end && number >= 0)
+      split.numbers.push_back(number);
+    else
+      split.words += (split.words.empty() ? "" : "/") + name.substr(at, end - at);
+    at = end + 1;
   }
   return split;
 }

@@ -1,5 +1,4 @@
-// Benchmarks that differ in numbers only, as one row of a table: names end in numbers (V, K, ...), and these are the
-// columns.
+// Benchmarks that differ in numbers only, as one row of a table: the numbers in a name (V, K, ...) are the column.
 #pragma once
 
 #include <string>

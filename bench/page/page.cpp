@@ -27,9 +27,9 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// A matrix where all names end in numbers, else a row a benchmark with its counters.
+/// A matrix where names have numbers, else a row a benchmark with its counters.
 Table table_for(const std::vector<const Measurement*>& members, bool rate) {
-  const bool numbered = std::all_of(members.begin(), members.end(),
+  const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
   return numbered ? matrix_of(members, rate) : table_of(members, "");
 }
@@ -77,7 +77,8 @@ std::string worst_spread(const Results& results) {
 
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
   for (const Goal& goal : goals)
-    if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster)) return true;
+    if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster))
+      return true;
   static const std::set<std::string> of_every_scheme{"simulate", "naive", "cost", "cold",
                                                      "passages", "prove", "gate"};
   if (!of_every_scheme.contains(plain_name.substr(0, plain_name.find('/')))) return true;

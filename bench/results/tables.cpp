@@ -118,9 +118,9 @@ std::vector<Section> sections_of(const Results& results) {
   }
   // A filtered run is not about the goals of others.
   std::vector<Judged> judged = judge(results.goals, results);
-  if (judged.empty()) return sections;
   const std::string summary = summary_of(judged);
   std::erase_if(judged, [](const Judged& goal) { return goal.verdict == Verdict::not_run; });
+  if (judged.empty()) return sections;
   sections.push_back({.title = "Goals", .table = table_of(judged), .after = {"  " + summary}});
   return sections;
 }
