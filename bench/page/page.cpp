@@ -99,8 +99,8 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
   if (const auto judged = judge(results.goals, results); !judged.empty()) {
     text +=
         "\n## Goals\n\nTime per item of the first over that of the second, medians; \"rounds\" is the range of the "
-        "ratio over single rounds. " +
-        summary_of(judged) + ".\n\n" + rendered({.title = {}, .table = table_of(judged)});
+        "ratio over single rounds.\n\n" +
+        rendered({.title = {}, .table = table_of(judged), .after = {summary_of(judged)}});
   }
   for (const Figure& figure : figures)
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
@@ -124,9 +124,9 @@ void write_page(const Results& results, const std::string& file) {
           {.file = path.string(), .found = "a file that cannot be written", .wanted = "a writable path"});
   };
   const auto figures = figures_of(results);
-  std::error_code failed;
-  if (!figures.empty()) fs::create_directories(folder, failed);
   write(page, page_text(results, figures, folder.filename().string()));
+  std::error_code failed;  // shows when the plots are written
+  if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write(folder / figure.file, svg(figure.plot));
 }
 

@@ -88,7 +88,7 @@ Table table_of(const std::vector<Judged>& goals) {
          {run ? three_digits(judged.ratio) : "-"},
          {judged.rounds ? three_digits(judged.rounds->low) + " to " + three_digits(judged.rounds->high) : "-",
           Tone::faint},
-         {sense + three_digits(judged.goal.bound)},
+         {sense + fmt::format("{:g}", judged.goal.bound)},
          cell_of(judged.verdict)});
   }
   return table;
@@ -96,7 +96,7 @@ Table table_of(const std::vector<Judged>& goals) {
 
 std::string summary_of(const std::vector<Judged>& goals) {
   const auto met = number_of(goals, Verdict::met), missed = number_of(goals, Verdict::missed);
-  std::string text = fmt::format("goals: {} met, {} not met", met, missed);
+  std::string text = fmt::format("Goals: {} met, {} not met", met, missed);
   if (const auto idle = number_of(goals, Verdict::not_run)) text += fmt::format(", {} not run", idle);
   return text;
 }

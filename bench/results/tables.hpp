@@ -20,7 +20,7 @@ Table table_of(const std::vector<const Measurement*>& measurements, const std::s
 /// No columns if there are no goals.
 Table table_of(const std::vector<Judged>& goals);
 
-/// "3 of 4 goals are met, 1 is not, 5 not run".
+/// "Goals: 3 met, 1 not met, 5 not run".
 std::string summary_of(const std::vector<Judged>& goals);
 
 /// The sections only; the data of a document is the file the results came from.

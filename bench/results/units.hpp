@@ -8,9 +8,10 @@
 
 namespace draftproof::benchmarks {
 
-/// "412", "17.3", "1.05"; from 1000 on without decimals.
+/// "412", "17.3", "1.05", "0.32", "0.047"; from 1000 on without decimals.
 inline std::string three_digits(double value) {
   const double size = std::fabs(value);
+  if (size < 0.0995) return fmt::format("{:.2g}", value);
   return size >= 99.95   ? fmt::format("{:.0f}", value)
          : size >= 9.995 ? fmt::format("{:.1f}", value)
                          : fmt::format("{:.2f}", value);

@@ -66,7 +66,7 @@ TEST(Goals, AreASectionOfThoseThatRan) {
   EXPECT_EQ(last.table.rows[0].back().text, "met");
   EXPECT_EQ(last.table.rows[1].back().text, "not met");
   EXPECT_EQ(last.table.rows[0][1].text, "3.00");
-  EXPECT_EQ(last.after.front(), "  goals: 1 met, 1 not met, 1 not run");
+  EXPECT_EQ(last.after.front(), "  Goals: 1 met, 1 not met, 1 not run");
   EXPECT_EQ(sections_of(results_of(synthetic_run({{"slow", {9}}}, goals), "run")).back().title, "slow");
 }
 
