@@ -6,12 +6,14 @@
 //   optimum/without_replacement/V/K      the same without replacement, table included
 //   optimum/scan/V/K                     the i.i.d. optimum from a table that is there
 //   optimum/small/V/K                    fresh rows to the i.i.d. optimum where linear programs still end
-//   optimum/flow/V/K                     the same by a maximal flow over drafted sets, their law given
+//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets, their law given
+//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut, law given
 //   peer/clp/V/K                         the same by Clp's simplex, their law given
 #pragma once
 
 #include <bit>
 #include <map>
+#include <numeric>
 
 #include <benchmark/benchmark.h>
 
@@ -22,6 +24,7 @@
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/linear_program.hpp>
 #include <draftproof/optimum/transport.hpp>
+#include <draftproof/sim/transport_plan.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -52,6 +55,16 @@ struct Optimum {
       sets = std::move(longer);
     }
     return sets;
+  }
+
+  static DraftSets<double> as_lists(const std::map<TokenSet, double>& sets) {
+    DraftSets<double> lists;
+    for (const auto& [set, mass] : sets) {
+      auto& tokens = lists.sets.emplace_back();
+      for (TokenSet left = set; left != 0; left &= left - 1) tokens.push_back(std::countr_zero(left));
+      lists.probability.push_back(mass);
+    }
+    return lists;
   }
 
   static std::string name_of(const char* what, int vocabulary, int drafts) {
@@ -85,6 +98,13 @@ struct Optimum {
       };
     });
     add_one(name_of("optimum/flow", vocabulary, drafts), [vocabulary, drafts] {
+      const RowPair& rows = small_pair_of(vocabulary);
+      return [&rows, sets = as_lists(iid_sets(rows.proposals.front(), drafts))] {
+        const auto plan = plan_transport<double>(sets, rows.target);
+        return std::accumulate(plan.served.begin(), plan.served.end(), 0.0);
+      };
+    });
+    add_one(name_of("optimum/certificate", vocabulary, drafts), [vocabulary, drafts] {
       const RowPair& rows = small_pair_of(vocabulary);
       return [&rows, sets = iid_sets(rows.proposals.front(), drafts)] {
         return optimal_transport(rows.target, sets).acceptance;
