@@ -14,7 +14,7 @@ struct Goal {
   enum class Sense { at_least, at_most };
 
   std::string what;    ///< one line: what is compared, and why it matters
-  std::string slower;  ///< full names of benchmarks, as `draftproof-bench --benchmark_list_tests` prints them
+  std::string slower;  ///< full names of benchmarks, as `draftproof bench --list` prints them
   std::string faster;
   Sense sense;
   double bound;

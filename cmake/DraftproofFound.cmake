@@ -91,7 +91,8 @@ void @function@() {
 endfunction()
 
 # draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): registers verifiers of one's own in a
-# target that links draftproof::cli or draftproof::bench. They are proved, listed, surveyed and benchmarked like ours.
+# target that links draftproof::cli: they are proved, listed and surveyed like ours, and benchmarked if it links
+# draftproof::bench, too.
 function(draftproof_add_verifiers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
   set(kind verifier)

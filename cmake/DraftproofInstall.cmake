@@ -9,7 +9,7 @@ endforeach()
 
 set(installed draftproof_sim draftproof_framework draftproof_cli draftproof)
 if(DRAFTPROOF_BUILD_BENCH)
-  list(APPEND installed draftproof_bench_main draftproof-bench)
+  list(APPEND installed draftproof_bench_main)
 endif()
 if(TARGET draftproof_gpu)
   list(APPEND installed draftproof_gpu)

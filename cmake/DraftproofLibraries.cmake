@@ -1,4 +1,4 @@
-# The framework, the command line and the benchmarks.
+# The framework and the command line.
 
 set(found_sources "")
 set(found_calls "")
@@ -84,19 +84,6 @@ target_link_libraries(draftproof PRIVATE draftproof::cli)
 draftproof_own_target(draftproof)
 
 if(DRAFTPROOF_BUILD_BENCH)
-  file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-  set(benchmark_sources "")
-  set(benchmark_calls "")
-  draftproof_found(benchmark_sources benchmark_calls KIND benchmark NAMESPACE draftproof::benchmarks
-                   DIRECTORY bench/groups REGISTRAR draftproof/bench/register_benchmark.hpp TOGETHER)
-  draftproof_write_calls(${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp benchmarks "${benchmark_calls}")
-  add_library(draftproof_bench_main STATIC ${bench_sources} ${benchmark_sources}
-                                           ${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp)
-  add_library(draftproof::bench ALIAS draftproof_bench_main)
-  set_target_properties(draftproof_bench_main PROPERTIES EXPORT_NAME bench)
-  target_link_libraries(draftproof_bench_main PUBLIC draftproof::framework benchmark::benchmark)
-  draftproof_own_target(draftproof_bench_main)
-  add_executable(draftproof-bench ${PROJECT_BINARY_DIR}/found/program.cpp)
-  target_link_libraries(draftproof-bench PRIVATE draftproof::bench)
-  draftproof_own_target(draftproof-bench)
+  include(DraftproofBench)
+  target_link_libraries(draftproof PRIVATE draftproof::bench)
 endif()

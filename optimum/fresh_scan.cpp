@@ -1,5 +1,6 @@
 #include <draftproof/optimum/fresh_scan.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -114,10 +115,35 @@ class FreshScan {
   int drafts_;
 };
 
+/// Up to so many tokens a sort of all costs less than clearing the buckets.
+constexpr std::size_t few = 128;
+
+/// The scan of every prefix in the order of a ratio table.
+Optimum scan_few(std::span<const double> target, std::span<const double> proposal, int drafts) {
+  const auto p = quantise(target), q = quantise(proposal);
+  std::array<KeyedToken, few> keyed;
+  std::size_t tokens = 0;
+  for (std::size_t x = 0; x < p.size(); ++x)
+    if ((p[x] | q[x]) != 0) keyed[tokens++] = {ratio_of(p[x], q[x]), static_cast<Token>(x)};
+  std::sort(keyed.begin(), keyed.begin() + tokens, [](const KeyedToken& a, const KeyedToken& b) {
+    return a.key > b.key || (a.key == b.key && a.token < b.token);
+  });
+  ExactMass outside{0, 0};
+  Optimum best{1, tokens};
+  for (std::size_t cut = 0;; ++cut) {
+    const double found = cut_value(probability(outside.target), probability(outside.proposal), drafts);
+    if (found < best.acceptance) best = {found, cut};
+    if (cut == tokens) return best;
+    const auto x = static_cast<std::size_t>(keyed[cut].token);
+    outside.target += p[x];
+    outside.proposal += q[x];
+  }
+}
+
 }  // namespace
 
 Optimum fresh_iid_optimum(std::span<const double> target, std::span<const double> proposal, int drafts) {
-  return FreshScan(target, proposal, drafts).run();
+  return target.size() <= few ? scan_few(target, proposal, drafts) : FreshScan(target, proposal, drafts).run();
 }
 
 }  // namespace draftproof

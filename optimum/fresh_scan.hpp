@@ -1,5 +1,6 @@
 // The ratio scan on rows that are seen once: the same optimum as from a ratio table, bit for bit, without building
-// or sorting one. Tokens go into buckets of their ratio; only buckets that can hold the least cut are sorted.
+// or sorting one. Tokens go into buckets of their ratio; only buckets that can hold the least cut are sorted. Of few
+// tokens all are.
 //
 //   b          bucket        tokens whose p / q, as a float, shares its top bits: steps of 1/64 within an octave
 //   (P, Q)     ExactMass     p- and q-mass of all tokens of higher ratio, integers in units of 2^-62

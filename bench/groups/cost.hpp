@@ -1,35 +1,82 @@
-// cost/VERIFIER/LAW/V/K: one decision at fresh float32 rows, as an engine pays it: plan and verdict, nothing
-// kept from the decision before. The rows are hot in whichever cache holds them.
+// One decision at fresh float32 rows, as an engine pays it: plan and verdict, nothing kept from the decision before.
+//
+//   cost/VERIFIER/LAW/V/K   hot: always the same rows, which stay in whichever cache holds 8 V bytes
+//   cold/VERIFIER/LAW/V/K   cold: rows from memory, by turns over more than the last cache holds
+//
+// Counters: passes over V and bytes read by them a decision, and the share of decisions that took a draft. Drafts are
+// drawn beforehand.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
+#include <draftproof/bench/cold_rows.hpp>
 #include <draftproof/bench/pair.hpp>
 
 namespace draftproof::benchmarks {
 
 struct Cost {
+  template <class Fresh>
+  static constexpr bool counts_passes = requires(const Fresh& rows) {
+    rows.visited();
+  };
+
+  /// Tokens that passes have looked at, of rows that count them.
+  template <class Fresh>
+  static std::uint64_t visited(const Fresh& rows) {
+    if constexpr (counts_passes<Fresh>)
+      return rows.visited();
+    else
+      return 0;
+  }
+
+  /// `next` gives the rows of a decision.
+  template <class Next>
   static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
-                  int drafts) {
-    const Pair& pair = pair_of(vocabulary);
-    const std::vector<float> target(pair.rows.target.begin(), pair.rows.target.end());
-    const std::vector<float> proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end());
+                  int drafts, Next next) {
     // Drafts come from the prepared table beforehand: drafting is not what is timed.
     constexpr int tuples = 1024;
     std::vector<Token> tokens(static_cast<std::size_t>(tuples * drafts));
     std::vector<int> lengths(tuples);
-    drafter.draw(pair.table, drafts, {1, 0, tuples, drafts, tokens.data(), lengths.data()});
+    drafter.draw(pair_of(vocabulary).table, drafts, {1, 0, tuples, drafts, tokens.data(), lengths.data()});
     int t = 0;
+    std::uint64_t seen = 0, taken = 0;
     for (auto _ : state) {
-      const FreshRows<float> rows(target, std::span<const float>(proposal));
+      const auto [target, proposal] = next();
+      const FreshRows<float> rows(target, proposal);
       const auto decider = verifier.simulate_on(rows, drafts);
       Verdict verdict;
       decider->decide({2, static_cast<std::uint64_t>(t), 1, drafts, tokens.data() + t * drafts, lengths.data() + t},
                       &verdict);
       benchmark::DoNotOptimize(verdict);
+      seen += visited(rows);
+      taken += verdict.accepted != none_accepted;
       t = (t + 1) % tuples;
     }
+    const auto decisions = static_cast<double>(state.iterations());
     state.SetItemsProcessed(state.iterations());
+    state.counters["acceptance"] = static_cast<double>(taken) / decisions;
+    if constexpr (counts_passes<FreshRows<float>>) {
+      state.counters["passes"] = static_cast<double>(seen) / decisions / vocabulary;
+      state.counters["bytes"] = static_cast<double>(seen) / decisions * 2 * sizeof(float);
+    }
+  }
+
+  static void hot(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
+                  int drafts) {
+    const RowPair& pair = pair_of(vocabulary).rows;
+    const std::vector<float> target(pair.target.begin(), pair.target.end());
+    const std::vector<float> proposal(pair.proposals[0].begin(), pair.proposals[0].end());
+    run(state, verifier, drafter, vocabulary, drafts, [&] { return ColdRows::View{target, proposal}; });
+  }
+
+  static void cold(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
+                   int drafts) {
+    ColdRows* rows = ColdRows::holding(vocabulary);
+    if (!rows) {
+      state.SkipWithError("too little memory for rows that no cache holds");
+      return;
+    }
+    run(state, verifier, drafter, vocabulary, drafts, [rows] { return rows->next(); });
   }
 
   static void add() {
@@ -40,13 +87,18 @@ struct Cost {
             if (!verifier->takes(drafts) || !verifier->info().cannot.fresh.empty() ||
                 drafter->info().several_proposals)
               continue;
-            const std::string name = "cost/" + std::string(verifier->info().name) + "/" +
-                                     std::string(drafter->info().name) + "/" + std::to_string(vocabulary) + "/" +
-                                     std::to_string(drafts);
+            const std::string name = std::string(verifier->info().name) + "/" + std::string(drafter->info().name) +
+                                     "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
             const AnyVerifier& subject = *verifier;
-            benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter, vocabulary, drafts](auto& state) {
-              run(state, subject, *drafter, vocabulary, drafts);
-            });
+            benchmark::RegisterBenchmark(("cost/" + name).c_str(),
+                                         [&subject, drafter, vocabulary, drafts](auto& state) {
+                                           hot(state, subject, *drafter, vocabulary, drafts);
+                                         });
+            if (verifier->kind() == Kind::mutant) continue;
+            benchmark::RegisterBenchmark(("cold/" + name).c_str(),
+                                         [&subject, drafter, vocabulary, drafts](auto& state) {
+                                           cold(state, subject, *drafter, vocabulary, drafts);
+                                         });
           }
   }
 };

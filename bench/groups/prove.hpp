@@ -1,27 +1,77 @@
-// prove/VERIFIER/LAW: 60 generated instances in exact fractions, one thread.
+// Proofs in exact fractions, one thread:
+//
+//   prove/VERIFIER/LAW   60 generated instances; an item is an instance
+//   prove/all            500 instances of every verifier and law that can be explored, as `draftproof prove` does
+//   prove/kill_matrix    every mutant against every property, every correct verifier as a control
 #pragma once
 
 #include <benchmark/benchmark.h>
 
+#include <draftproof/properties/kill_matrix.hpp>
 #include <draftproof/properties/prover.hpp>
 
 namespace draftproof::benchmarks {
 
 struct Prove {
+  static constexpr int of_one = 60, of_all = 500;
+
+  static bool provable(const AnyVerifier& verifier) {
+    return verifier.kind() != Kind::mutant && verifier.info().cannot.explore.empty();
+  }
+
+  static void count(benchmark::State& state, int instances, std::uint64_t branches) {
+    state.SetItemsProcessed(instances);
+    state.counters["branches/s"] = benchmark::Counter(static_cast<double>(branches), benchmark::Counter::kIsRate);
+  }
+
+  static void all(benchmark::State& state) {
+    std::uint64_t branches = 0;
+    int instances = 0;
+    for (auto _ : state)
+      for (const auto& verifier : registry().verifiers())
+        for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
+          if (!provable(*verifier)) continue;
+          const Proof proof = prove(*verifier, *drafter, {.instances = of_all, .threads = 1});
+          branches += proof.leaves;
+          instances += proof.instances;
+        }
+    count(state, instances, branches);
+  }
+
   static void add() {
     for (const auto& verifier : registry().verifiers())
       for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
-        if (verifier->kind() == Kind::mutant || !verifier->info().cannot.explore.empty()) continue;
+        if (!provable(*verifier)) continue;
         const AnyVerifier& subject = *verifier;
         const std::string name =
             "prove/" + std::string(subject.info().name) + "/" + std::string(drafter->info().name);
         benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter](auto& state) {
           std::uint64_t branches = 0;
-          for (auto _ : state) branches += prove(subject, *drafter, {.instances = 60, .threads = 1}).leaves;
-          state.counters["branches/s"] =
-              benchmark::Counter(static_cast<double>(branches), benchmark::Counter::kIsRate);
+          int instances = 0;
+          for (auto _ : state) {
+            const Proof proof = prove(subject, *drafter, {.instances = of_one, .threads = 1});
+            branches += proof.leaves;
+            instances += proof.instances;
+          }
+          count(state, instances, branches);
         });
       }
+    benchmark::RegisterBenchmark("prove/all", all)->Iterations(1)->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark("prove/kill_matrix",
+                                 [](auto& state) {
+                                   std::int64_t rows = 0;
+                                   for (auto _ : state) {
+                                     KillOptions options;
+                                     options.proof.threads = 1;
+                                     const KillMatrix matrix = kill_matrix(options);
+                                     rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
+                                     if (!matrix.clean())
+                                       state.SkipWithError("the matrix has survivors or accuses a correct verifier");
+                                   }
+                                   state.SetItemsProcessed(rows);
+                                 })
+        ->Iterations(1)
+        ->Unit(benchmark::kMillisecond);
   }
 };
 

@@ -42,8 +42,8 @@ TEST_F(Interrupt, TerminationIsTheSame) {
 
 TEST_F(Interrupt, SurveySaysThatItStoppedEarly) {
   // One position and more tuples than anybody waits for: what was drawn of it is reported all the same.
-  Child child({"survey", "zipf:vocabulary=50", "--verifier", "single_draft", "--tuples", "100000000000", "--instances",
-               "0", "--json"},
+  Child child({"survey", "zipf:vocabulary=50", "--verifier", "single_draft", "--tuples", "100000000000",
+               "--instances", "0", "--json"},
               Stream::pipe, Stream::terminal);
   EXPECT_EQ(interrupted(child, "surveying"), 3) << child.err();
   const auto report = nlohmann::json::parse(child.out());
@@ -61,6 +61,19 @@ TEST_F(Interrupt, ReproduceSaysThatItIsNotComplete) {
   EXPECT_EQ(report["schema"], "draftproof.study.draft_laws/1");
   EXPECT_FALSE(report.contains("sources")) << "a position cut short is no result";
 }
+
+#ifdef DRAFTPROOF_WITH_BENCH
+TEST_F(Interrupt, BenchReportsTheRepetitionsItHas) {
+  Child child({"bench", "^optimum/small/", "--repetitions", "10000", "--min-time", "0.01", "--json"}, Stream::pipe,
+              Stream::terminal);
+  EXPECT_EQ(interrupted(child, "benchmarking"), 3) << child.err();
+  const auto report = nlohmann::json::parse(child.out());
+  EXPECT_EQ(report["schema"], "draftproof.bench/1");
+  EXPECT_EQ(report["complete"], false);
+  EXPECT_GT(report["benchmarks"].size(), 0u);
+  for (const auto& run : report["benchmarks"]) EXPECT_FALSE(run.contains("error_occurred")) << run;
+}
+#endif
 
 TEST_F(Interrupt, ASecondSignalKills) {
   // Before the first has been handled or after it, the program does not outlive the second for long.

@@ -1,4 +1,4 @@
-# The consumer's program knows the consumer's verifiers as well as draftproof's. PROGRAM, BENCH, WITH_BENCH.
+# The consumer's program knows the consumer's verifiers as well as draftproof's. PROGRAM, WITH_BENCH.
 cmake_minimum_required(VERSION 3.25)
 
 function(run wanted)
@@ -31,6 +31,9 @@ run(0 ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other --tuples 10
 says("\n  first_or_other +2 +proved \\(20\\) ")
 
 if(WITH_BENCH)
-  run(0 ${BENCH} --benchmark_list_tests=true)
-  says("first_or_other")
+  run(0 ${PROGRAM} bench --list)
+  says("\ncost/first_or_other/iid/4096/1\n")
+  says("\nsimulate/single_draft/iid/4096/1\n")
+  run(0 ${PROGRAM} bench "^cost/first_or_other/iid/4096/1$" --repetitions 1 --min-time 0.001)
+  says("\n  first_or_other/iid/4096/1 ")
 endif()

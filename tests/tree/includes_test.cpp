@@ -25,11 +25,13 @@ const std::map<std::string, Rooms>& arrows() {
     studies.insert("report");
     Rooms top = studies;
     top.insert("studies");
+    Rooms bench = top;  // a command of its own
+    bench.insert("cli");
     return std::map<std::string, Rooms>{
         {"sim", {}},           {"verifiers", {"sim"}},  {"mutants", {"sim", "verifiers"}},
         {"gpu", schemes},      {"statistics", schemes}, {"optimum", schemes},
         {"captures", schemes}, {"properties", middle},  {"report", report},     {"studies", studies},
-        {"cli", top},          {"bench", top},          {"plugin", top}};
+        {"cli", top},          {"bench", bench},          {"plugin", top}};
   }();
   return map;
 }

@@ -1,0 +1,81 @@
+// Copies of one pair of float32 rows over more memory than the last cache holds, taken in turn: rows an engine's
+// decision finds in memory and not in a cache.
+//
+//   M        working set in bytes: twice the largest cache, at least 600 MB
+//   stride   copies are visited M / 2.6 apart, so that no prefetcher has the next one ready
+//
+// Cost: M bytes for the whole run, written again when the vocabulary changes. Not made where memory is short.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <draftproof/bench/pair.hpp>
+
+namespace draftproof::benchmarks {
+
+/// Bytes the kernel could still give; 0 where it does not say.
+inline std::size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;)
+    if (std::size_t kibibytes = 0; word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
+  return 0;
+}
+
+class ColdRows {
+ public:
+  struct View {
+    std::span<const float> target, proposal;
+  };
+
+  /// The one set of the run, holding copies of this pair; null where memory is short.
+  static ColdRows* holding(int vocabulary) {
+    static ColdRows rows;
+    return rows.fill(vocabulary) ? &rows : nullptr;
+  }
+
+  static std::size_t working_set() {
+    std::size_t largest = 0;
+    for (const auto& cache : benchmark::CPUInfo::Get().caches)
+      largest = std::max(largest, static_cast<std::size_t>(std::max(cache.size, 0)));
+    return std::max(2 * largest, std::size_t{600'000'000});
+  }
+
+  View next() {
+    at_ = (at_ + stride_) % copies_;
+    const std::span<const float> all(values_);
+    return {all.subspan(2 * at_ * size_, size_), all.subspan((2 * at_ + 1) * size_, size_)};
+  }
+
+ private:
+  bool fill(int vocabulary) {
+    if (size_ == static_cast<std::size_t>(vocabulary)) return true;
+    const std::size_t numbers = working_set() / sizeof(float);
+    // Half as much again is left to everything else.
+    if (values_.empty() && available_memory() < numbers * sizeof(float) / 2 * 3) return false;
+    values_.resize(numbers);
+    size_ = static_cast<std::size_t>(vocabulary);
+    copies_ = numbers / (2 * size_);
+    stride_ = copies_ * 5 / 13;
+    while (std::gcd(stride_, copies_) != 1) ++stride_;
+    at_ = 0;
+    const RowPair& pair = pair_of(vocabulary).rows;
+    auto out = values_.begin();
+    for (std::size_t copy = 0; copy < copies_; ++copy)
+      for (const auto* row : {&pair.target, &pair.proposals.front()})
+        out = std::transform(row->begin(), row->end(), out, [](double value) { return static_cast<float>(value); });
+    return true;
+  }
+
+  std::vector<float> values_;
+  std::size_t size_ = 0, copies_ = 0, stride_ = 1, at_ = 0;
+};
+
+}  // namespace draftproof::benchmarks

@@ -1,0 +1,107 @@
+// `draftproof bench`: measure what is registered, judge goals, compare two runs, write the page of figures.
+#pragma once
+
+#include <algorithm>
+#include <iostream>
+
+#include <unistd.h>
+
+#include <draftproof/bench/page/page.hpp>
+#include <draftproof/bench/peers/python.hpp>
+#include <draftproof/bench/results/comparison.hpp>
+#include <draftproof/bench/results/tables.hpp>
+#include <draftproof/bench/run.hpp>
+#include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/register_command.hpp>
+
+namespace draftproof::commands {
+
+struct Bench {
+  static constexpr std::string_view name = "bench";
+  static constexpr std::string_view about = "times of everything registered, with peers, floors and goals";
+
+  std::vector<std::string> filters;
+  benchmarks::RunOptions options;
+  bool list = false, quick = false, require_goals = false;
+  std::string page, old_file, new_file, results_file;
+  double threshold = 5;
+  CLI::App *compare = nullptr, *report = nullptr;
+  CLI::Option *repetitions = nullptr, *min_time = nullptr;
+
+  void declare(CLI::App& app) {
+    app.add_option("filter", filters, "regular expressions; what matches one of them is run. All, if there are none");
+    app.add_flag("--list", list, "names only");
+    repetitions = app.add_option("--repetitions", options.repetitions, "of every benchmark")
+                      ->check(CLI::Range(1, 10'000))
+                      ->capture_default_str();
+    min_time = app.add_option("--min-time", options.min_time, "seconds a repetition takes at least")
+                   ->check(CLI::Range(1e-6, 1e4))
+                   ->capture_default_str();
+    app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_flag("--quick", quick, "three repetitions of a hundredth of a second");
+    app.add_flag("--interleave,!--no-interleave", options.interleave,
+                 "rounds over all benchmarks in random order (default), or one benchmark after the other");
+    app.add_flag("--require-goals", require_goals, "exit code 1 if a goal is missed");
+    app.add_option("--python", benchmarks::chosen_python(),
+                   "interpreter of the peers; else DRAFTPROOF_PYTHON, python3");
+    app.add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it");
+    compare = app.add_subcommand("compare", "two runs: faster, slower, or within noise");
+    compare->add_option("old", old_file, "what --json wrote before the change")->required();
+    compare->add_option("new", new_file, "and after it")->required();
+    compare->add_option("--threshold", threshold, "per cent by which medians must differ")
+        ->check(CLI::Range(0.0, 1000.0))
+        ->capture_default_str();
+    report = app.add_subcommand("report", "a stored run: its tables, or with --page its page");
+    report->add_option("results", results_file, "what --json wrote")->required();
+    report->add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it");
+  }
+
+  int run(const Session& session) {
+    using namespace benchmarks;
+    if (compare->parsed()) {
+      const double share = threshold / 100;
+      session.write(
+          report_comparison(draftproof::benchmarks::compare(read_results(old_file), read_results(new_file), share),
+                            old_file, new_file, share));
+      return exit_held;
+    }
+    if (report->parsed()) return show(session, read_json(results_file), results_file);
+    std::vector<std::string> names = choose_benchmarks(registered_benchmarks(), filters);
+    if (filters.empty() && !page.empty())
+      std::erase_if(names, [](const std::string& full) { return !on_page(plain_name(full), found_goals()); });
+    if (list) {
+      for (const std::string& full : names) std::cout << plain_name(full) << '\n';
+      return exit_held;
+    }
+    return show(session, measure(names, session), "run");
+  }
+
+ private:
+  nlohmann::ordered_json measure(const std::vector<std::string>& names, const Session& session) {
+    if (quick && repetitions->empty()) options.repetitions = 3;
+    if (quick && min_time->empty()) options.min_time = 0.01;
+    options.seed = session.seed;
+    options.stop = &stop_requested();
+    // Lines in a log would only say that time passes.
+    Progress progress("benchmarking", names.size() * static_cast<std::uint64_t>(options.repetitions),
+                      session.quiet || isatty(STDERR_FILENO) == 0);
+    options.progress = [&progress](std::uint64_t done) { progress.update(done); };
+    return benchmarks::run_benchmarks(names, options);
+  }
+
+  int show(const Session& session, nlohmann::ordered_json data, const std::string& file) const {
+    using namespace benchmarks;
+    const Results results = results_of(data, file);
+    if (!page.empty()) write_page(results, page);
+    const auto judged = judge(results.goals, results);
+    session.write({std::move(data), sections_of(results)});
+    if (stop_requested()) return exit_undecided;
+    const bool missed =
+        std::any_of(judged.begin(), judged.end(), [](const Judged& goal) { return goal.verdict == Verdict::missed; });
+    return require_goals && missed ? exit_violated : exit_held;
+  }
+};
+
+}  // namespace draftproof::commands

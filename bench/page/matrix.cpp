@@ -1,0 +1,67 @@
+#include <draftproof/bench/page/matrix.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+#include <draftproof/bench/results/units.hpp>
+#include <draftproof/report/text.hpp>
+
+namespace draftproof::benchmarks {
+
+namespace {
+
+std::string column_title(const std::vector<int>& numbers) {
+  std::string title;
+  for (const int number : numbers)
+    title += (title.empty() ? "" : " / ") + grouped(static_cast<std::uint64_t>(number));
+  return title;
+}
+
+template <class T>
+std::size_t place_in(std::vector<T>& list, const T& value) {
+  const auto at = std::find(list.begin(), list.end(), value);
+  if (at == list.end()) list.push_back(value);
+  return static_cast<std::size_t>(std::find(list.begin(), list.end(), value) - list.begin());
+}
+
+}  // namespace
+
+SplitName split_name(const std::string& name) {
+  SplitName split;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    int number = 0;
+    const auto [stop, error] = std::from_chars(name.data() + at, name.data() + end, number);
+    if (error == std::errc{} && stop == name.data() + end && number >= 0)
+      split.numbers.push_back(number);
+    else
+      split.words += (split.words.empty() ? "" : "/") + name.substr(at, end - at);
+    at = end + 1;
+  }
+  return split;
+}
+
+Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate) {
+  std::vector<std::string> names;
+  std::vector<std::vector<int>> columns;
+  for (const Measurement* measurement : measurements) place_in(columns, split_name(measurement->name).numbers);
+  std::sort(columns.begin(), columns.end());
+  Table table{.columns = {{"benchmark"}}, .rows = {}};
+  for (const auto& numbers : columns) table.columns.push_back({column_title(numbers), true});
+  for (const Measurement* measurement : measurements) {
+    const SplitName split = split_name(measurement->name);
+    const std::size_t row = place_in(names, split.words);
+    if (row == table.rows.size()) {
+      table.rows.emplace_back(columns.size() + 1);
+      table.rows.back().front().text = "`" + split.words + "`";
+    }
+    std::string& cell = table.rows[row][place_in(columns, split.numbers) + 1].text;
+    if (!measurement->timed())
+      cell = "-";
+    else
+      cell = rate ? rate_text(1 / measurement->spread().median) : time_text(measurement->spread().median);
+  }
+  return table;
+}
+
+}  // namespace draftproof::benchmarks

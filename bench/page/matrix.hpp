@@ -1,0 +1,22 @@
+// Benchmarks that differ in numbers only, as one row of a table: the numbers in a name (V, K, ...) are the column.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <draftproof/bench/results/results.hpp>
+#include <draftproof/report/document.hpp>
+
+namespace draftproof::benchmarks {
+
+/// "cost/k_seq/iid/4096/4" is {"cost/k_seq/iid", {4096, 4}}.
+struct SplitName {
+  std::string words;
+  std::vector<int> numbers;
+};
+SplitName split_name(const std::string& name);
+
+/// Median times, or rates; what was skipped is a dash. Rows in the order of the measurements, columns ascending.
+Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate);
+
+}  // namespace draftproof::benchmarks

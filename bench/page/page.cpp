@@ -1,0 +1,133 @@
+#include <draftproof/bench/page/page.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <draftproof/bench/page/chapters.hpp>
+#include <draftproof/bench/page/matrix.hpp>
+#include <draftproof/bench/results/tables.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/report/writers/markdown.hpp>
+
+namespace draftproof::benchmarks {
+
+namespace {
+
+std::string rendered(Section section) {
+  std::ostringstream out;
+  writers::Markdown::write({{}, {std::move(section)}}, out, {});
+  std::string text = out.str();
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text + "\n";
+}
+
+/// A matrix where names have numbers, else a row a benchmark with its counters.
+Table table_for(const std::vector<const Measurement*>& members, bool rate) {
+  const bool numbered = std::any_of(members.begin(), members.end(),
+                                    [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
+  return numbered ? matrix_of(members, rate) : table_of(members, "");
+}
+
+std::vector<const Measurement*> members_of(const Results& results, const std::string& group) {
+  std::vector<const Measurement*> members;
+  for (const Measurement& measurement : results.measurements)
+    if (measurement.group() == group) members.push_back(&measurement);
+  return members;
+}
+
+std::string skipped_lines(const std::vector<const Measurement*>& members) {
+  std::set<std::string> reasons;
+  for (const Measurement* measurement : members)
+    if (!measurement->timed()) reasons.insert(measurement->skipped);
+  std::string lines;
+  for (const std::string& reason : reasons) lines += "\nSkipped: " + reason + "\n";
+  return lines;
+}
+
+std::string chapter_text(const Results& results, const Chapter& chapter, std::set<std::string>& shown) {
+  std::string text;
+  for (const std::string& group : chapter.groups) {
+    shown.insert(group);
+    const auto members = members_of(results, group);
+    if (members.empty()) continue;
+    text += "\n" + rendered({.title = {}, .table = table_for(members, chapter.rate)}) + skipped_lines(members);
+  }
+  return text.empty() ? text : "\n## " + chapter.title + "\n\n" + chapter.about + "\n" + text;
+}
+
+std::string worst_spread(const Results& results) {
+  std::vector<double> spreads;
+  for (const Measurement& measurement : results.measurements)
+    if (measurement.seconds.size() > 1) spreads.push_back(measurement.spread().relative());
+  if (spreads.empty()) return {};
+  const Spread all = spread_of(std::move(spreads));
+  return fmt::format(
+      "Half the range of repetitions was {:.1f} % of the median for the middle benchmark of this run and "
+      "{:.0f} % for the worst.\n",
+      100 * all.median, 100 * all.high);
+}
+
+}  // namespace
+
+bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
+  for (const Goal& goal : goals)
+    if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster))
+      return true;
+  static const std::set<std::string> of_every_scheme{"simulate", "naive", "cost", "cold",
+                                                     "passages", "prove", "gate"};
+  if (!of_every_scheme.contains(plain_name.substr(0, plain_name.find('/')))) return true;
+  static const std::regex wanted(
+      "(simulate|naive|cost|cold)/(single_draft|recursive_rejection|recursive_rejection_wor|k_seq|ladder)/"
+      "(iid|without_replacement)/.*"
+      "|passages/(token_path|block|traversal|greedy_multipath_block|branch_reentry|ladder_block)/iid_paths/.*"
+      "|prove/(all|kill_matrix)|gate/.*/(17|24)");
+  return std::regex_match(plain_name, wanted);
+}
+
+std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder) {
+  const auto& context = results.context;
+  std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
+  text += "\n## This run\n\n" + machine_line(context) + "\n";
+  if (const std::string warning = context.value("warning", ""); !warning.empty()) text += "\n" + warning + ".\n";
+  if (const std::string spread = worst_spread(results); !spread.empty()) text += "\n" + spread;
+  if (const auto judged = judge(results.goals, results); !judged.empty()) {
+    text +=
+        "\n## Goals\n\nTime per item of the first over that of the second, medians; \"rounds\" is the range of the "
+        "ratio over single rounds.\n\n" +
+        rendered({.title = {}, .table = table_of(judged), .after = {summary_of(judged)}});
+  }
+  for (const Figure& figure : figures)
+    text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
+  std::set<std::string> shown;
+  for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
+  for (const Measurement& measurement : results.measurements)  // groups that no chapter names, each its own
+    if (const std::string group = measurement.group(); !shown.contains(group))
+      text += chapter_text(results, {group, "Group `" + group + "`.", {group}}, shown);
+  return text;
+}
+
+void write_page(const Results& results, const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path page(file), folder = page.parent_path() / page.stem();
+  const auto write = [](const fs::path& path, const std::string& content) {
+    std::ofstream out(path);
+    out << content;
+    out.close();
+    if (!out)
+      throw InputError(
+          {.file = path.string(), .found = "a file that cannot be written", .wanted = "a writable path"});
+  };
+  const auto figures = figures_of(results);
+  write(page, page_text(results, figures, folder.filename().string()));
+  std::error_code failed;  // shows when the plots are written
+  if (!figures.empty()) fs::create_directories(folder, failed);
+  for (const Figure& figure : figures) write(folder / figure.file, svg(figure.plot));
+}
+
+}  // namespace draftproof::benchmarks

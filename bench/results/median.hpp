@@ -1,0 +1,32 @@
+// The middle of a few repetitions, and how far they lie apart: what every figure of a benchmark is given as.
+//
+//   n       repetitions, at least one
+//   median  the middle one; of an even number the mean of the middle two
+//   low, high  the least and the greatest
+//
+// Cost: a sort of n numbers. A median, because a shared machine delays single repetitions by factors, never evenly.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <vector>
+
+namespace draftproof::benchmarks {
+
+struct Spread {
+  double low = 0, median = 0, high = 0;
+
+  /// Half the range over the median: 0.03 reads "within 3 % either way".
+  double relative() const { return median > 0 ? (high - low) / (2 * median) : 0; }
+};
+
+inline Spread spread_of(std::vector<double> values) {
+  assert(!values.empty());
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {values.front(), median, values.back()};
+}
+
+}  // namespace draftproof::benchmarks

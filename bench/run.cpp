@@ -1,0 +1,199 @@
+#include <draftproof/bench/run.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <draftproof/bench/goal.hpp>
+#include <draftproof/bench/machine.hpp>
+#include <draftproof/bench/register_benchmark.hpp>
+#include <draftproof/bench/results/results.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/sim/philox4x32.hpp>
+
+namespace draftproof::found {
+void benchmarks();  // generated
+}
+
+namespace draftproof::benchmarks {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Run = benchmark::BenchmarkReporter::Run;
+
+/// Keeps what Google Benchmark reports and prints nothing.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  Collector() {
+    SetOutputStream(&listed);
+    SetErrorStream(&ignored_);
+  }
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& reported) override {
+    for (const Run& run : reported)
+      if (run.run_type == Run::RT_Iteration) runs.push_back(run);
+  }
+
+  std::vector<Run> runs;
+  std::stringstream listed;
+
+ private:
+  std::ostringstream ignored_;
+};
+
+/// The library takes its settings from a command line alone.
+void set_options(const std::vector<std::string>& options) {
+  std::vector<std::string> words{"draftproof"};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  int count = static_cast<int>(pointers.size());
+  pointers.push_back(nullptr);
+  benchmark::Initialize(&count, pointers.data());
+}
+
+/// Why there is no time: the field's name differs between versions of the library.
+template <class AnyRun>
+std::optional<std::string> error_of(const AnyRun& run) {
+  if constexpr (requires { run.error_occurred; })
+    return run.error_occurred ? std::optional(run.error_message) : std::nullopt;
+  else
+    return static_cast<int>(run.skipped) != 0 ? std::optional(run.skip_message) : std::nullopt;
+}
+
+std::string exactly(const std::string& name) {
+  std::string pattern = "^";
+  for (const char character : name) {
+    if (std::string_view("\\^$.|?*+()[]{}").find(character) != std::string_view::npos) pattern += '\\';
+    pattern += character;
+  }
+  return pattern + "$";
+}
+
+Json entry_of(const Run& run, int repetitions, int repetition) {
+  const std::string name = run.run_name.str();
+  Json entry{{"name", name},
+             {"run_name", name},
+             {"run_type", "iteration"},
+             {"repetitions", repetitions},
+             {"repetition_index", repetition},
+             {"threads", run.threads},
+             {"iterations", run.iterations}};
+  if (const auto error = error_of(run)) {
+    entry["error_occurred"] = true;
+    entry["error_message"] = *error;
+    return entry;
+  }
+  entry["real_time"] = run.GetAdjustedRealTime();
+  entry["cpu_time"] = run.GetAdjustedCPUTime();
+  entry["time_unit"] = benchmark::GetTimeUnitString(run.time_unit);
+  for (const auto& [key, counter] : run.counters) entry[key] = counter.value;
+  return entry;
+}
+
+/// The numbers below `size` in an order that is the same on every machine.
+std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed, std::uint64_t round) {
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = size; i > 1; --i)  // the bias of a remainder of 64 bits is no matter here
+    std::swap(order[i - 1], order[philox_pair(seed, round, static_cast<std::uint32_t>(i), 0).first % i]);
+  return order;
+}
+
+}  // namespace
+
+const std::vector<std::string>& registered_benchmarks() {
+  static const std::vector<std::string> names = [] {
+    found::benchmarks();
+    for (const auto& add : found_benchmarks()) add();
+    set_options({"--benchmark_list_tests=true"});
+    Collector collector;
+    benchmark::RunSpecifiedBenchmarks(&collector, ".");
+    set_options({"--benchmark_list_tests=false"});
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(collector.listed, line);) lines.push_back(line);
+    return lines;
+  }();
+  return names;
+}
+
+std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& filters) {
+  if (filters.empty()) return names;
+  std::vector<char> chosen(names.size());
+  for (const std::string& filter : filters) {
+    std::regex pattern;
+    try {
+      pattern = std::regex(filter, std::regex::optimize);
+    } catch (const std::regex_error& error) {
+      throw InputError({.file = "FILTER", .found = in_quotes(filter), .wanted = "a regular expression"});
+    }
+    bool any = false;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (std::regex_search(plain_name(names[i]), pattern)) any = (chosen[i] = true);
+    if (!any)
+      throw InputError(
+          {.file = "FILTER", .found = in_quotes(filter), .wanted = "a match in `draftproof bench --list`"});
+  }
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (chosen[i]) found.push_back(names[i]);
+  return found;
+}
+
+Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options) {
+  set_options({fmt::format("--benchmark_min_time={}" DRAFTPROOF_MIN_TIME_UNIT, options.min_time),
+               "--benchmark_repetitions=1"});
+  const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+  Json context = machine_context();
+  context["seed"] = options.seed;
+  context["repetitions"] = options.repetitions;
+  context["min_time"] = options.min_time;
+  context["longest"] = options.longest;
+  context["interleaved"] = options.interleave;
+  std::vector<std::vector<Json>> entries(names.size());
+  std::vector<char> skipped(names.size());
+  std::vector<double> spent(names.size());
+  std::uint64_t done = 0;
+  const auto take = [&](std::size_t i, int repetition) {
+    if (options.progress) options.progress(done);
+    ++done;
+    if (skipped[i] || spent[i] > options.longest || stopped()) return;
+    const auto start = std::chrono::steady_clock::now();
+    Collector collector;
+    benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
+    spent[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const Run& run : collector.runs) {
+      const bool failed = error_of(run).has_value();
+      if (failed && stopped()) return;  // a signal reaches child processes, too
+      skipped[i] = skipped[i] || failed;
+      entries[i].push_back(entry_of(run, options.repetitions, repetition));
+    }
+  };
+  if (options.interleave) {
+    for (int round = 0; round < options.repetitions; ++round)
+      for (const std::size_t i : shuffled(names.size(), options.seed, static_cast<std::uint64_t>(round)))
+        take(i, round);
+  } else {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (int repetition = 0; repetition < options.repetitions; ++repetition) take(i, repetition);
+  }
+  Json goals = Json::array(), benchmarks = Json::array();
+  for (const Goal& goal : found_goals()) goals.push_back(goal_data(goal));
+  for (auto& of_one : entries)
+    for (Json& entry : of_one) benchmarks.push_back(std::move(entry));
+  return {{"schema", "draftproof.bench/1"},
+          {"complete", !stopped()},
+          {"context", std::move(context)},
+          {"goals", std::move(goals)},
+          {"benchmarks", std::move(benchmarks)}};
+}
+
+}  // namespace draftproof::benchmarks

@@ -1,0 +1,123 @@
+// The page of figures of a run that was made up, against the page a person has read; and plots that hold what they
+// were given. DRAFTPROOF_APPROVE=1 rewrites the approved files.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/bench/page/matrix.hpp>
+#include <draftproof/bench/page/page.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/tests/bench/synthetic.hpp>
+
+namespace draftproof::benchmarks {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Results imagined() {
+  std::vector<SyntheticBenchmark> list;
+  const auto near = [](double seconds) { return std::vector{seconds, 1.1 * seconds, 0.9 * seconds}; };
+  for (const int vocabulary : {4096, 32000, 128256}) {
+    const std::string v = "/" + std::to_string(vocabulary);
+    list.push_back({"cost/single_draft/iid" + v + "/1", near(vocabulary * 1e-10)});
+    list.push_back({"cost/ladder/iid" + v + "/4", near(vocabulary * 4e-10)});
+    list.push_back({"floor/radix" + v, near(vocabulary * 1e-8)});
+  }
+  for (const int drafts : {1, 4, 16}) {
+    const std::string k = "/" + std::to_string(drafts);
+    list.push_back({"simulate/ladder/iid/128256" + k, near(drafts * 5e-8)});
+    if (drafts < 16)
+      list.push_back({"peer/numpy/expert/128256" + k + "/iterations:1/manual_time", near(drafts * 1e-6)});
+  }
+  list.push_back({"peer/scipy/highs/12/3", {}});
+  list.push_back({"prove/all", near(4e-3)});
+  list.push_back({"somebody/else", near(1)});
+  using enum Goal::Sense;
+  return results_of(
+      synthetic_run(list,
+                    {{"numpy over simulation, K = 4", "peer/numpy/expert/128256/4", "simulate/ladder/iid/128256/4",
+                      at_least, 10},
+                     {"a decision over a sort", "cost/ladder/iid/128256/4", "floor/radix/128256", at_most, 0.01},
+                     {"a peer that did not run", "peer/scipy/highs/12/3", "prove/all", at_least, 2}}),
+      "run");
+}
+
+TEST(Page, IsTheApprovedOne) {
+  const fs::path approved = fs::path(DRAFTPROOF_SOURCE_DIR) / "tests/bench/approved";
+  const fs::path work = fs::path(testing::TempDir()) / "draftproof_page";
+  const bool approve = std::getenv("DRAFTPROOF_APPROVE") != nullptr;
+  fs::create_directories(work);
+  const fs::path& folder = approve ? approved : work;
+  write_page(imagined(), (folder / "page.md").string());
+  for (const char* name : {"page.md", "page/cost.svg", "page/throughput.svg"}) {
+    const std::string wanted = content_of(approved / name);
+    EXPECT_FALSE(wanted.empty()) << name;
+    EXPECT_EQ(content_of(folder / name), wanted) << name;
+  }
+}
+
+TEST(Page, ThatCannotBeWrittenIsRefused) { EXPECT_THROW(write_page(imagined(), "/dev/null/page.md"), InputError); }
+
+TEST(Page, TakesGoalsAndWhatStandsForItself) {
+  const std::vector<Goal> goals{{"", "cost/spec_hub/hub/4096/2", "floor/radix/4096", Goal::Sense::at_most, 1}};
+  EXPECT_TRUE(on_page("cost/spec_hub/hub/4096/2", goals));
+  EXPECT_FALSE(on_page("cost/spec_hub/hub/4096/2", {}));
+  EXPECT_TRUE(on_page("cost/ladder/iid/4096/4", {}));
+  EXPECT_TRUE(on_page("somebody/else", {}));
+  EXPECT_FALSE(on_page("prove/ladder/iid", {}));
+}
+
+TEST(Matrix, NumbersAreColumns) {
+  EXPECT_EQ(split_name("rows/bf16/k_seq/4096/4/cold").words, "rows/bf16/k_seq/cold");
+  EXPECT_EQ(split_name("rows/bf16/k_seq/4096/4/cold").numbers, (std::vector{4096, 4}));
+  EXPECT_EQ(split_name("exp/avx512").words, "exp/avx512");
+  const Results results = results_of(synthetic_run({{"a/20/1", {2e-6}}, {"a/3/1", {1e-6}}, {"b/20/1", {}}}), "run");
+  std::vector<const Measurement*> all;
+  for (const Measurement& one : results.measurements) all.push_back(&one);
+  const Table table = matrix_of(all, false);
+  ASSERT_EQ(table.columns.size(), 3u);
+  EXPECT_EQ(table.columns[1].title, "3 / 1");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][1].text, "1.00 us");
+  EXPECT_EQ(table.rows[0][2].text, "2.00 us");
+  EXPECT_EQ(table.rows[1][1].text, "");
+  EXPECT_EQ(table.rows[1][2].text, "-");
+  EXPECT_EQ(matrix_of(all, true).rows[0][2].text, "500 k/s");
+}
+
+TEST(Plot, PointsLieWhereTheirLogarithmsAre) {
+  const Plot plot{"t < u",
+                  "x",
+                  "y",
+                  {{"one", {{1, 10}, {100, 1000}}}, {"two", {{10, 100}}, true}},
+                  [](double) { return std::string("X"); },
+                  [](double) { return std::string("Y"); }};
+  const std::string text = svg(plot);
+  EXPECT_NE(text.find("<title>t &lt; u</title>"), std::string::npos);
+  EXPECT_NE(text.find("fill=\"#fff\""), std::string::npos) << "a ground of its own";
+  // Decades 10 to 1000 from y 400 to 44; x from 1 / 1.25 to 125: the middle of both is a middle on paper, too.
+  EXPECT_NE(text.find("<rect x=\"318.0\" y=\"218.0\""), std::string::npos) << text;
+  EXPECT_NE(text.find(" stroke-dasharray"), std::string::npos);
+  EXPECT_NE(text.find(">one</text>"), std::string::npos);
+}
+
+TEST(Plot, SeriesTakeTheNumberLeftOpen) {
+  const Results results = results_of(
+      synthetic_run({{"a/20/4", {2}}, {"a/3/4", {1}}, {"a/3/5", {9}}, {"a/x/4", {9}}, {"a/7/4", {}}}), "run");
+  const Series series = series_of(results, "l", "a/{}/4", false);
+  EXPECT_EQ(series.points, (std::vector<std::pair<double, double>>{{3, 1}, {20, 2}}));
+  EXPECT_EQ(series_of(results, "l", "a/{}/4", true).points[1].second, 0.5);
+}
+
+}  // namespace
+}  // namespace draftproof::benchmarks

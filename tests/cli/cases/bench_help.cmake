@@ -1,0 +1,11 @@
+# The benchmarks come as a command like the others, with two of their own below it.
+run(0 --help)
+says(out "\n  bench ")
+run(0 bench --help)
+says(out "Usage: draftproof bench")
+says(out "Exit codes: ")
+foreach(option --repetitions --min-time --interleave --quick --require-goals --python --page --list)
+  says(out "${option}")
+endforeach()
+run(0 bench compare --help)
+run(0 bench report --help)

@@ -1,0 +1,47 @@
+# Names, a run of very short repetitions, its stored form, and bad requests. Nothing here asks how long anything took.
+run(0 bench --list)
+foreach(name cost/ladder/iid/4096/4 cold/ladder/iid/4096/4 simulate/k_seq/iid/4096/1 floor/radix/4096
+             optimum/small/12/3 optimum/flow/12/3 peer/clp/12/3 peer/scipy/highs/12/3 peer/numpy/expert/4096/4
+             prove/all prove/kill_matrix)
+  says(out "(^|\n)${name}\n")
+endforeach()
+silent_on(out "iterations:|manual_time")
+run(0 bench --list "^optimum/small/" "flow/6/2$")
+says(out "^optimum/small/6/2\noptimum/flow/6/2\noptimum/small/12/2\noptimum/small/12/3\noptimum/small/24/2\n$")
+
+set(short --repetitions 2 --min-time 0.0001)
+run(0 bench "^optimum/(small|flow)/6/2$" ${short})
+says(out "\noptimum\n")
+says(out "\n  small/6/2 +[0-9.]+ [nu]s +[0-9.]+ % +[0-9.]+ [kM]/s +optimum 0\\.[0-9]+")
+says(out "\n  flow/6/2 +[0-9.]+ [num]+s ")
+silent_on(out "\nGoals")
+
+run(0 bench "^optimum/small/6/2$" ${short} --json --seed 3 -o run.json)
+file(READ ${WORK}/run.json stored)
+foreach(wanted "schema;draftproof.bench/1" "complete;ON" "context;seed;3" "context;repetitions;2")
+  list(POP_BACK wanted value)
+  string(JSON found GET "${stored}" ${wanted})
+  if(NOT found STREQUAL value)
+    fail("${wanted} is ${found}, wanted ${value}")
+  endif()
+endforeach()
+string(JSON count LENGTH "${stored}" benchmarks)
+string(JSON name GET "${stored}" benchmarks 1 run_name)
+string(JSON index GET "${stored}" benchmarks 1 repetition_index)
+if(NOT count EQUAL 2 OR NOT name STREQUAL "optimum/small/6/2" OR NOT index EQUAL 1)
+  fail("stored: ${count} runs, ${name}, ${index}")
+endif()
+run(0 bench report run.json --format markdown)
+says(out "\n### optimum\n")
+says(out "\n. small/6/2 . ")
+
+run(2 bench "(")
+says(err "FILTER: found \"\\(\", wanted a regular expression")
+run(2 bench nothing_is_called_this)
+says(err "wanted a match in `draftproof bench --list`")
+run(2 bench --repetitions 0)
+run(2 bench --min-time 0)
+
+# A peer that cannot run is skipped and says why; it never counts as a time.
+run(0 bench "^peer/scipy/highs/12/3$" --python ${WORK}/no_python --repetitions 1)
+says(out "highs/12/3 +skipped .*no_python: No such file")
