@@ -10,10 +10,10 @@
 // Cost: V logits from memory, 4 V bytes of probabilities written twice, the second time where they still lie in the
 // second cache; about ten operations an entry (power_of_e.hpp).
 //
-// A row sums to 1 within 2^-23 + 2^-27: the factor and its products round by 2^-24 each, relative to terms that sum
-// to 1; S_b misses the sum of its powers by V 2^-53 <= 2^-31, Z by V / 1024 units of 2^-40 <= 2^-28, relative to Z >=
-// 1, and what is set to 0 is below V 2^-126. Of exp(l_i / T) over the sum of the same an entry is off, relatively, by
-// at most 2^-22 from its two powers, as much from those of the total, 2^-23 from factor and product, and 3 2^-24 (M -
+// A row sums to 1 within 2^-23 + V 2^-46: the factor and its products round by 2^-24 each, relative to terms that sum
+// to 1; S_b miss the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40, relative to Z >= 1,
+// and what is set to 0 is below V 2^-126. Of exp(l_i / T) over the sum of the same an entry is off, relatively, by at
+// most 2^-22 from its two powers, as much from those of the total, 2^-23 from factor and product, and 3 2^-24 (M -
 // l_i) / T from differences, inverse and products: much only where the probability is not. A masked token has
 // probability exactly 0; entries below 2^-126, the least normal float, are 0 too, so that no denormal appears.
 #pragma once
@@ -83,7 +83,7 @@ class Softmax {
     for (Block& block : blocks_) {
       block.factor = power_of_e((block.powers.greatest - greatest) * inverse);
       units +=
-          static_cast<std::uint64_t>(static_cast<double>(block.powers.sum) * 0x1p-52 * double{block.factor} * 0x1p40);
+          static_cast<std::uint64_t>(static_cast<double>(block.powers.sum) * 0x1p-46 * double{block.factor} * 0x1p40);
     }
     const double total = static_cast<double>(units) * 0x1p-40;
     for (Block& block : blocks_) block.factor = static_cast<float>(double{block.factor} / total);

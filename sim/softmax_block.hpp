@@ -5,13 +5,15 @@
 //   m      greatest          max x_i, -infinity where the block is masked               float
 //   t      inverse           1 / temperature                                            float
 //   e_i    powers[i]         power_of_e((x_i - m) t), in [0, 1]                         float
-//   S      sum               sum of e_i, each rounded to a multiple of 2^-52            units of 2^-52
+//   S      sum               sum of e_i, each rounded to a multiple of 2^-46            units of 2^-46
 //   p_i    powers[i]         factor e_i where e_i >= least, else 0                      float
 //
 // Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
-// them. Right at every width because all of it is IEEE operations entry by entry, maxima, and integer sums: 1 + e_i
-// is rounded to a multiple of 2^-52 within [1, 2], where the bits of a double count in just that unit, so adding bits
-// adds numbers. Blocks know nothing of each other: any order of them, on any number of threads, gives the same bits.
+// them. Right at every width because all of it is IEEE operations entry by entry, maxima, and integer sums. For those
+// a power is split without conversions: h = 1 + e rounds to a multiple of 2^-23 within [1, 2], where the bits of a
+// float count in just that unit; l = e - (h - 1) is exact, at most 2^-24, and 1.5 + 2^23 l rounds it to 2^-46 in the
+// same way. Adding bits then adds numbers, in 32 bits a lane. Blocks know nothing of each other: any order of them,
+// on any number of threads, gives the same bits.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +28,10 @@
 namespace draftproof {
 
 struct SoftmaxBlock {
-  static constexpr std::size_t size = 1024;  ///< logits of a block; at most 2^11, or the bits of a sum could overflow
+  static constexpr std::size_t size = 1024;  ///< logits of a block; 2^12 would overflow lanes of 32 bits
 
   float greatest;     ///< whatever it is if the block is not sound
-  std::uint64_t sum;  ///< units of 2^-52
+  std::uint64_t sum;  ///< units of 2^-46
   bool sound;         ///< no NaN and no +infinity; otherwise nothing was written
 };
 
@@ -61,7 +63,10 @@ SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse
   }
   for (std::size_t i = 0; i < count; ++i) {
     powers[i] = power_of_e((static_cast<float>(logits[i]) - block.greatest) * inverse);
-    block.sum += same_bits<std::uint64_t>(1.0 + double{powers[i]}) - same_bits<std::uint64_t>(1.0);
+    const float split = 1 + powers[i], rest = powers[i] - (split - 1);
+    const auto coarse = std::uint64_t{same_bits<std::uint32_t>(split) - same_bits<std::uint32_t>(1.0f)};
+    const auto fine = std::uint64_t{same_bits<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f))};
+    block.sum += (coarse << 23) + fine - same_bits<std::uint32_t>(1.5f);
   }
   return block;
 }

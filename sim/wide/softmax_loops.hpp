@@ -32,6 +32,20 @@ void fetch_ahead(const Reader& logits, std::size_t i) {
                                                    1024 * sizeof(*logits.first)));
 }
 
+/// The lanes of `calls` vectors of bits, less those of 1 and 1.5, in units of 2^-46. Differences are modulo 2^32: at
+/// most 129 calls keep coarse parts below 129 2^23 and fine ones below 129 2^22 in size.
+inline std::uint64_t sum_of_lanes(const std::uint32_t* coarse, const std::uint32_t* fine, int lanes,
+                                  std::size_t calls) {
+  const auto count = static_cast<std::uint32_t>(calls);
+  std::uint64_t sum = 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::uint32_t units = coarse[lane] - count * same_bits<std::uint32_t>(1.0f);
+    const auto small = static_cast<std::int32_t>(fine[lane] - count * same_bits<std::uint32_t>(1.5f));
+    sum += (std::uint64_t{units} << 23) + static_cast<std::uint64_t>(std::int64_t{small});
+  }
+  return sum;
+}
+
 /// Maximum, and whether every entry is below +infinity.
 struct Greatest256 {
   __m256 greatest, sound;
@@ -74,10 +88,10 @@ struct Greatest512 {
   }
 };
 
-/// Powers of (x - greatest) t, and the sum of 1 + power as bits.
+/// Powers of (x - greatest) t, and the sums of their two parts as bits.
 struct Powers256 {
   __m256 greatest, inverse;
-  __m256i low, high;
+  __m256i coarse, fine;
 
   DRAFTPROOF_AVX2_PART static __m256 power_of_e(__m256 x) {
     using E = PowerOfE;
@@ -96,23 +110,24 @@ struct Powers256 {
   }
   DRAFTPROOF_AVX2_PART __m256 of(__m256 x) {
     const __m256 power = power_of_e(_mm256_mul_ps(_mm256_sub_ps(x, greatest), inverse));
-    const __m256d one = _mm256_set1_pd(1);
-    const __m256d first = _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(power)), one);
-    const __m256d second = _mm256_add_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(power, 1)), one);
-    low = _mm256_add_epi64(low, _mm256_castpd_si256(first));
-    high = _mm256_add_epi64(high, _mm256_castpd_si256(second));
+    const __m256 one = _mm256_set1_ps(1), split = _mm256_add_ps(one, power);
+    const __m256 rest = _mm256_sub_ps(power, _mm256_sub_ps(split, one));
+    coarse = _mm256_add_epi32(coarse, _mm256_castps_si256(split));
+    fine = _mm256_add_epi32(
+        fine, _mm256_castps_si256(_mm256_fmadd_ps(rest, _mm256_set1_ps(0x1p23f), _mm256_set1_ps(1.5f))));
     return power;
   }
-  DRAFTPROOF_AVX2_PART std::uint64_t sum() const {
-    alignas(32) std::uint64_t lanes[4];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), _mm256_add_epi64(low, high));
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3];
+  DRAFTPROOF_AVX2_PART std::uint64_t sum(std::size_t calls) const {
+    alignas(32) std::uint32_t coarse_lanes[8], fine_lanes[8];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(coarse_lanes), coarse);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(fine_lanes), fine);
+    return sum_of_lanes(coarse_lanes, fine_lanes, 8, calls);
   }
 };
 
 struct Powers512 {
   __m512 greatest, inverse;
-  __m512i low, high;
+  __m512i coarse, fine;
 
   DRAFTPROOF_AVX512_PART static __m512 power_of_e(__m512 x) {
     using E = PowerOfE;
@@ -131,22 +146,20 @@ struct Powers512 {
   }
   DRAFTPROOF_AVX512_PART __m512 of(__m512 x) {
     const __m512 power = power_of_e(_mm512_mul_ps(_mm512_sub_ps(x, greatest), inverse));
-    const __m512d one = _mm512_set1_pd(1);
-    const __m512d first = _mm512_add_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(power)), one);
-    const __m512d second = _mm512_add_pd(_mm512_cvtps_pd(_mm512_extractf32x8_ps(power, 1)), one);
-    low = _mm512_add_epi64(low, _mm512_castpd_si512(first));
-    high = _mm512_add_epi64(high, _mm512_castpd_si512(second));
+    const __m512 one = _mm512_set1_ps(1), split = _mm512_add_ps(one, power);
+    const __m512 rest = _mm512_sub_ps(power, _mm512_sub_ps(split, one));
+    coarse = _mm512_add_epi32(coarse, _mm512_castps_si512(split));
+    fine = _mm512_add_epi32(
+        fine, _mm512_castps_si512(_mm512_fmadd_ps(rest, _mm512_set1_ps(0x1p23f), _mm512_set1_ps(1.5f))));
     return power;
   }
-  DRAFTPROOF_AVX512_PART std::uint64_t sum() const {
-    return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(_mm512_add_epi64(low, high)));
+  DRAFTPROOF_AVX512_PART std::uint64_t sum(std::size_t calls) const {
+    alignas(64) std::uint32_t coarse_lanes[16], fine_lanes[16];
+    _mm512_store_si512(coarse_lanes, coarse);
+    _mm512_store_si512(fine_lanes, fine);
+    return sum_of_lanes(coarse_lanes, fine_lanes, 16, calls);
   }
 };
-
-/// Bits of 1 that `count` terms 1 + power have too many; sums of bits are modulo 2^64.
-inline std::uint64_t bits_of_ones(std::size_t count) {
-  return static_cast<std::uint64_t>(count) * same_bits<std::uint64_t>(1.0);
-}
 
 }  // namespace detail
 
@@ -178,7 +191,7 @@ DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse
   }
   _mm256_store_ps(rest, power.of(_mm256_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
-  sum = power.sum() - detail::bits_of_ones(whole + 8);
+  sum = power.sum(whole / 8 + 1);
   return true;
 }
 
@@ -209,7 +222,7 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
   }
   _mm512_store_ps(rest, power.of(_mm512_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
-  sum = power.sum() - detail::bits_of_ones(whole + 16);
+  sum = power.sum(whole / 16 + 1);
   return true;
 }
 

@@ -15,7 +15,7 @@
 namespace draftproof::parity {
 namespace {
 
-constexpr int positions = 12, most_drafts = 4;
+constexpr int positions = 60, most_drafts = 4;
 constexpr std::uint64_t seed = 5;
 
 /// Rows of every shape in another format, and drafts drawn from them.
