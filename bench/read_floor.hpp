@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/sim/wide/reader.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof::benchmarks {
@@ -43,6 +44,7 @@ DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t s
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   std::size_t i = 0;
   for (; i + 64 <= size; i += 64) {
+    wide::fetch<256>(row + i + 2 * wide::ahead);
     a = _mm512_xor_si512(a, _mm512_loadu_si512(row + i));
     b = _mm512_xor_si512(b, _mm512_loadu_si512(row + i + 16));
     c = _mm512_xor_si512(c, _mm512_loadu_si512(row + i + 32));
@@ -65,6 +67,8 @@ DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, 
     const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 32 * 32;
     __m512d first = zero, second = zero, third = zero, fourth = zero;
     for (std::size_t i = start; i < whole; i += 32) {
+      wide::fetch<128>(p + i + wide::ahead);
+      wide::fetch<128>(q + i + wide::ahead);
       first = _mm512_add_pd(first, float_terms(p + i, q + i, factor));
       second = _mm512_add_pd(second, float_terms(p + i + 8, q + i + 8, factor));
       third = _mm512_add_pd(third, float_terms(p + i + 16, q + i + 16, factor));
