@@ -107,7 +107,7 @@ TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
               << "seed " << seed << " sharpness " << sharpness << " closeness " << closeness << " K " << drafts;
         }
   EXPECT_LE(most, 40u);
-  EXPECT_LE(all, 8 * cases);
+  EXPECT_LE(2 * all, 9 * cases) << "the models say where to look: 3.9 passes on average";
 }
 
 TEST(CommonFactor, KnowsTheEnds) {

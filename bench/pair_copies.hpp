@@ -1,0 +1,57 @@
+// The same pair over and over in memory, for passes that must not find it in a cache: whoever asks for the next copy
+// gets the one that was looked at longest ago.
+//
+//   hot     one copy, in whichever cache holds 8 V bytes
+//   cold    as many as fill 640 MB: twice the largest last-level cache we have met
+//
+// One buffer for all vocabularies, filled again when another is asked for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <draftproof/bench/pair.hpp>
+
+namespace draftproof::benchmarks {
+
+class PairCopies {
+ public:
+  static PairCopies& of(int vocabulary, bool cold) {
+    static PairCopies copies;
+    copies.fill(vocabulary, cold);
+    return copies;
+  }
+
+  std::size_t size() const { return size_; }
+  /// p of the next copy; q follows at size().
+  const float* next() {
+    at_ = at_ + 1 == count_ ? 0 : at_ + 1;
+    return values_.data() + 2 * size_ * at_;
+  }
+
+ private:
+  static constexpr std::size_t cold_bytes = 640'000'000;
+
+  void fill(int vocabulary, bool cold) {
+    const auto size = static_cast<std::size_t>(vocabulary), bytes = 2 * size * sizeof(float);
+    const std::size_t count = cold ? cold_bytes / bytes : 1;
+    if (size == size_ && count == count_) return;
+    size_ = size;
+    count_ = count;
+    at_ = 0;
+    values_.clear();
+    if (!cold) values_.shrink_to_fit();
+    values_.reserve(2 * size * count);
+    const RowPair& rows = pair_of(vocabulary).rows;
+    for (std::size_t copy = 0; copy < count; ++copy)
+      for (const auto* row : {&rows.target, &rows.proposals.front()})
+        std::transform(row->begin(), row->end(), std::back_inserter(values_),
+                       [](double value) { return static_cast<float>(value); });
+  }
+
+  std::vector<float> values_;
+  std::size_t size_ = 0, count_ = 0, at_ = 0;
+};
+
+}  // namespace draftproof::benchmarks

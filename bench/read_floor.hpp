@@ -1,0 +1,89 @@
+// What a pass is measured against: reading its bytes and nothing else, and the same sum in floating point.
+//
+//   read(row, n)           exclusive or of n floats' bits, the least a pass that reads them can do
+//   float_sums(p, q, b)    sum of (p - b q)+ in doubles, one partial sum a block: what integers cost more
+//
+// Cost: 8 V bytes a pair either way, in 512-bit registers where the processor has them, whatever the compiler makes
+// of a plain loop where not. Kept apart from the library, so that a change there does not move the floor.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <draftproof/sim/wide/width.hpp>
+
+namespace draftproof::benchmarks {
+
+inline std::uint64_t plain_read(const float* row, std::size_t size) {
+  const auto* words = reinterpret_cast<const unsigned char*>(row);
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i + 8 <= size * sizeof(float); i += 8) {
+    std::uint64_t word;
+    __builtin_memcpy(&word, words + i, sizeof word);
+    all ^= word;
+  }
+  return all;
+}
+
+inline double plain_float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
+  double total = 0;
+  for (std::size_t start = 0; start < size; start += 1024) {
+    double sum = 0;
+    for (std::size_t i = start; i < std::min(start + 1024, size); ++i)
+      sum += std::max(double{p[i]} - b * double{q[i]}, 0.0);
+    total += * partial++ = sum;
+  }
+  return total;
+}
+
+#if DRAFTPROOF_WIDE
+DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t size) {
+  __m512i all[8];
+  for (auto& part : all) part = _mm512_setzero_si512();
+  const auto* bytes = reinterpret_cast<const char*>(row);
+  std::size_t i = 0;
+  for (; i + 512 <= size * sizeof(float); i += 512)
+    for (std::size_t j = 0; j < 8; ++j) all[j] = _mm512_xor_si512(all[j], _mm512_loadu_si512(bytes + i + 64 * j));
+  for (std::size_t j = 1; j < 8; ++j) all[0] = _mm512_xor_si512(all[0], all[j]);
+  const auto done = i / sizeof(float);
+  return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(all[0])) ^ plain_read(row + done, size - done);
+}
+
+DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, double b, std::size_t size,
+                                                double* partial) {
+  const __m512d factor = _mm512_set1_pd(b), zero = _mm512_setzero_pd();
+  double total = 0;
+  for (std::size_t start = 0; start < size; start += 1024) {
+    const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 32 * 32;
+    __m512d sum[4] = {zero, zero, zero, zero};
+    for (std::size_t i = start; i < whole; i += 32)
+      for (std::size_t j = 0; j < 4; ++j) {
+        const __m512d target = _mm512_cvtps_pd(_mm256_loadu_ps(p + i + 8 * j));
+        const __m512d proposal = _mm512_cvtps_pd(_mm256_loadu_ps(q + i + 8 * j));
+        sum[j] = _mm512_add_pd(sum[j], _mm512_max_pd(_mm512_fnmadd_pd(factor, proposal, target), zero));
+      }
+    double rest = 0;
+    for (std::size_t i = whole; i < end; ++i) rest += std::max(double{p[i]} - b * double{q[i]}, 0.0);
+    const __m512d all = _mm512_add_pd(_mm512_add_pd(sum[0], sum[1]), _mm512_add_pd(sum[2], sum[3]));
+    total += * partial++ = _mm512_reduce_add_pd(all) + rest;
+  }
+  return total;
+}
+#endif
+
+inline std::uint64_t read(const float* row, std::size_t size) {
+#if DRAFTPROOF_WIDE
+  if (wide::widest() == wide::Width::avx512) return wide_read(row, size);
+#endif
+  return plain_read(row, size);
+}
+
+inline double float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
+#if DRAFTPROOF_WIDE
+  if (wide::widest() == wide::Width::avx512) return wide_float_sums(p, q, b, size, partial);
+#endif
+  return plain_float_sums(p, q, b, size, partial);
+}
+
+}  // namespace draftproof::benchmarks

@@ -1,0 +1,62 @@
+// Recursive rejection as it is usually written: every refusal writes the normalised residual over the row of p, and
+// the last one draws from it by running sums. What the one curve of residuals saves is measured against this.
+//
+//   r      residual[x]    float, as engines keep it; first p
+//   m      mass           sum of (r - q)+, in double
+//
+// Cost: three sweeps a refusal (subtract, sum, scale), as array libraries do it; a draw is one more.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/wide/width.hpp>
+
+namespace draftproof::benchmarks {
+
+// The comparison is with the algorithm, so the compiler gets what it would with -O3 for this processor.
+#if DRAFTPROOF_WIDE && !defined(__clang__)
+#define DRAFTPROOF_PEER [[gnu::optimize("O3"), gnu::flatten]]
+#else
+#define DRAFTPROOF_PEER
+#endif
+
+/// One refusal: r <- (r - q)+, its mass, and r / mass.
+DRAFTPROOF_PEER inline void rewrite(float* residual, const float* q, std::size_t size) {
+  for (std::size_t x = 0; x < size; ++x) residual[x] = std::max(residual[x] - q[x], 0.0F);
+  double mass = 0;
+  for (std::size_t x = 0; x < size; ++x) mass += double{residual[x]};
+  const auto scale = static_cast<float>(1 / mass);
+  for (std::size_t x = 0; x < size; ++x) residual[x] *= scale;
+}
+#if DRAFTPROOF_WIDE
+DRAFTPROOF_AVX2 DRAFTPROOF_PEER inline void wide_rewrite(float* residual, const float* q, std::size_t size) {
+  rewrite(residual, q, size);
+}
+#endif
+
+/// The token after `refusals` refused drafts of one proposal.
+inline Token all_refused_by_rewriting(const float* p, const float* q, std::size_t size, int refusals,
+                                      std::uint64_t word) {
+  static thread_local std::vector<float> residual;
+  residual.assign(p, p + size);
+  for (int k = 0; k < refusals; ++k) {
+#if DRAFTPROOF_WIDE
+    if (wide::widest() != wide::Width::scalar) {
+      wide_rewrite(residual.data(), q, size);
+      continue;
+    }
+#endif
+    rewrite(residual.data(), q, size);
+  }
+  const double threshold = unit_interval(word);
+  double running = 0;
+  std::size_t x = 0;
+  while (x + 1 < size && (running += residual[x]) <= threshold) ++x;
+  return static_cast<Token>(x);
+}
+
+}  // namespace draftproof::benchmarks
