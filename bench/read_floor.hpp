@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/sim/wide/reader.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof::benchmarks {
@@ -38,16 +39,24 @@ inline double plain_float_sums(const float* p, const float* q, double b, std::si
 }
 
 #if DRAFTPROOF_WIDE
+// Written out: at -O2 g++ keeps registers in an array in memory.
 DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t size) {
-  __m512i all[8];
-  for (auto& part : all) part = _mm512_setzero_si512();
-  const auto* bytes = reinterpret_cast<const char*>(row);
+  __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   std::size_t i = 0;
-  for (; i + 512 <= size * sizeof(float); i += 512)
-    for (std::size_t j = 0; j < 8; ++j) all[j] = _mm512_xor_si512(all[j], _mm512_loadu_si512(bytes + i + 64 * j));
-  for (std::size_t j = 1; j < 8; ++j) all[0] = _mm512_xor_si512(all[0], all[j]);
-  const auto done = i / sizeof(float);
-  return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(all[0])) ^ plain_read(row + done, size - done);
+  for (; i + 64 <= size; i += 64) {
+    wide::fetch<256>(row + i + 2 * wide::ahead);
+    a = _mm512_xor_si512(a, _mm512_loadu_si512(row + i));
+    b = _mm512_xor_si512(b, _mm512_loadu_si512(row + i + 16));
+    c = _mm512_xor_si512(c, _mm512_loadu_si512(row + i + 32));
+    d = _mm512_xor_si512(d, _mm512_loadu_si512(row + i + 48));
+  }
+  const __m512i all = _mm512_xor_si512(_mm512_xor_si512(a, b), _mm512_xor_si512(c, d));
+  return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(all)) ^ plain_read(row + i, size - i);
+}
+
+DRAFTPROOF_AVX512_PART __m512d float_terms(const float* p, const float* q, __m512d b) {
+  const __m512d target = _mm512_cvtps_pd(_mm256_loadu_ps(p)), proposal = _mm512_cvtps_pd(_mm256_loadu_ps(q));
+  return _mm512_max_pd(_mm512_fnmadd_pd(b, proposal, target), _mm512_setzero_pd());
 }
 
 DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, double b, std::size_t size,
@@ -56,16 +65,18 @@ DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, 
   double total = 0;
   for (std::size_t start = 0; start < size; start += 1024) {
     const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 32 * 32;
-    __m512d sum[4] = {zero, zero, zero, zero};
-    for (std::size_t i = start; i < whole; i += 32)
-      for (std::size_t j = 0; j < 4; ++j) {
-        const __m512d target = _mm512_cvtps_pd(_mm256_loadu_ps(p + i + 8 * j));
-        const __m512d proposal = _mm512_cvtps_pd(_mm256_loadu_ps(q + i + 8 * j));
-        sum[j] = _mm512_add_pd(sum[j], _mm512_max_pd(_mm512_fnmadd_pd(factor, proposal, target), zero));
-      }
+    __m512d first = zero, second = zero, third = zero, fourth = zero;
+    for (std::size_t i = start; i < whole; i += 32) {
+      wide::fetch<128>(p + i + wide::ahead);
+      wide::fetch<128>(q + i + wide::ahead);
+      first = _mm512_add_pd(first, float_terms(p + i, q + i, factor));
+      second = _mm512_add_pd(second, float_terms(p + i + 8, q + i + 8, factor));
+      third = _mm512_add_pd(third, float_terms(p + i + 16, q + i + 16, factor));
+      fourth = _mm512_add_pd(fourth, float_terms(p + i + 24, q + i + 24, factor));
+    }
     double rest = 0;
     for (std::size_t i = whole; i < end; ++i) rest += std::max(double{p[i]} - b * double{q[i]}, 0.0);
-    const __m512d all = _mm512_add_pd(_mm512_add_pd(sum[0], sum[1]), _mm512_add_pd(sum[2], sum[3]));
+    const __m512d all = _mm512_add_pd(_mm512_add_pd(first, second), _mm512_add_pd(third, fourth));
     total += * partial++ = _mm512_reduce_add_pd(all) + rest;
   }
   return total;

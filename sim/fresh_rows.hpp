@@ -54,11 +54,11 @@ class FreshRows {
     return {from_fixed(curve.mass), from_fixed(curve.slope)};
   }
 
-  auto residual(double b) const { return TermWeights{*this, above(b)}; }
+  auto residual(double b) const { return TermWeights<Above>{*this, above(b)}; }
   auto clipped(double b, double knee) const {
-    return TermWeights{*this, wide::ClippedTerm{reader(target_), reader(proposals_.front()), b, knee}};
+    return TermWeights<Clipped>{*this, Clipped{reader(target_), reader(proposals_.front()), b, knee}};
   }
-  auto row(int k) const { return TermWeights{*this, wide::RowTerm{reader(row_of(k))}}; }
+  auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
   /// By subtraction while at least 1/16 is left, where it loses at most four bits; by a pass over what is left
@@ -107,6 +107,8 @@ class FreshRows {
  private:
   using Reader = wide::Reader<Entry>;
   using Above = wide::ResidualTerm<Reader, Reader>;
+  using Clipped = wide::ClippedTerm<Reader, Reader>;
+  using Entries = wide::RowTerm<Reader>;
 
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
       : target_{target},
@@ -199,7 +201,7 @@ class FreshRows {
     return sums(term);
   }
   Fixed remaining_pass(int k, const Token* seen, int n) const {
-    Fixed total = pass(wide::RowTerm{reader(row_of(k))});
+    Fixed total = pass(Entries{reader(row_of(k))});
     for (int i = 0; i < n; ++i) {
       const Fixed gone = to_fixed(proposal(seen[i], k));
       partial_[index(seen[i]) / wide::block] -= gone;
