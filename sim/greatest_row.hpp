@@ -16,6 +16,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/token_order.hpp>
@@ -36,9 +37,7 @@ class GreatestRow {
 
   Scalar law(Token x) const {
     const auto& q = laws_->proposal(x);
-    if (!(q > laws_->zero())) return laws_->zero();
-    const Scalar lo = mass_below(order_.below(x));
-    return q * skew(Scalar(lo + fan_.reached * q), lo) / norm_;
+    return q > laws_->zero() ? law(q, order_.below(x)) : laws_->zero();
   }
 
   /// The fan seen from the child that x leads to. Scaled to below + reached = 1, so that neither runs out of digits.
@@ -57,7 +56,7 @@ class GreatestRow {
       });
       return sum;
     } else {
-      return laws_->sum([this, &c](Token x) { return above(x, c); });
+      return laws_->sum(left_over(c));
     }
   }
 
@@ -85,7 +84,7 @@ class GreatestRow {
       });
       return drawn;
     } else {
-      return laws_->weights([this, &c](Token x) { return above(x, c); }).draw(word);
+      return laws_->weights(left_over(c)).draw(word);
     }
   }
 
@@ -105,7 +104,7 @@ class GreatestRow {
         return true;
       });
     } else {
-      laws_->weights([this, &c](Token x) { return above(x, c); }).for_each(visit);
+      laws_->weights(left_over(c)).for_each(visit);
     }
   }
 
@@ -119,9 +118,20 @@ class GreatestRow {
     }
     return sum;
   }
-  Scalar above(Token x, const Scalar& c) const {
-    const Scalar left = c * laws_->target(x) - law(x);
-    return left > laws_->zero() ? left : laws_->zero();
+  /// The law of a token of proposal q > 0 that stands above so much of q.
+  Scalar law(const Scalar& q, const Scalar& below) const {
+    const Scalar lo = mass_below(below);
+    return q * skew(Scalar(lo + fan_.reached * q), lo) / norm_;
+  }
+  /// (c p - law)+ of laws in buckets, for a pass.
+  auto left_over(const Scalar& c) const {
+    if (below_.empty()) below_ = order_.all_below();
+    return [this, c](Token x) {
+      const Scalar q = laws_->proposal(x);
+      const Scalar chosen = q > laws_->zero() ? law(q, below_[static_cast<std::size_t>(x)]) : laws_->zero();
+      const Scalar left = c * laws_->target(x) - chosen;
+      return left > laws_->zero() ? left : laws_->zero();
+    };
   }
 
   const auto& ranking() const { return order_.ranking(); }
@@ -155,6 +165,7 @@ class GreatestRow {
   TokenOrder<L> order_;
   Fan<Scalar> fan_;
   Scalar norm_{0};
+  mutable std::vector<Scalar> below_;  ///< of laws in buckets, once a pass asked for it
 };
 
 }  // namespace draftproof

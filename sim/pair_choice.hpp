@@ -30,7 +30,7 @@ class PairChoice {
     const auto most = static_cast<std::size_t>(std::max(tokens, 0));
     for (const Token x : first_tokens(laws.vocabulary(), most, excess, before, draftable))
       inside_.push_back(Entry::of(laws, x));
-    const Scalar outside = later_mass(inside_.empty() ? nullptr : &inside_.back());
+    const Scalar outside = inside_.empty() ? laws.one() : later_mass(inside_.back());
     for (const Entry& entry : inside_) base_.push_back(entry.q * (entry.q + Scalar{2} * outside));
     pairs_ = share_pairs<Scalar>(inside_, base_);
   }
@@ -52,7 +52,7 @@ class PairChoice {
       return base_[place] + pairs_.served[place];
     }
     const Entry entry = Entry::of(laws_, x);
-    return entry.q * (entry.q + Scalar{2} * later_mass(&entry));
+    return entry.q * (entry.q + Scalar{2} * later_mass(entry));
   }
 
  private:
@@ -62,10 +62,11 @@ class PairChoice {
       if (inside_[r].x == x) return static_cast<int>(r);
     return -1;
   }
-  /// q-mass of the tokens after `entry`; of all where there is none.
-  Scalar later_mass(const Entry* entry) const {
+  /// q-mass of the tokens after `entry`.
+  Scalar later_mass(const Entry& entry) const {
     return laws_.sum([this, entry](Token x) -> Scalar {
-      return entry == nullptr || entry->before(Entry::of(laws_, x)) ? Scalar(laws_.proposal(x)) : laws_.zero();
+      const Entry other = Entry::of(laws_, x);
+      return entry.before(other) ? other.q : laws_.zero();
     });
   }
 

@@ -80,9 +80,10 @@ struct PairEntry {
     return {p - q * q, p, q, x};
   }
   /// The order of a pair plan. Ids decide between equal tokens only, so names do not matter.
+  /// Without branches: passes compare every token with one.
   bool before(const PairEntry& other) const {
-    if (excess != other.excess) return excess > other.excess;
-    return p > other.p || (p == other.p && x < other.x);
+    const bool first = (p > other.p) | ((p == other.p) & (x < other.x));
+    return (excess > other.excess) | ((excess == other.excess) & first);
   }
 };
 

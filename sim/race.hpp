@@ -125,15 +125,17 @@ struct RaceWalk {
   /// Full volleys from block 0 on. Returns the first block that is left.
   template <int most>
   int enter_volleys(Arrivals<most>& own, std::uint32_t stream) const {
-    constexpr int tokens = 4 * volley;
+    constexpr int tokens = 4 * volley, strip = static_cast<int>(wide::strip);
     std::uint32_t upper[tokens];
     Token first = 0;
     for (; first + tokens <= vocabulary; first += tokens) {
       random.noise_quarters(stream, static_cast<std::uint32_t>(first / 4), volley, upper);
-      // The limit only falls, so who cannot enter before the volley cannot in it: most of them end here.
       const auto early = [this, &own, &upper, first](Token x) { return own.can_enter(weight(x), upper[x - first]); };
-      if (!wide::some(early, first)) continue;
-      for (int i = 0; i < tokens; ++i) enter(own, stream, first + i, upper[i]);
+      for (Token start = first; start < first + tokens; start += strip) {
+        // The limit only falls, so who cannot enter before a strip cannot in it: most of them end here.
+        if (!wide::some(early, start)) continue;
+        for (Token x = start; x < start + strip; ++x) enter(own, stream, x, upper[x - first]);
+      }
     }
     return first / 4;
   }

@@ -6,7 +6,8 @@
 //   r_n      left(x)       what is left at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
 // No row is kept: r_n(x) is folded from p(x) and the n proposals of x. Cost: O(n) a token, so a pass of O(n V) a
-// refusal and one for the draw that ends the trial; works on every model of the laws.
+// refusal and one for the draw that ends the trial, packed into wide registers up to four refusals; works on every
+// model of the laws.
 #pragma once
 
 #include <draftproof/sim/pass.hpp>

@@ -7,7 +7,8 @@
 //   z < y         order            later rung (rungs.hpp), or the same rung and a higher id: strict in every model
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
-// Cost: O(1) a call where single tokens are ranked (token_ranking.hpp), one pass over the vocabulary for buckets.
+// Cost: O(1) a call where single tokens are ranked (token_ranking.hpp); for buckets a pass over the vocabulary, one
+// more for a token that is placed, and one for the table of all.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 
@@ -25,36 +26,51 @@ struct Fan {
   Scalar below{0}, reached{1};
 };
 
-/// The order at one node of laws in buckets: ties within a bucket go by id.
+/// The order at one node of laws in buckets: ties within a bucket go by id. A token alone is placed by a pass of its
+/// own; who asks for all of them makes a table first.
 template <class L>
 class TokenOrder {
  public:
   using Scalar = typename L::Scalar;
 
-  explicit TokenOrder(const L& laws)
-      : laws_{&laws}, rungs_{laws.rungs()}, below_(static_cast<std::size_t>(laws.vocabulary()), laws.zero()) {
-    std::vector<Fixed> same(static_cast<std::size_t>(rungs_.size()), 0);
-    for (Token x = laws.vocabulary(); x-- > 0;) {
-      if (!(laws.proposal(x) > laws.zero())) continue;
-      const int rung = laws.rung(rungs_, x);
-      Fixed& before = same[static_cast<std::size_t>(rung)];
-      below_[static_cast<std::size_t>(x)] = total() - rungs_.proposal_below(rung + 1) + from_fixed(before);
-      before += to_fixed(laws.proposal(x));
-    }
-  }
+  explicit TokenOrder(const L& laws) : laws_{&laws}, rungs_{laws.rungs()} {}
 
   /// Whether x stands above y.
   bool above(Token x, Token y) const {
-    const int a = laws_->rung(rungs_, x), b = laws_->rung(rungs_, y);
+    const int a = rung(x), b = rung(y);
     return a < b || (a == b && x < y);
   }
-  Scalar below(Token x) const { return below_[static_cast<std::size_t>(x)]; }
+  Scalar below(Token x) const {
+    if (x == placed_) return place_;
+    placed_ = x;
+    return place_ = below(rung(x), laws_->sum([this, x, of = rung(x)](Token y) {
+             const bool same = y > x && laws_->proposal(y) > laws_->zero() && rung(y) == of;
+             return same ? Scalar(laws_->proposal(y)) : laws_->zero();
+           }));
+  }
   Scalar total() const { return rungs_.proposal_below(rungs_.size()); }
 
+  /// below(x) of every x that can be drafted: the same numbers, because sums of a bucket are of integers.
+  std::vector<Scalar> all_below() const {
+    std::vector<Scalar> all(static_cast<std::size_t>(laws_->vocabulary()), laws_->zero());
+    std::vector<Fixed> same(static_cast<std::size_t>(rungs_.size()), 0);
+    for (Token x = laws_->vocabulary(); x-- > 0;) {
+      if (!(laws_->proposal(x) > laws_->zero())) continue;
+      Fixed& before = same[static_cast<std::size_t>(rung(x))];
+      all[static_cast<std::size_t>(x)] = below(rung(x), from_fixed(before));
+      before += to_fixed(laws_->proposal(x));
+    }
+    return all;
+  }
+
  private:
+  int rung(Token x) const { return laws_->rung(rungs_, x); }
+  Scalar below(int rung, const Scalar& same) const { return total() - rungs_.proposal_below(rung + 1) + same; }
+
   const L* laws_;
   decltype(std::declval<const L&>().rungs()) rungs_;
-  std::vector<Scalar> below_;
+  mutable Token placed_ = no_token;  ///< the token asked for last: whoever takes it asks again
+  mutable Scalar place_{0};
 };
 
 template <Ranked L>

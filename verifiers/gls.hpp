@@ -4,10 +4,10 @@
 //   x_k       argmin over x of E^(k)_x / q(x)          the drafter's part: drafters/races.hpp
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties to the lower id; q is never read
 //
-// Cost: K passes over the vocabulary. Acceptance: optimum/race_acceptance.hpp; at least K p_j / (phi + K - 1) summed
-// over j, the list matching bound. Source: Rowan, Phan and Khisti, arXiv:2506.05632.
-// Exact because K races of rates p are one race of rates K p, whose winner has law p. Every stream is needed: from
-// one stream alone the token is as exact, and other streams' drafts match by luck.
+// Cost: K passes over the vocabulary and K V random words. Acceptance: optimum/race_acceptance.hpp; at least K p_j /
+// (phi + K - 1) summed over j, the list matching bound. Source: Rowan, Phan and Khisti, arXiv:2506.05632. Exact
+// because K races of rates p are one race of rates K p, whose winner has law p. Every stream is needed: from one
+// stream alone the token is as exact, and other streams' drafts match by luck.
 #pragma once
 
 #include <draftproof/sim/race_of_target.hpp>

@@ -4,9 +4,9 @@
 //   x_1    argmin of E_x / q(x)           the drafter's part: drafters/races.hpp
 //   Y      argmin of E_x / p(x)           ties to the lower id; q is never read
 //
-// Cost: one pass over the vocabulary. Acceptance sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j), below single-draft
-// sampling: the price of a token that does not depend on the drafter. Source: Daliri et al., arXiv:2408.07978.
-// Exact because the winner of a race with rates p has law p.
+// Cost: one pass over the vocabulary and V random words. Acceptance sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j),
+// below single-draft sampling: the price of a token that does not depend on the drafter. Source: Daliri et al.,
+// arXiv:2408.07978. Exact because the winner of a race with rates p has law p.
 #pragma once
 
 #include <draftproof/sim/race_of_target.hpp>

@@ -4,10 +4,10 @@
 //   x_1..x_K  first arrivals of E_x / q(x)      the drafter's part: drafters/one_race.hpp
 //   Y         argmin of E_x / p(x)              ties to the lower id; q is never read
 //
-// Cost: one pass over the vocabulary, whatever K is. Acceptance: optimum/race_acceptance.hpp; that of the Gumbel
-// coupling at K = 1. Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked against the paper;
-// the formula is derived here and held to simulation and reference values.
-// Exact because the winner of a race with rates p has law p.
+// Cost: one pass over the vocabulary and V random words, whatever K is. Acceptance: optimum/race_acceptance.hpp; that
+// of the Gumbel coupling at K = 1. Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked
+// against the paper; the formula is derived here and held to simulation and reference values. Exact because the
+// winner of a race with rates p has law p.
 #pragma once
 
 #include <draftproof/sim/race_of_target.hpp>

@@ -6,12 +6,12 @@
 //   beta   plan.alphabet         shares of the sets inside (sim/alphabet_plan.hpp)
 //   p_I    plan.selected.of(x)   law of the selected draft, tuples outside included
 //
-// Cost: O(K V) and a flow over the sets of at most K of n tokens once per (p, q, K); a look-up, one draw and
-// one flip a trial. Acceptance sum min(p_I, p), at least the optimum less Pr(some draft is outside): only
-// those tuples are selected from differently than an optimal selection would.
-// Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction:
-// choice of tokens and rule outside are derived here, and losslessness is proved here by exploration.
-// Exact for any tokens inside and any fixed draft because p_I is the law of the selected draft.
+// Cost: K + 1 passes and a flow over the sets of at most K of n tokens once per (p, q, K); a look-up, one draw and
+// one flip a trial, and a pass for the residual. Acceptance sum min(p_I, p), at least the optimum less Pr(some draft
+// is outside): only those tuples are selected from differently than an optimal selection would. Source: Khisti et
+// al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: choice of tokens and rule
+// outside are derived here, and losslessness is proved here by exploration. Exact for any tokens inside and any fixed
+// draft because p_I is the law of the selected draft.
 #pragma once
 
 #include <draftproof/sim/alphabet_plan.hpp>

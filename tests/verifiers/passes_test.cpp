@@ -108,7 +108,7 @@ class Counted : public Philox {
 };
 
 /// V is a multiple of a block, so that what a draw reads again stands apart from whole passes.
-constexpr int vocabulary = 32 * 1024;
+constexpr int fresh_vocabulary = 32 * 1024;
 
 struct FreshCase {
   std::vector<float> target;
@@ -124,7 +124,7 @@ struct FreshCase {
 
  private:
   static std::vector<float> row(std::uint64_t seed) {
-    std::vector<float> made(vocabulary);
+    std::vector<float> made(fresh_vocabulary);
     double total = 0;
     for (std::size_t x = 0; x < made.size(); ++x) {
       const double u = examples::uniform(seed, x);
@@ -142,7 +142,8 @@ using Expected = std::function<int(int refused, int drawn, int drafts)>;
 /// strip is looked at token by token where it holds a new one, most (1 + ln(V / most)) times on average over orders,
 /// and twice that bounds what happens here.
 double scan_slack(int most, int reads) {
-  return 2 * most * (1 + std::log(vocabulary / most)) * static_cast<double>(wide::strip) * reads / vocabulary;
+  return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(wide::strip) * reads /
+         fresh_vocabulary;
 }
 
 template <class V, class D>
@@ -163,7 +164,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     refusals += random.refused;
     // A draw reads one block again. Single tokens that are looked at, or found by a scan, are far fewer than a block.
     const int whole = expected(random.refused, random.drawn, drafts);
-    const double most = whole + (random.drawn + 1) * 1024.0 / vocabulary + slack;
+    const double most = whole + (random.drawn + 1) * 1024.0 / fresh_vocabulary + slack;
     if (whole < 0) continue;
     EXPECT_GE(rows.passes(), whole) << V::info.name << " " << drafts << " trial " << trial;
     EXPECT_LE(rows.passes(), most) << V::info.name << " " << drafts << " trial " << trial;

@@ -1,0 +1,93 @@
+// Decisions at fresh rows that look up what a plan would have kept: the same words, the same tokens.
+#include <gtest/gtest.h>
+
+#include <draftproof/sim/fresh_rows.hpp>
+#include <draftproof/sim/philox.hpp>
+#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/verifiers/recursive_rejection_independent.hpp>
+#include <draftproof/verifiers/truncated_lp.hpp>
+
+namespace draftproof {
+namespace {
+
+/// Weights in steps, so that many tokens tie; zeros among them.
+std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
+  std::vector<double> row(size);
+  double total = 0;
+  for (std::size_t x = 0; x < size; ++x) {
+    const double u = examples::uniform(seed, x);
+    total += row[x] = std::floor(u * u * u * 6) + (x == 0);
+  }
+  for (double& weight : row) weight /= total;
+  return row;
+}
+
+TEST(FreshDecisions, APairIsSelectedAndVerifiedAsByThePlan) {
+  for (const std::size_t size : {std::size_t{12}, std::size_t{70}, std::size_t{700}})
+    for (std::uint64_t seed = 1; seed < 5; ++seed) {
+      const auto p = stepped_row(seed, size), q = stepped_row(seed + 100, size);
+      const FreshRows<double> rows(p, std::span<const double>(q));
+      const verifiers::TruncatedLp verifier;
+      const auto plan = plan_pairs(rows, verifier.inside);
+      const SelectedDraft<FreshRows<double>> selected(rows, plan.law);
+      const PairChoice<FreshRows<double>> choice(rows, verifier.inside);
+      for (Token x = 0; x < rows.vocabulary(); ++x)
+        if (rows.proposal(x) > 0) {
+          EXPECT_EQ(choice.law(x), plan.law[static_cast<std::size_t>(x)]) << x;
+        }
+      int refused = 0;
+      for (std::uint64_t trial = 0; trial < 200; ++trial) {
+        Philox drafter(seed, trial, Philox::Role::draft), here(seed, trial, Philox::Role::verify), there = here;
+        const Token drafts[] = {drafter.pick(rows.row(0)), drafter.pick(rows.row(0))};
+        const At at(rows, drafts, 2);
+        const Verdict found = verifier.verify(at, here);
+        const Verdict wanted = selected.verify(at, plan.select(drafts[0], drafts[1], there), there);
+        EXPECT_EQ(found.token, wanted.token);
+        EXPECT_EQ(found.accepted, wanted.accepted);
+        refused += wanted.accepted < 0;
+      }
+      EXPECT_GT(refused, 0);
+    }
+}
+
+TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
+  constexpr int drafts = 6;  // more than terms that passes unroll
+  const std::size_t size = 300;
+  const auto p = stepped_row(7, size);
+  std::vector<std::vector<double>> q;
+  for (std::uint64_t k = 0; k < drafts; ++k) q.push_back(stepped_row(8 + k, size));
+  const FreshRows<double> rows(std::span<const double>(p), {q.begin(), q.end()});
+  const verifiers::RecursiveRejectionIndependent verifier{.order = {2, 0}};
+  const int tested[drafts] = {2, 0, 1, 3, 4, 5};
+  int refused = 0;
+  for (std::uint64_t trial = 0; trial < 400; ++trial) {
+    Philox drafter(3, trial, Philox::Role::draft), here(3, trial, Philox::Role::verify), there = here;
+    Token tokens[drafts];
+    for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
+    const Verdict found = verifier.verify(At(rows, tokens, drafts), here);
+    // The rows, one after another.
+    std::vector<double> left = p;
+    double mass = 1;
+    Verdict wanted;
+    for (const int k : tested) {
+      const auto at = static_cast<std::size_t>(tokens[k]);
+      if (there.flip(left[at], mass * rows.proposal(tokens[k], k))) {
+        wanted = accepted(tokens[k], k);
+        break;
+      }
+      for (std::size_t x = 0; x < size; ++x)
+        left[x] = std::max(left[x] - mass * q[static_cast<std::size_t>(k)][x], 0.0);
+      mass = fixed_sum(static_cast<int>(size), [&left](Token x) { return left[static_cast<std::size_t>(x)]; });
+    }
+    if (wanted.token < 0)
+      wanted = there.emit(
+          FixedWeights(static_cast<int>(size), [&left](Token x) { return left[static_cast<std::size_t>(x)]; }));
+    EXPECT_EQ(found.token, wanted.token);
+    EXPECT_EQ(found.accepted, wanted.accepted);
+    refused += wanted.accepted < 0;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace draftproof
