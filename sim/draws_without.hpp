@@ -24,8 +24,8 @@ class DrawsWithout {
 
   /// Draft k of every trial of `words` into out[t * stride + k], k < drafts. False for a trial of which nothing is
   /// left before it has all its drafts; `arrived` sees every token.
-  template <class Arrived>
-  void draw(int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete, const Arrived& arrived) {
+  template <class Words, class Arrived>
+  void draw(int drafts, Words& words, Token* out, int stride, bool* complete, const Arrived& arrived) {
     const int trials = words.count();
     whole_.draw(words.words(Purpose::pick, 0), out, stride);
     for (int t = 0; t < trials; ++t) {

@@ -13,7 +13,7 @@
 
 namespace draftproof::benchmarks {
 
-struct Philox {
+struct RandomWords {
   static void run(benchmark::State& state, wide::Width width) {
     constexpr int trials = 1024;
     std::array<std::uint64_t, trials> trial, first, second;

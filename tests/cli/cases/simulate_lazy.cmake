@@ -1,0 +1,13 @@
+# Drafts nobody looks at need not be drawn: the same counts, byte by byte; and no offer where membership needs them.
+foreach(scheme recursive_rejection recursive_rejection_wor)
+  run(0 simulate ${scheme} zipf:vocabulary=500 -K 9 --tuples 5000 --json)
+  set(all "${out}")
+  run(0 simulate ${scheme} zipf:vocabulary=500 -K 9 --tuples 5000 --json --lazy)
+  if(NOT out STREQUAL all)
+    fail("lazy drafting changes the counts of ${scheme}")
+  endif()
+endforeach()
+run(2 simulate naive_tree zipf:vocabulary=500 --tuples 10 --lazy)
+says(err "in turn")
+run(2 simulate recursive_rejection_wor bernoulli -K 3 --tuples 10 --lazy)
+says(err "in turn")
