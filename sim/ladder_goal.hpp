@@ -52,12 +52,12 @@ struct LadderBounds {
   std::size_t peak;
 };
 
-/// Corners that stand at time 0: all, but for rungs too narrow for the sums to tell their ends apart. Rungs that say
-/// so are joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
+/// Corners that stand at time 0: all, but for rungs too narrow for the sums to tell their ends apart. Buckets may be
+/// joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
 /// p and p_I remains the same one; where M rests, what is spread must be small beside the surplus.
 template <class Rungs, class Scalar>
-std::vector<int> standing_corners(const Rungs& rungs, const LadderBounds<Scalar>& at,
-                                  const std::vector<Scalar>& ratio) {
+std::vector<int> standing_corners([[maybe_unused]] const Rungs& rungs, const LadderBounds<Scalar>& at,
+                                  const std::vector<Scalar>& ratio, [[maybe_unused]] bool join) {
   const std::size_t n = ratio.size();
   std::vector<int> kept{0};
   kept.reserve(n + 1);
@@ -67,7 +67,7 @@ std::vector<int> standing_corners(const Rungs& rungs, const LadderBounds<Scalar>
     if constexpr (requires { rungs.highest(0); }) {
       // May break i be passed over, so that its rung joins those from `a` on?
       const Scalar width = at.s[i + 1] - at.s[a];
-      if (!rungs.joins()) {
+      if (!join) {
       } else if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
         const Scalar rise = at.covered[i + 1] - at.covered[a];
         const bool harmless = i < at.peak ? !(ratio[i] * width < rise) : !(rise < ratio[a] * width);
@@ -136,11 +136,11 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
     }
 }
 
-template <class Rungs, class Scalar, class Coverage>
+template <class Rungs, class Scalar>
 LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& at, const std::vector<Scalar>& ratio,
-                               const Coverage&) {
+                               [[maybe_unused]] bool whole_buckets) {
   LadderGoal<Scalar> goal;
-  goal.corner = standing_corners(rungs, at, ratio);
+  goal.corner = standing_corners(rungs, at, ratio, whole_buckets);
   const std::size_t n = goal.corner.size() - 1;
   for (const int i : goal.corner) goal.s.push_back(at.s[static_cast<std::size_t>(i)]);
   // f's slope where G touches it, p / q where M rests, else by difference. The first two keep their digits on narrow
@@ -156,7 +156,7 @@ LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& a
       goal.slope.push_back(Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
   }
   if constexpr (requires { rungs.highest(0); })
-    if (rungs.joins()) serve_whole_buckets(rungs, at, goal);
+    if (whole_buckets) serve_whole_buckets(rungs, at, goal);
   return goal;
 }
 

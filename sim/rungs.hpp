@@ -65,7 +65,6 @@ class TokenRungs {
 class BucketRungs {
  public:
   static constexpr bool single_tokens = false;
-  static constexpr bool joins() { return true; }
   /// Rungs may be joined (ladder_goal.hpp) at this q-mass times difference in p / q in any case. Chosen by
   /// measurement, docs/ladder.md.
   static constexpr double least_spread = 0x1p-16;
