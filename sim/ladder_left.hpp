@@ -74,10 +74,11 @@ class LadderLeft {
     if (!partial_.empty()) return total_;
     fill();
     partial_.resize((target_.size() + wide::block - 1) / wide::block);
-    // Tokens of the lowest buckets leave nothing: c p <= c end(bucket) q <= slope q.
+    // Tokens of the lowest buckets leave nothing where c p <= slope q. No float is between p / q and the end of its
+    // bucket, so that half a last bit, 2^-25, lies there at least: more than all that rounding does.
     int bucket = 0;
     while (bucket < RatioBuckets::count - 1 &&
-           scale_ * RatioBuckets::end(bucket) <= by_bucket_[static_cast<std::size_t>(bucket)] * (1 - 0x1p-50))
+           scale_ * RatioBuckets::end(bucket) * (1 - 0x1p-26) <= by_bucket_[static_cast<std::size_t>(bucket)])
       ++bucket;
     return total_ = wide::left_sums(term(), target_.size(), static_cast<float>(RatioBuckets::begin(bucket)),
                                     partial_.data());

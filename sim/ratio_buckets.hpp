@@ -18,7 +18,7 @@
 namespace draftproof {
 
 struct RatioBuckets {
-  static constexpr int fine_bits = 5, octaves = 8;
+  static constexpr int fine_bits = 6, octaves = 8;
   static constexpr int count = 2 * octaves << fine_bits;
   static constexpr std::size_t outside = count;
   static constexpr int shift = 23 - fine_bits;
