@@ -97,7 +97,8 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
   // Below the peak: the mean ratio of what is joined, moved towards the highest.
   double spread = 0;
   for (std::size_t j = peak; j < n; ++j)
-    spread += rungs.highest(goal.corner[j]) * (goal.s[j + 1] - goal.s[j]) - (at.target[corner(j + 1)] - at.target[corner(j)]);
+    spread += rungs.highest(goal.corner[j]) * (goal.s[j + 1] - goal.s[j]) -
+              (at.target[corner(j + 1)] - at.target[corner(j)]);
   const double part = spread > surplus * 0.875 ? surplus * 0.875 / spread : 1;
   double served = at.target[corner(n)];
   std::size_t far = n;
@@ -153,7 +154,8 @@ LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& a
     else if (b == a + 1 && at.unserved[a] == at.unserved[b])
       goal.slope.push_back(ratio[a]);
     else
-      goal.slope.push_back(Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
+      goal.slope.push_back(
+          Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
   }
   if constexpr (requires { rungs.highest(0); })
     if (whole_buckets) serve_whole_buckets(rungs, at, goal);

@@ -37,7 +37,9 @@ struct Ladder {
     using Scalar = typename L::Scalar;
 
     Core(const L& laws, int drafts)
-        : rungs{laws.rungs()}, plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)}, levels{plan, decltype(rungs)::single_tokens} {}
+        : rungs{laws.rungs()},
+          plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)},
+          levels{plan, decltype(rungs)::single_tokens} {}
 
     /// Probability that draft law p_I gives token x.
     Scalar selected(const L& laws, Token x) const {

@@ -54,7 +54,7 @@ inline Fixed left_sums(const LeftTerm<Reader<float>>& term, std::size_t size, fl
     const std::size_t count = std::min(block, size - start);
     const std::size_t kept = detail::keep_ratios(term.p.first + start, term.q.first + start, count, bound, p, q);
     const LeftTerm<Reader<float>> of_kept{{p}, {q}, term.slope, term.scale};
-    total += *partial++ = sum(of_kept, 0, kept, width);
+    total += * partial++ = sum(of_kept, 0, kept, width);
   }
   return total;
 }

@@ -108,8 +108,8 @@ DRAFTPROOF_AVX2 inline void RatioMasses::add_avx2(const float* p, const float* q
       const __m256 divisor = _mm256_blendv_ps(out, b, drafted);
       const __m256 ratio = _mm256_min_ps(_mm256_max_ps(_mm256_div_ps(a, divisor), low), high);
       const __m256i bits = _mm256_castps_si256(_mm256_blendv_ps(out, ratio, drafted));
-      const __m256i byte =
-          _mm256_sub_epi32(_mm256_and_si256(_mm256_srli_epi32(bits, byte_shift), rows), _mm256_set1_epi32(first_byte));
+      const __m256i byte = _mm256_sub_epi32(_mm256_and_si256(_mm256_srli_epi32(bits, byte_shift), rows),
+                                            _mm256_set1_epi32(first_byte));
       _mm256_store_si256(reinterpret_cast<__m256i*>(bytes + i), _mm256_or_si256(byte, odd));
       const __m256i pairs[2] = {_mm256_castps_si256(_mm256_unpacklo_ps(a, b)),
                                 _mm256_castps_si256(_mm256_unpackhi_ps(a, b))};

@@ -27,16 +27,35 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
     const double logit = 3 * normal(words) - std::log(static_cast<double>(vocabulary)) - 5;
     auto p = static_cast<float>(std::exp(logit)), q = static_cast<float>(std::exp(logit + 2 * normal(words)));
     switch (words() % 16) {
-      case 0: p = 0; break;
-      case 1: q = 0; break;
-      case 2: p = q = 0; break;
-      case 3: p = 0x1p-130f * static_cast<float>(words() % 1000); break;
-      case 4: q = 0x1p-135f * static_cast<float>(words() % 1000); break;
-      case 5: p = q * static_cast<float>(1 + words() % 64) / 32; break;  // where buckets begin
-      case 6: p = std::nextafter(q * static_cast<float>(1 + words() % 64) / 32, 0.0f); break;
-      case 7: q = p * 0x1p-12f; break;
-      case 8: p = q * 0x1p-12f; break;
-      default: break;
+      case 0:
+        p = 0;
+        break;
+      case 1:
+        q = 0;
+        break;
+      case 2:
+        p = q = 0;
+        break;
+      case 3:
+        p = 0x1p-130f * static_cast<float>(words() % 1000);
+        break;
+      case 4:
+        q = 0x1p-135f * static_cast<float>(words() % 1000);
+        break;
+      case 5:
+        p = q * static_cast<float>(1 + words() % 64) / 32;
+        break;  // where buckets begin
+      case 6:
+        p = std::nextafter(q * static_cast<float>(1 + words() % 64) / 32, 0.0f);
+        break;
+      case 7:
+        q = p * 0x1p-12f;
+        break;
+      case 8:
+        p = q * 0x1p-12f;
+        break;
+      default:
+        break;
     }
     pair.p.push_back(p);
     pair.q.push_back(q);
@@ -77,7 +96,9 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
 TEST(RatioMasses, DivisionInFloatIsDivisionInDoubleRounded) {
   std::mt19937 words(5);
   for (int i = 0; i < 2000000; ++i) {
-    const auto some = [&] { return std::bit_cast<float>(static_cast<std::uint32_t>((words() & 0x7fffff) | (100 + words() % 27) << 23)); };
+    const auto some = [&] {
+      return std::bit_cast<float>(static_cast<std::uint32_t>((words() & 0x7fffff) | (100 + words() % 27) << 23));
+    };
     const float p = some(), q = some();
     ASSERT_EQ(p / q, static_cast<float>(double{p} / double{q})) << p << " / " << q;
   }
