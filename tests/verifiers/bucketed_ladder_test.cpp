@@ -1,6 +1,7 @@
 // The ladder on rows that are seen once: what buckets cost, at every width the same, and the law it states.
 #include <cmath>
 #include <iostream>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,8 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/properties/registry.hpp>
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/explorer.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/wide/width.hpp>
 #include <draftproof/verifiers/ladder.hpp>
@@ -98,6 +101,55 @@ TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
         EXPECT_LE(core.plan.slope[i], core.plan.slope[i - 1] * (1 + 1e-12)) << spec << ": not concave at " << i;
       for (const double level : core.plan.level) EXPECT_TRUE(level >= 0 && level <= 1);
     }
+}
+
+/// Output law of drafter and ladder on `laws`, by walking every branch.
+template <class L>
+std::vector<double> output_law(const L& laws, int drafts) {
+  std::vector<double> output(static_cast<std::size_t>(laws.vocabulary()));
+  const Ladder ladder;
+  const auto plan = ladder.prepare(laws, drafts);
+  Explorer<double> explorer;
+  Token tuple[max_drafts];
+  explorer.explore(
+      [&](Explorer<double>& random) {
+        const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
+        return ladder.verify(At<L>(laws, tuple, count), plan, random);
+      },
+      [&](const Leaf<double>& leaf) {
+        if (leaf.verdict.token >= 0) output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+        for (const auto& [token, weight] : leaf.spread)
+          output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
+      });
+  return output;
+}
+
+TEST(BucketedLadder, IsLosslessWhenBucketsHoldSeveralTokens) {
+  // Ratios that share buckets, with much surplus, with little and with none.
+  std::mt19937 words(3);
+  int whole = 0;
+  for (int round = 0; round < 120; ++round) {
+    std::vector<double> p, q;
+    double p_sum = 0, q_sum = 0;
+    const double steps[] = {0.3, 1.02, 2.5};
+    for (int x = 0; x < 7; ++x) {
+      q.push_back(1 + static_cast<double>(words() % 9));
+      const double near = 1 + static_cast<double>(words() % 128) / 4096;
+      p.push_back(q.back() * near * std::pow(steps[round % 3], static_cast<double>(words() % 3)));
+      if (words() % 12 == 0) (words() % 2 ? p : q).back() = 0;
+      p_sum += p.back();
+      q_sum += q.back();
+    }
+    for (double& weight : p) weight /= p_sum;
+    for (double& weight : q) weight /= q_sum;
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const int drafts = 1 + round % 3;
+    const auto law = output_law(rows, drafts);
+    // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
+    for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
+    whole += rows.rungs().size() < 6;
+  }
+  EXPECT_GT(whole, 40);  // buckets of one token each would test nothing
 }
 
 }  // namespace
