@@ -45,23 +45,33 @@ DRAFTPROOF_AVX2 FixedCurve avx2_curve(const ResidualTerm<Target, Proposal>& term
   return {mass.total() + rest.mass, slope.total() + rest.slope};
 }
 
+/// Integer parts of eight scaled terms and of the q that count for the slope, added up.
+struct Curve512 {
+  __m512i mass, slope;
+
+  template <class Target, class Proposal>
+  DRAFTPROOF_AVX512_PART void add(const ResidualTerm<Target, Proposal>& term, std::size_t i) {
+    const __m512d q = term.q.eight(i), above = term.above(term.p.eight(i), q);
+    const __mmask8 counts = _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ);
+    mass = _mm512_add_epi64(mass, _mm512_cvttpd_epi64(above));
+    const __m512d scaled = _mm512_mul_pd(q, _mm512_set1_pd(unit));
+    slope = _mm512_add_epi64(slope, _mm512_maskz_cvttpd_epi64(counts, scaled));
+  }
+};
+
 template <class Target, class Proposal>
 DRAFTPROOF_AVX512 FixedCurve avx512_curve(const ResidualTerm<Target, Proposal>& term, std::size_t start,
                                           std::size_t end) {
-  __m512i mass[2] = {}, slope[2] = {};
+  const __m512i zero = _mm512_setzero_si512();
+  Curve512 even{zero, zero}, odd{zero, zero};
   std::size_t i = start;
-  for (; i + 16 <= end; i += 16)
-    for (int half = 0; half < 2; ++half) {
-      const std::size_t at = i + (half == 0 ? 0 : 8);
-      const __m512d q = term.q.eight(at), above = term.above(term.p.eight(at), q);
-      const __mmask8 counts = _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ);
-      mass[half] = _mm512_add_epi64(mass[half], _mm512_cvttpd_epi64(above));
-      const __m512d scaled = _mm512_mul_pd(q, _mm512_set1_pd(unit));
-      slope[half] = _mm512_add_epi64(slope[half], _mm512_maskz_cvttpd_epi64(counts, scaled));
-    }
+  for (; i + 16 <= end; i += 16) {
+    even.add(term, i);
+    odd.add(term, i + 8);
+  }
   const FixedCurve rest = scalar_curve(term, i, end);
-  return {_mm512_reduce_add_epi64(_mm512_add_epi64(mass[0], mass[1])) + rest.mass,
-          _mm512_reduce_add_epi64(_mm512_add_epi64(slope[0], slope[1])) + rest.slope};
+  return {_mm512_reduce_add_epi64(_mm512_add_epi64(even.mass, odd.mass)) + rest.mass,
+          _mm512_reduce_add_epi64(_mm512_add_epi64(even.slope, odd.slope)) + rest.slope};
 }
 
 }  // namespace detail

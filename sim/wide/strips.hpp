@@ -8,7 +8,8 @@
 //
 // Cost: f once a token; a draw calls it again on at most one part, and stops at its token.
 // Right at every width because the same operations on the same doubles round the same way. What the wider targets
-// could add is fused multiply-add, which rounds differently: the build says -ffp-contract=off, and tests compare.
+// could add is fused multiply-add, which rounds differently: DRAFTPROOF_WHOLE keeps g++ from it, other compilers need
+// -ffp-contract=off, which our targets pass on to their users; tests compare widths.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ template <class F>
 
 #if DRAFTPROOF_WIDE
 template <class F>
-DRAFTPROOF_AVX2 [[gnu::flatten]] Fixed avx2_strips(const F& f, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX2 DRAFTPROOF_WHOLE Fixed avx2_strips(const F& f, std::size_t start, std::size_t end) {
   alignas(64) double terms[strip];
   Fixed sum = 0;
   for (; start < end; start += strip) {
@@ -45,7 +46,7 @@ DRAFTPROOF_AVX2 [[gnu::flatten]] Fixed avx2_strips(const F& f, std::size_t start
   return sum;
 }
 template <class F>
-DRAFTPROOF_AVX512 [[gnu::flatten]] Fixed avx512_strips(const F& f, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX512 DRAFTPROOF_WHOLE Fixed avx512_strips(const F& f, std::size_t start, std::size_t end) {
   alignas(64) double terms[strip];
   Fixed sum = 0;
   for (; start < end; start += strip) {

@@ -6,6 +6,8 @@
 //   DRAFTPROOF_AVX512      the same of 512-bit registers
 //   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
 //
+//   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
+//
 // A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
 // do not inherit the attribute, so pieces are member functions.
 #pragma once
@@ -25,6 +27,11 @@
 #define DRAFTPROOF_AVX512 [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")]]
 #define DRAFTPROOF_AVX512_PART \
   [[gnu::target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw"), gnu::always_inline]] inline
+#ifdef __clang__
+#define DRAFTPROOF_WHOLE [[gnu::flatten]]
+#else
+#define DRAFTPROOF_WHOLE [[gnu::flatten, gnu::optimize("fp-contract=off")]]
+#endif
 #else
 #define DRAFTPROOF_WIDE 0
 #endif
