@@ -57,7 +57,7 @@ struct LadderBounds {
 /// p and p_I remains the same one; where M rests, what is spread must be small beside the surplus.
 template <class Rungs, class Scalar>
 std::vector<int> standing_corners([[maybe_unused]] const Rungs& rungs, const LadderBounds<Scalar>& at,
-                                  const std::vector<Scalar>& ratio, [[maybe_unused]] bool join) {
+                                  const std::vector<Scalar>& ratio, [[maybe_unused]] bool whole_buckets) {
   const std::size_t n = ratio.size();
   std::vector<int> kept{0};
   kept.reserve(n + 1);
@@ -67,13 +67,14 @@ std::vector<int> standing_corners([[maybe_unused]] const Rungs& rungs, const Lad
     if constexpr (requires { rungs.highest(0); }) {
       // May break i be passed over, so that its rung joins those from `a` on?
       const Scalar width = at.s[i + 1] - at.s[a];
-      if (!join) {
+      if (!whole_buckets) {
+        if ((ratio[a] - ratio[i]) * width < rungs.least_spread) continue;
       } else if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
         const Scalar rise = at.covered[i + 1] - at.covered[a];
         const bool harmless = i < at.peak ? !(ratio[i] * width < rise) : !(rise < ratio[a] * width);
         if (i != at.peak && harmless) continue;
       } else if (at.unserved[a] == at.unserved[i] && at.unserved[i] == at.unserved[i + 1]) {
-        if ((ratio[a] - ratio[i]) * width < std::max(rungs.least_spread, surplus * surplus / 8)) continue;
+        if ((ratio[a] - ratio[i]) * width < std::max(rungs.least_spread / 4, surplus * surplus / 8)) continue;
       }
     }
     kept.push_back(static_cast<int>(i));

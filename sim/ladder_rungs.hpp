@@ -1,7 +1,7 @@
 // The rungs that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
 // made for one passage or two, and a sweep over every token would be most of its cost.
 //
-//   n                ranking.size()         tokens with q > 0; as many as `few` stay single
+//   n                ranking.size()         tokens with q > 0; as many as few_tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
 //                                           acceptance than that, single tokens none
 //   ladder_rungs(laws), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
@@ -25,17 +25,19 @@ concept RankedBySums = Ranked<L> && requires(const L& laws) {
   laws.exact_prefix();
 };
 
+/// Tokens of rows so short that every plan is made, and for single tokens.
+inline constexpr int few_tokens = 64;
+
 template <RankedBySums L>
 class RankedRungs {
  public:
   static constexpr bool single_tokens = false;
-  static constexpr int few = 64;
   static constexpr double least_spread = 0x1p-14;
 
   explicit RankedRungs(const L& laws) : rung_(static_cast<std::size_t>(laws.vocabulary()), -1) {
     const auto ranking = laws.ranking();
     const int n = ranking.size();
-    const double allowed = n > few ? least_spread : 0;
+    const double allowed = n > few_tokens ? least_spread : 0;
     target_.push_back(ranking.undraftable());
     proposal_.push_back(0);
     for (int first = 0, last; first < n; first = last) {
