@@ -97,17 +97,19 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
 
   // Below the peak: the mean ratio of what is joined, moved towards the highest.
   double spread = 0;
-  for (std::size_t j = peak; j < n; ++j)
-    spread += rungs.highest(goal.corner[j]) * (goal.s[j + 1] - goal.s[j]) -
-              (at.target[corner(j + 1)] - at.target[corner(j)]);
+  const auto own = [&](std::size_t j) {
+    return (at.target[corner(j + 1)] - at.target[corner(j)]) / (goal.s[j + 1] - goal.s[j]);
+  };
+  for (std::size_t j = peak; j < n; ++j)  // where G follows f anyway, p stays on its side of it
+    if (!goal.on_f[j]) spread += (rungs.highest(goal.corner[j]) - own(j)) * (goal.s[j + 1] - goal.s[j]);
   const double part = spread > surplus * 0.875 ? surplus * 0.875 / spread : 1;
   double served = at.target[corner(n)];
   std::size_t far = n;
   held[n] = excess[n] = 0;
   for (std::size_t j = n; j-- > peak;) {
     const double width = goal.s[j + 1] - goal.s[j];
-    const double own = (at.target[corner(j + 1)] - at.target[corner(j)]) / width;
-    slope[j] = own + part * (rungs.highest(goal.corner[j]) - own);
+    slope[j] = own(j);
+    if (!goal.on_f[j]) slope[j] += part * (rungs.highest(goal.corner[j]) - slope[j]);
     served -= slope[j] * width;
     excess[j] = served - at.covered[corner(j)];
     held[j] = std::max(held[j + 1], excess[j]);
@@ -125,7 +127,7 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
   held[0] = excess[0] = served;
   for (std::size_t j = 0; j < peak; ++j) {
     const double width = goal.s[j + 1] - goal.s[j];
-    slope[j] = rungs.lowest(goal.corner[j + 1] - 1);
+    slope[j] = goal.on_f[j] ? own(j) : rungs.lowest(goal.corner[j + 1] - 1);
     served += slope[j] * width;
     excess[j + 1] = served - at.covered[corner(j + 1)];
     held[j + 1] = std::max(held[j], excess[j + 1]);
