@@ -70,8 +70,9 @@ class LadderNode {
     return left > laws.zero() ? left : laws.zero();
   }
   /// The same of rows that are seen once, with a pass.
-  auto left(const L& laws, const Scalar& c) const requires(ShowsRows<L>) {
-    return LadderLeft(laws, *rungs_, plan_.slope, c);
+  template <ShowsRows Row>
+  auto left(const Row& laws, const Scalar& c) const {
+    return LadderLeft<Row, Rungs>(laws, *rungs_, plan_.slope, c);
   }
   /// The same for all tokens, made when first asked for: most passages end below.
   const ChosenTable<Scalar>& left_over(const L& laws) const {

@@ -55,7 +55,7 @@ struct Ladder {
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
-      return LadderLeft(laws, core->rungs, core->plan.slope, 1.0);
+      return LadderLeft<L, decltype(core->rungs)>(laws, core->rungs, core->plan.slope, 1.0);
     else
       return laws.frozen([&laws, core](Token x) {
         const auto left = laws.target(x) - core->selected(laws, x);

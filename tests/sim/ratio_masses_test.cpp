@@ -133,7 +133,7 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
         });
         for (const wide::Width width : widths_at_hand()) {
           const wide::Using use(width);
-          const LadderLeft left(rows, rungs, slope, scale);
+          const LadderLeft<FreshRows<float>, BucketRungs> left(rows, rungs, slope, scale);
           ASSERT_EQ(left.total(), weights.total()) << wide::name_of(width) << ", V = " << vocabulary;
           if (!(left.total() > 0)) continue;
           for (int i = 0; i < 200; ++i) {
