@@ -38,12 +38,14 @@ template <class Scalar>
 class ActivePaths {
  public:
   /// Before the groups of the token are known; `law` must outlive this.
-  explicit ActivePaths(const std::vector<Scalar>& law) : law_{law}, mean_(law.size() * law.size(), Scalar{0}) {}
+  explicit ActivePaths(const std::vector<Scalar>& law)
+      : law_{law}, mean_(law.size() * law.size(), Scalar{0}), h_(law.size()) {}
 
   /// The token is in a group of q-mass x besides its own, with `beta` below, for this share of u.
   void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
     const std::size_t paths = law_.size();
-    std::vector<Scalar> h(paths, Scalar{1});  // H(j, r) at j - 1
+    std::vector<Scalar>& h = h_;  // H(j, r) at j - 1
+    std::fill(h.begin(), h.end(), Scalar{1});
     for (std::size_t r = 0;; ++r) {
       for (std::size_t j = 1; j + r <= paths; ++j) mean(j, r) += share * h[j - 1];
       if (r + 1 == paths) return;
@@ -82,7 +84,7 @@ class ActivePaths {
   Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
 
   const std::vector<Scalar>& law_;
-  std::vector<Scalar> mean_;
+  std::vector<Scalar> mean_, h_;
 };
 
 }  // namespace draftproof

@@ -52,12 +52,12 @@ struct LadderBounds {
   std::size_t peak;
 };
 
-/// Corners that stand at time 0: all, but for rungs too narrow for the sums to tell their ends apart. Rungs that say
-/// so are joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
+/// Corners that stand at time 0: all, but for rungs too narrow for the sums to tell their ends apart. Buckets may be
+/// joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
 /// p and p_I remains the same one; where M rests, what is spread must be small beside the surplus.
 template <class Rungs, class Scalar>
-std::vector<int> standing_corners(const Rungs& rungs, const LadderBounds<Scalar>& at,
-                                  const std::vector<Scalar>& ratio) {
+std::vector<int> standing_corners([[maybe_unused]] const Rungs& rungs, const LadderBounds<Scalar>& at,
+                                  const std::vector<Scalar>& ratio, [[maybe_unused]] bool whole_buckets) {
   const std::size_t n = ratio.size();
   std::vector<int> kept{0};
   kept.reserve(n + 1);
@@ -67,13 +67,14 @@ std::vector<int> standing_corners(const Rungs& rungs, const LadderBounds<Scalar>
     if constexpr (requires { rungs.highest(0); }) {
       // May break i be passed over, so that its rung joins those from `a` on?
       const Scalar width = at.s[i + 1] - at.s[a];
-      if (!rungs.joins()) {
+      if (!whole_buckets) {
+        if ((ratio[a] - ratio[i]) * width < rungs.least_spread) continue;
       } else if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
         const Scalar rise = at.covered[i + 1] - at.covered[a];
         const bool harmless = i < at.peak ? !(ratio[i] * width < rise) : !(rise < ratio[a] * width);
         if (i != at.peak && harmless) continue;
       } else if (at.unserved[a] == at.unserved[i] && at.unserved[i] == at.unserved[i + 1]) {
-        if ((ratio[a] - ratio[i]) * width < std::max(rungs.least_spread, surplus * surplus / 8)) continue;
+        if ((ratio[a] - ratio[i]) * width < std::max(rungs.least_spread / 4, surplus * surplus / 8)) continue;
       }
     }
     kept.push_back(static_cast<int>(i));
@@ -96,16 +97,19 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
 
   // Below the peak: the mean ratio of what is joined, moved towards the highest.
   double spread = 0;
-  for (std::size_t j = peak; j < n; ++j)
-    spread += rungs.highest(goal.corner[j]) * (goal.s[j + 1] - goal.s[j]) - (at.target[corner(j + 1)] - at.target[corner(j)]);
+  const auto own = [&](std::size_t j) {
+    return (at.target[corner(j + 1)] - at.target[corner(j)]) / (goal.s[j + 1] - goal.s[j]);
+  };
+  for (std::size_t j = peak; j < n; ++j)  // where G follows f anyway, p stays on its side of it
+    if (!goal.on_f[j]) spread += (rungs.highest(goal.corner[j]) - own(j)) * (goal.s[j + 1] - goal.s[j]);
   const double part = spread > surplus * 0.875 ? surplus * 0.875 / spread : 1;
   double served = at.target[corner(n)];
   std::size_t far = n;
   held[n] = excess[n] = 0;
   for (std::size_t j = n; j-- > peak;) {
     const double width = goal.s[j + 1] - goal.s[j];
-    const double own = (at.target[corner(j + 1)] - at.target[corner(j)]) / width;
-    slope[j] = own + part * (rungs.highest(goal.corner[j]) - own);
+    slope[j] = own(j);
+    if (!goal.on_f[j]) slope[j] += part * (rungs.highest(goal.corner[j]) - slope[j]);
     served -= slope[j] * width;
     excess[j] = served - at.covered[corner(j)];
     held[j] = std::max(held[j + 1], excess[j]);
@@ -123,7 +127,7 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
   held[0] = excess[0] = served;
   for (std::size_t j = 0; j < peak; ++j) {
     const double width = goal.s[j + 1] - goal.s[j];
-    slope[j] = rungs.lowest(goal.corner[j + 1] - 1);
+    slope[j] = goal.on_f[j] ? own(j) : rungs.lowest(goal.corner[j + 1] - 1);
     served += slope[j] * width;
     excess[j + 1] = served - at.covered[corner(j + 1)];
     held[j + 1] = std::max(held[j], excess[j + 1]);
@@ -136,11 +140,11 @@ void serve_whole_buckets(const Rungs& rungs, const LadderBounds<double>& at, Lad
     }
 }
 
-template <class Rungs, class Scalar, class Coverage>
+template <class Rungs, class Scalar>
 LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& at, const std::vector<Scalar>& ratio,
-                               const Coverage&) {
+                               [[maybe_unused]] bool whole_buckets) {
   LadderGoal<Scalar> goal;
-  goal.corner = standing_corners(rungs, at, ratio);
+  goal.corner = standing_corners(rungs, at, ratio, whole_buckets);
   const std::size_t n = goal.corner.size() - 1;
   for (const int i : goal.corner) goal.s.push_back(at.s[static_cast<std::size_t>(i)]);
   // f's slope where G touches it, p / q where M rests, else by difference. The first two keep their digits on narrow
@@ -153,10 +157,11 @@ LadderGoal<Scalar> ladder_goal(const Rungs& rungs, const LadderBounds<Scalar>& a
     else if (b == a + 1 && at.unserved[a] == at.unserved[b])
       goal.slope.push_back(ratio[a]);
     else
-      goal.slope.push_back(Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
+      goal.slope.push_back(
+          Scalar(((at.target[b] - at.unserved[b]) - (at.target[a] - at.unserved[a])) / (at.s[b] - at.s[a])));
   }
   if constexpr (requires { rungs.highest(0); })
-    if (rungs.joins()) serve_whole_buckets(rungs, at, goal);
+    if (whole_buckets) serve_whole_buckets(rungs, at, goal);
   return goal;
 }
 

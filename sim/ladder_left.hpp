@@ -74,13 +74,19 @@ class LadderLeft {
     if (!partial_.empty()) return total_;
     fill();
     partial_.resize((target_.size() + wide::block - 1) / wide::block);
-    // Tokens of the lowest buckets leave nothing: c p <= c end(bucket) q <= slope q.
-    int bucket = 0;
-    while (bucket < RatioBuckets::count - 1 &&
-           scale_ * RatioBuckets::end(bucket) <= by_bucket_[static_cast<std::size_t>(bucket)] * (1 - 0x1p-50))
-      ++bucket;
-    return total_ = wide::left_sums(term(), target_.size(), static_cast<float>(RatioBuckets::begin(bucket)),
-                                    partial_.data());
+    return total_ = wide::left_sums(term(), target_.size(), nothing_left(), partial_.data());
+  }
+  /// The longest run of buckets with c p <= slope q. No float is between p / q and the end of its bucket, so that
+  /// half a last bit, 2^-25, lies there at least: more than all that rounding does.
+  wide::RatioSpan nothing_left() const {
+    int from = 0, to = 0;
+    for (int bucket = 0, first = 0; bucket < RatioBuckets::count - 1; ++bucket) {
+      if (by_bucket_[static_cast<std::size_t>(bucket)] < scale_ * RatioBuckets::end(bucket) * (1 - 0x1p-26))
+        first = bucket + 1;
+      else if (bucket + 1 - first > to - from)
+        from = first, to = bucket + 1;
+    }
+    return {static_cast<float>(RatioBuckets::begin(from)), static_cast<float>(RatioBuckets::begin(to))};
   }
 
   Row target_, proposal_;

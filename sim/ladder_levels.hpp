@@ -5,8 +5,9 @@
 //            together(top, rung, u)  no break from below `top` down to `rung` is up
 //   [a, b)   for_each_group(rung)    the groups `rung` is in as u goes from 0 to 1, and how long in each
 //
-// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a rung. In double the levels
-// are multiples of 2^-53, as uniforms are: every interval has exactly the probability its length says.
+// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a
+// rung. In double the levels are multiples of 2^-53, as uniforms are: every interval has exactly the probability its
+// length says.
 #pragma once
 
 #include <algorithm>

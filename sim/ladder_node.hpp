@@ -38,10 +38,11 @@ class LadderNode {
   /// `make_rungs` is called if there is something to choose.
   template <class MakeRungs>
   LadderNode(const L& laws, std::vector<Scalar> active, MakeRungs make_rungs) : active_{std::move(active)} {
-    if (Scalar(laws.one() - active_.front()) < Scalar(rarely_two)) return;
+    if (active_.size() == 1) return;
+    if (laws.vocabulary() > few_tokens && Scalar(laws.one() - active_.front()) < Scalar(rarely_two)) return;
     rungs_ = make_rungs();
     plan_ = plan_ladder(laws, *rungs_, MixedCoverage<Scalar>(active_));
-    levels_.emplace(plan_, true);
+    levels_.emplace(plan_, !ShowsRows<L>);
     // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
     // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
@@ -69,8 +70,9 @@ class LadderNode {
     return left > laws.zero() ? left : laws.zero();
   }
   /// The same of rows that are seen once, with a pass.
-  auto left(const L& laws, const Scalar& c) const requires(ShowsRows<L>) {
-    return LadderLeft(laws, *rungs_, plan_.slope, c);
+  template <ShowsRows Row>
+  auto left(const Row& laws, const Scalar& c) const {
+    return LadderLeft<Row, Rungs>(laws, *rungs_, plan_.slope, c);
   }
   /// The same for all tokens, made when first asked for: most passages end below.
   const ChosenTable<Scalar>& left_over(const L& laws) const {
@@ -122,7 +124,7 @@ class LadderNode {
 
  private:
   /// Where two paths or more are together with less than this probability there is next to nothing to choose, and a
-  /// plan for one prefix is not worth its making (docs/ladder.md).
+  /// plan for one prefix is not worth its making (docs/ladder.md), unless it is as cheap as for few tokens.
   static constexpr double rarely_two = 0x1p-8;
 
   int rung_of(const DraftTree& tree, int child, const L& laws) const {

@@ -36,9 +36,11 @@ std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
   return p;
 }
 
-/// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`.
+/// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
+/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md).
 template <class L, class Rungs, class Coverage>
-LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, const Coverage& coverage) {
+LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, const Coverage& coverage,
+                                           bool whole_buckets = false) {
   using Scalar = typename L::Scalar;
   const auto& ratio = [&]() -> decltype(auto) {
     if constexpr (requires { rungs.ratios(); })
@@ -48,7 +50,7 @@ LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, co
   }();
   (void)laws;
   const detail::LadderBounds<Scalar> bounds(rungs, coverage);
-  const auto goal = detail::ladder_goal(rungs, bounds, ratio, coverage);
+  const auto goal = detail::ladder_goal(rungs, bounds, ratio, whole_buckets);
   LadderPlan<Scalar> plan;
   plan.acceptance = Scalar{1} - bounds.unserved[bounds.peak];
   detail::LadderSweep<Scalar, Coverage>(goal, coverage).run(plan, rungs.size());

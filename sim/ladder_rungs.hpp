@@ -1,9 +1,9 @@
-// The rungs that ladders on paths work on. Tables of long rows are grouped by p / q, as fresh rows are: a plan a
-// prefix is made for one passage or two, and a sweep over every token would be most of its cost.
+// The rungs that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
+// made for one passage or two, and a sweep over every token would be most of its cost.
 //
-//   n                ranking.size()      tokens with q > 0
-//   few              n <= few            as many stay single: their plan is that of single tokens
-//   h_i, l_i         highest(i), lowest(i)   p / q of the first and the last token of group i
+//   n                ranking.size()         tokens with q > 0; as many as few_tokens stay single
+//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
+//                                           acceptance than that, single tokens none
 //   ladder_rungs(laws), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
 //
 // Cost: one walk of the ranking a context, then shared by all prefixes that lead there. Right because groups are
@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/ratio_buckets.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/sim/token_ranking.hpp>
 
@@ -26,55 +25,42 @@ concept RankedBySums = Ranked<L> && requires(const L& laws) {
   laws.exact_prefix();
 };
 
+/// Tokens of rows so short that every plan is made, and for single tokens.
+inline constexpr int few_tokens = 64;
+
 template <RankedBySums L>
 class RankedRungs {
  public:
   static constexpr bool single_tokens = false;
-  static constexpr double least_spread = 0x1p-16;
-  static constexpr int few = 64;
+  static constexpr double least_spread = 0x1p-14;
 
-  /// Refers to `laws`.
-  explicit RankedRungs(const L& laws) : ranking_{laws.ranking()}, grouped_{ranking_.size() > few} {
-    const int n = ranking_.size();
-    if (grouped_) rung_.resize(RatioBuckets::count);
-    target_.push_back(ranking_.undraftable());
+  explicit RankedRungs(const L& laws) : rung_(static_cast<std::size_t>(laws.vocabulary()), -1) {
+    const auto ranking = laws.ranking();
+    const int n = ranking.size();
+    const double allowed = n > few_tokens ? least_spread : 0;
+    target_.push_back(ranking.undraftable());
     proposal_.push_back(0);
-    std::size_t filled = RatioBuckets::count;  // buckets from here on have their rungs
     for (int first = 0, last; first < n; first = last) {
       last = first + 1;
-      if (grouped_) {
-        const std::size_t bucket = RatioBuckets::of(static_cast<float>(ranking_.ratio(first)));
-        while (last < n && RatioBuckets::of(static_cast<float>(ranking_.ratio(last))) == bucket) ++last;
-        while (filled > bucket) rung_[--filled] = size();
-      }
-      target_.push_back(ranking_.undraftable() + ranking_.target(0, last));
-      proposal_.push_back(ranking_.proposal(0, last));
-      ratio_.push_back(last == first + 1 ? ranking_.ratio(first)
-                                         : ranking_.target(first, last) / ranking_.proposal(first, last));
-      highest_.push_back(ranking_.ratio(first));
-      lowest_.push_back(ranking_.ratio(last - 1));
+      while (last < n && (ranking.ratio(first) - ranking.ratio(last)) * ranking.proposal(first, last + 1) < allowed)
+        ++last;
+      for (int j = first; j < last; ++j) rung_[static_cast<std::size_t>(ranking.token(j))] = size();
+      target_.push_back(ranking.undraftable() + ranking.target(0, last));
+      proposal_.push_back(ranking.proposal(0, last));
+      ratio_.push_back(last == first + 1 ? ranking.ratio(first)
+                                         : ranking.target(first, last) / ranking.proposal(first, last));
     }
-    while (filled > 0) rung_[--filled] = size() - 1;
   }
 
   int size() const { return static_cast<int>(ratio_.size()); }
-  double target_below(int i) const { return target_[at(i)]; }
-  double proposal_below(int i) const { return proposal_[at(i)]; }
+  double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   const std::vector<double>& ratios() const { return ratio_; }
-  bool joins() const { return grouped_; }
-  double highest(int i) const { return highest_[at(i)]; }
-  double lowest(int i) const { return lowest_[at(i)]; }
-  int of(const L& laws, Token x) const {
-    return grouped_ ? rung_[RatioBuckets::of(laws.target(x), laws.proposal(x))] : ranking_.of(x);
-  }
+  int of(Token x) const { return rung_[static_cast<std::size_t>(x)]; }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-  decltype(std::declval<const L&>().ranking()) ranking_;
-  bool grouped_;
-  std::vector<int> rung_;  ///< of each bucket
-  std::vector<double> target_, proposal_, ratio_, highest_, lowest_;
+  std::vector<int> rung_;
+  std::vector<double> target_, proposal_, ratio_;
 };
 
 template <class L>
@@ -90,7 +76,7 @@ using LadderRungs = decltype(ladder_rungs(std::declval<const L&>()));
 template <class L>
 int ladder_rung(const L& laws, const LadderRungs<L>& rungs, Token x) {
   if constexpr (RankedBySums<L>)
-    return rungs.of(laws, x);
+    return rungs.of(x);
   else
     return laws.rung(rungs, x);
 }

@@ -57,9 +57,7 @@ class Departures {
   struct Event {
     Scalar time;
     int index;
-    bool before(const Event& other) const {
-      return time < other.time || (time == other.time && index < other.index);
-    }
+    bool before(const Event& other) const { return time < other.time || (time == other.time && index < other.index); }
   };
 
   void reserve(std::size_t count) { events_.reserve(count); }

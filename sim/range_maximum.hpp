@@ -26,11 +26,8 @@ class RangeMaximum {
   /// Of values [first, last); first < last.
   std::uint32_t of(int first, int last) const {
     const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(last);
-    if (levels_.size() == 1) {
-      std::uint32_t largest = levels_[0][a];
-      for (std::size_t i = a + 1; i < b; ++i) largest = std::max(largest, levels_[0][i]);
-      return largest;
-    }
+    if (levels_.size() == 1)
+      return *std::max_element(levels_[0].begin() + first, levels_[0].begin() + std::max(last, first + 1));
     const auto level = static_cast<std::size_t>(std::bit_width(b - a)) - 1;
     return std::max(levels_[level][a], levels_[level][b - (std::size_t{1} << level)]);
   }

@@ -18,7 +18,7 @@
 namespace draftproof {
 
 struct RatioBuckets {
-  static constexpr int fine_bits = 5, octaves = 8;
+  static constexpr int fine_bits = 6, octaves = 8;
   static constexpr int count = 2 * octaves << fine_bits;
   static constexpr std::size_t outside = count;
   static constexpr int shift = 23 - fine_bits;
@@ -32,10 +32,13 @@ struct RatioBuckets {
   /// begin <= p / q < end for all tokens of a bucket, but for half a float's last bit at `begin`. The outer buckets
   /// are said to end where they would if they were not open.
   static constexpr double begin(int bucket) {
-    return bucket == 0 ? 0 : double{std::bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
+    return bucket == 0 ? 0
+                       : double{std::bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }
   static constexpr double end(int bucket) { return begin(bucket + 1); }
-  static constexpr std::size_t of(double target, double proposal) { return of(static_cast<float>(target / proposal)); }
+  static constexpr std::size_t of(double target, double proposal) {
+    return of(static_cast<float>(target / proposal));
+  }
 };
 
 }  // namespace draftproof

@@ -65,10 +65,9 @@ class TokenRungs {
 class BucketRungs {
  public:
   static constexpr bool single_tokens = false;
-  static constexpr bool joins() { return true; }
-  /// Rungs may be joined (ladder_goal.hpp) at this q-mass times difference in p / q in any case. Chosen by
-  /// measurement, docs/ladder.md.
-  static constexpr double least_spread = 0x1p-16;
+  /// Rungs are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
+  /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
+  static constexpr double least_spread = 0x1p-14;
 
   /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
@@ -82,15 +81,15 @@ class BucketRungs {
     target_.push_back(from_fixed(target));
     proposal_.push_back(0);
     for (std::size_t bucket = RatioBuckets::count; bucket-- > 0;) {
-      rung_[bucket] = size();  // of an empty bucket too: a token whose mass vanished in fixed point has a place
       const wide::RatioMass mass = masses.of(bucket);
+      // An empty bucket too has a rung, the one above: tokens may be there whose mass vanished in fixed point.
+      rung_[bucket] = std::max(size() - (mass.proposal == 0), 0);
       if (mass.proposal == 0) continue;
       target_.push_back(from_fixed(target += mass.target));
       proposal_.push_back(from_fixed(proposal += mass.proposal));
       ratio_.push_back(static_cast<double>(mass.target) / static_cast<double>(mass.proposal));
       bucket_.push_back(static_cast<int>(bucket));
     }
-    for (int& rung : rung_) rung = std::min(rung, size() - 1);
     target_.back() = proposal_.back() = 1;  // the truncation of V terms, below V 2^-60, goes to the last rung
   }
 

@@ -37,7 +37,9 @@ struct Ladder {
     using Scalar = typename L::Scalar;
 
     Core(const L& laws, int drafts)
-        : rungs{laws.rungs()}, plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts))}, levels{plan, decltype(rungs)::single_tokens} {}
+        : rungs{laws.rungs()},
+          plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)},
+          levels{plan, decltype(rungs)::single_tokens} {}
 
     /// Probability that draft law p_I gives token x.
     Scalar selected(const L& laws, Token x) const {
@@ -53,7 +55,7 @@ struct Ladder {
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
-      return LadderLeft(laws, core->rungs, core->plan.slope, 1.0);
+      return LadderLeft<L, decltype(core->rungs)>(laws, core->rungs, core->plan.slope, 1.0);
     else
       return laws.frozen([&laws, core](Token x) {
         const auto left = laws.target(x) - core->selected(laws, x);

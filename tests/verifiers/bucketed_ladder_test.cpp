@@ -1,0 +1,156 @@
+// The ladder on rows that are seen once: what buckets cost, at every width the same, and the law it states.
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/family.hpp>
+#include <draftproof/captures/source.hpp>
+#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/properties/registry.hpp>
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/explorer.hpp>
+#include <draftproof/sim/fresh_rows.hpp>
+#include <draftproof/sim/wide/width.hpp>
+#include <draftproof/verifiers/ladder.hpp>
+
+namespace draftproof {
+namespace {
+
+using verifiers::Ladder;
+
+struct Cost {
+  double lost;
+  std::size_t breaks;
+};
+
+/// Acceptance that buckets cost, and how many breaks the sweep still moved.
+Cost bucketed_cost(const RowPair& pair, int drafts) {
+  const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+  const Ladder::Core<FreshRows<double>> core(rows, drafts);
+  const double accepted = rows.sum([&](Token x) { return std::min(rows.target(x), core.selected(rows, x)); });
+  const double optimum = iid_optimum(RatioTable(pair.target, pair.proposals), drafts).acceptance;
+  return {optimum - accepted, core.plan.leaving.size()};
+}
+
+TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
+  registry();
+  std::vector<std::pair<std::string, RowPair>> pairs;
+  for (const char* spec : {"gaussian_logits:vocabulary=4096,sigma=2.5,noise=1",
+                           "gaussian_logits:vocabulary=32000,sigma=2.5,noise=0.3", "zipf:vocabulary=32000"})
+    pairs.emplace_back(spec, parse_family(spec).pair(7, 0));
+  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
+  for (std::size_t i = 0; i < source.positions(); i += 8)
+    pairs.emplace_back("captured position " + std::to_string(i), source.pair(i));
+  for (const int drafts : {2, 4, 8}) {
+    double captured = 0, most = 0, breaks = 0;
+    int count = 0;
+    for (const auto& [name, pair] : pairs) {
+      const Cost cost = bucketed_cost(pair, drafts);
+      EXPECT_GE(cost.lost, -1e-9) << name;  // V truncations of 2^-60 and one rounding a rung
+      // Ratios within w of each other exceed their mean by w / 4 on average at most, and a bucket is at most 1/64 of
+      // its ratio wide.
+      EXPECT_LE(cost.lost, 1.0 / 256) << name << ", K = " << drafts;
+      if (name[0] == 'c') {
+        captured += cost.lost;
+        ++count;
+      }
+      most = std::max(most, cost.lost);
+      breaks += static_cast<double>(cost.breaks);
+    }
+    std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
+              << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
+    // With surplus to take from, buckets are served whole (ladder_goal.hpp): a twentieth of what they could lose.
+    EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
+  }
+}
+
+TEST(BucketedLadder, PlansAreTheSameAtEveryWidth) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:vocabulary=4099,sigma=2.5,noise=1").pair(7, 0);
+  const std::vector<float> p(pair.target.begin(), pair.target.end());
+  const std::vector<float> q(pair.proposals[0].begin(), pair.proposals[0].end());
+  const FreshRows<float> rows(p, std::span<const float>(q));
+  std::vector<double> level, slope;
+  for (const wide::Width width : wide::widths) {
+    if (width > wide::widest()) continue;
+    const wide::Using use(width);
+    const Ladder::Core<FreshRows<float>> core(rows, 4);
+    if (level.empty()) {
+      level = core.plan.level;
+      slope = core.plan.slope;
+    }
+    EXPECT_EQ(core.plan.level, level) << wide::name_of(width);
+    EXPECT_EQ(core.plan.slope, slope) << wide::name_of(width);
+  }
+}
+
+TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
+  registry();
+  for (const char* spec : {"gaussian_logits:vocabulary=4096,sigma=2.5,noise=1",
+                           "gaussian_logits:vocabulary=4096,sigma=1,noise=0.02", "zipf:vocabulary=4096"})
+    for (const int drafts : {1, 2, 4, 8, 16}) {
+      const RowPair pair = parse_family(spec).pair(7, 0);
+      const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+      const Ladder::Core<FreshRows<double>> core(rows, drafts);
+      double sum = 0;
+      for (Token x = 0; x < rows.vocabulary(); ++x) sum += core.selected(rows, x);
+      EXPECT_NEAR(sum, 1, 1e-11) << spec;  // 4096 tokens of a few 2^-53 each, and as many truncations
+      for (std::size_t i = 1; i < core.plan.slope.size(); ++i)
+        EXPECT_LE(core.plan.slope[i], core.plan.slope[i - 1] * (1 + 1e-12)) << spec << ": not concave at " << i;
+      for (const double level : core.plan.level) EXPECT_TRUE(level >= 0 && level <= 1);
+    }
+}
+
+/// Output law of drafter and ladder on `laws`, by walking every branch.
+template <class L>
+std::vector<double> output_law(const L& laws, int drafts) {
+  std::vector<double> output(static_cast<std::size_t>(laws.vocabulary()));
+  const Ladder ladder;
+  const auto plan = ladder.prepare(laws, drafts);
+  Explorer<double> explorer;
+  Token tuple[max_drafts];
+  explorer.explore(
+      [&](Explorer<double>& random) {
+        const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
+        return ladder.verify(At<L>(laws, tuple, count), plan, random);
+      },
+      [&](const Leaf<double>& leaf) {
+        if (leaf.verdict.token >= 0) output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+        for (const auto& [token, weight] : leaf.spread)
+          output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
+      });
+  return output;
+}
+
+TEST(BucketedLadder, IsLosslessWhenBucketsHoldSeveralTokens) {
+  // Ratios that share buckets, with much surplus, with little and with none.
+  std::mt19937 words(3);
+  int whole = 0;
+  for (int round = 0; round < 120; ++round) {
+    std::vector<double> p, q;
+    double p_sum = 0, q_sum = 0;
+    const double steps[] = {0.3, 1.02, 2.5};
+    for (int x = 0; x < 7; ++x) {
+      q.push_back(1 + static_cast<double>(words() % 9));
+      const double near = 1 + static_cast<double>(words() % 128) / 4096;
+      p.push_back(q.back() * near * std::pow(steps[round % 3], static_cast<double>(words() % 3)));
+      if (words() % 12 == 0) (words() % 2 ? p : q).back() = 0;
+      p_sum += p.back();
+      q_sum += q.back();
+    }
+    for (double& weight : p) weight /= p_sum;
+    for (double& weight : q) weight /= q_sum;
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const int drafts = 1 + round % 3;
+    const auto law = output_law(rows, drafts);
+    // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
+    for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
+    whole += rows.rungs().size() < 6;
+  }
+  EXPECT_GT(whole, 40);  // buckets of one token each would test nothing
+}
+
+}  // namespace
+}  // namespace draftproof
