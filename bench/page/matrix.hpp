@@ -16,6 +16,10 @@ struct SplitName {
 };
 SplitName split_name(const std::string& name);
 
+/// Parted so that benchmarks share a part if any numbers of their rows do: a table of small vocabularies is not one
+/// of large ones. Each in the order of the measurements.
+std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements);
+
 /// Median times, or rates; what was skipped is a dash. Rows in the order of the measurements, columns ascending.
 Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate);
 

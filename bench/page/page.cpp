@@ -27,11 +27,14 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// A matrix where names have numbers, else a row a benchmark with its counters.
-Table table_for(const std::vector<const Measurement*>& members, bool rate) {
+/// Matrices where names have numbers, else a row a benchmark with its counters.
+std::string tables_for(const std::vector<const Measurement*>& members, bool rate) {
   const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
-  return numbered ? matrix_of(members, rate) : table_of(members, "");
+  if (!numbered) return "\n" + rendered({.title = {}, .table = table_of(members, "")});
+  std::string text;
+  for (const auto& part : parts_of(members)) text += "\n" + rendered({.title = {}, .table = matrix_of(part, rate)});
+  return text;
 }
 
 std::vector<const Measurement*> members_of(const Results& results, const std::string& group) {
@@ -56,7 +59,7 @@ std::string chapter_text(const Results& results, const Chapter& chapter, std::se
     shown.insert(group);
     const auto members = members_of(results, group);
     if (members.empty()) continue;
-    text += "\n" + rendered({.title = {}, .table = table_for(members, chapter.rate)}) + skipped_lines(members);
+    text += tables_for(members, chapter.rate) + skipped_lines(members);
   }
   return text.empty() ? text : "\n## " + chapter.title + "\n\n" + chapter.about + "\n" + text;
 }

@@ -95,6 +95,21 @@ TEST(Matrix, NumbersAreColumns) {
   EXPECT_EQ(matrix_of(all, true).rows[0][2].text, "500 k/s");
 }
 
+TEST(Matrix, RowsWithoutACommonColumnArePartedIntoTables) {
+  const Results results = results_of(
+      synthetic_run(
+          {{"g/small/12", {1}}, {"g/large/99", {1}}, {"g/both/12", {1}}, {"g/large/50", {1}}, {"g/more/50", {1}}}),
+      "run");
+  std::vector<const Measurement*> all;
+  for (const Measurement& one : results.measurements) all.push_back(&one);
+  const auto parts = parts_of(all);
+  ASSERT_EQ(parts.size(), 2u);
+  ASSERT_EQ(parts[0].size(), 2u);
+  EXPECT_EQ(parts[0][1]->name, "g/both/12");
+  ASSERT_EQ(parts[1].size(), 3u);
+  EXPECT_EQ(parts[1][2]->name, "g/more/50");
+}
+
 TEST(Plot, PointsLieWhereTheirLogarithmsAre) {
   const Plot plot{"t < u",
                   "x",
