@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include <draftproof/bench/results/units.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::benchmarks {
@@ -76,7 +75,7 @@ std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Me
   return found;
 }
 
-Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate) {
+Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text) {
   std::vector<std::string> names;
   std::vector<std::vector<int>> columns;
   for (const Measurement* measurement : measurements) place_in(columns, split_name(measurement->name).numbers);
@@ -90,11 +89,7 @@ Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate) 
       table.rows.emplace_back(columns.size() + 1);
       table.rows.back().front().text = "`" + split.words + "`";
     }
-    std::string& cell = table.rows[row][place_in(columns, split.numbers) + 1].text;
-    if (!measurement->timed())
-      cell = "-";
-    else
-      cell = rate ? rate_text(1 / measurement->spread().median) : time_text(measurement->spread().median);
+    table.rows[row][place_in(columns, split.numbers) + 1].text = measurement->timed() ? text(*measurement) : "-";
   }
   return table;
 }
