@@ -116,6 +116,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
   std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
   text += "\n## This run\n\n" + machine_line(context) + "\n";
   if (const std::string warning = context.value("warning", ""); !warning.empty()) text += "\n" + warning + ".\n";
+  if (!results.complete) text += "\nThe run was stopped early: repetitions are missing.\n";
   if (const std::string spread = worst_spread(results); !spread.empty()) text += "\n" + spread;
   if (const auto judged = judge(results.goals, results); !judged.empty()) {
     text +=
