@@ -35,8 +35,8 @@ Written by `./dev bench --page docs/performance.md`; every number is from that r
   here, not taken from a data sheet.
 - Peers (`peer/...`) are what one would write without draftproof, in numpy and scipy and with Clp, on one thread and the
   same rows. Python peers report their own processor time; starting the interpreter is not in it.
-- Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1); one draft is
-  accepted with 0.64 at V = 128,256. Optima at small V use 1.5 squared.
+- Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1). Optima at
+  small V use 1.5 squared.
 - Hot: the same rows every time, in whichever cache holds 8 V bytes. Cold: copies of them by turns over twice the last
   cache and at least 600 MB.
 - An item is a trial, a decision, a passage, an optimum or an instance; drafting is in the time of simulation and passages,
