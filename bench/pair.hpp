@@ -36,7 +36,7 @@ inline RowPair gaussian_pair(int vocabulary, const char* sigma) {
   return parse_family(spec + std::to_string(vocabulary)).pair(7, 0);
 }
 
-/// Sigma 2.5: one draft is accepted with 0.64 at V = 128,256.
+/// Sigma 2.5: one draft is accepted with 0.61 to 0.62 at these vocabularies.
 inline const Pair& pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];

@@ -2,6 +2,7 @@
 // that registers with Google Benchmark what the registry then holds.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -10,6 +11,13 @@ namespace draftproof {
 inline std::vector<std::function<void()>>& found_benchmarks() {
   static std::vector<std::function<void()>> all;
   return all;
+}
+
+/// The wish to end the run, null if nobody can have it: work of a minute looks at it now and then. What it has by then
+/// is not kept.
+inline const std::atomic<bool>*& stop_wish() {
+  static const std::atomic<bool>* wish = nullptr;
+  return wish;
 }
 
 template <class B>

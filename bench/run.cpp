@@ -152,6 +152,7 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
   set_options({fmt::format("--benchmark_min_time={}" DRAFTPROOF_MIN_TIME_UNIT, options.min_time),
                "--benchmark_repetitions=1"});
   const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+  stop_wish() = options.stop;
   Json context = machine_context();
   context["seed"] = options.seed;
   context["repetitions"] = options.repetitions;
@@ -170,10 +171,9 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
     spent[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (stopped()) return;  // cut short perhaps: a signal reaches child processes, too
     for (const Run& run : collector.runs) {
-      const bool failed = error_of(run).has_value();
-      if (failed && stopped()) return;  // a signal reaches child processes, too
-      skipped[i] = skipped[i] || failed;
+      skipped[i] = skipped[i] || error_of(run).has_value();
       entries[i].push_back(entry_of(run, options.repetitions, repetition));
     }
   };

@@ -7,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <draftproof/bench/register_benchmark.hpp>
 #include <draftproof/properties/kill_matrix.hpp>
 #include <draftproof/properties/prover.hpp>
 
@@ -31,7 +32,7 @@ struct Prove {
       for (const auto& verifier : registry().verifiers())
         for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
           if (!provable(*verifier)) continue;
-          const Proof proof = prove(*verifier, *drafter, {.instances = of_all, .threads = 1});
+          const Proof proof = prove(*verifier, *drafter, {.instances = of_all, .threads = 1, .stop = stop_wish()});
           branches += proof.leaves;
           instances += proof.instances;
         }
@@ -63,6 +64,7 @@ struct Prove {
                                    for (auto _ : state) {
                                      KillOptions options;
                                      options.proof.threads = 1;
+        options.proof.stop = stop_wish();
                                      const KillMatrix matrix = kill_matrix(options);
                                      rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
                                      if (!matrix.clean())

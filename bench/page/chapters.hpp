@@ -12,7 +12,8 @@ namespace draftproof::benchmarks {
 struct Chapter {
   std::string title, about;
   std::vector<std::string> groups;
-  bool rate = false;  ///< items a second instead of time per item
+  bool rate = false;                    ///< items a second instead of time per item
+  std::vector<std::string> counters{};  ///< of the first group: a table each
 };
 
 inline std::string method_text(int repetitions, double min_time) {
@@ -34,8 +35,8 @@ Written by `./dev bench --page docs/performance.md`; every number is from that r
   here, not taken from a data sheet.
 - Peers (`peer/...`) are what one would write without draftproof, in numpy and scipy and with Clp, on one thread and the
   same rows. Python peers report their own processor time; starting the interpreter is not in it.
-- Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1); one draft is
-  accepted with 0.64 at V = 128,256. Optima at small V use 1.5 squared.
+- Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1). Optima at
+  small V use 1.5 squared.
 - Hot: the same rows every time, in whichever cache holds 8 V bytes. Cold: copies of them by turns over twice the last
   cache and at least 600 MB.
 - An item is a trial, a decision, a passage, an optimum or an instance; drafting is in the time of simulation and passages,
@@ -51,13 +52,16 @@ inline const std::vector<Chapter>& chapters() {
        "same\n"
        "source on plain rows, O(K V) a trial.",
        {"simulate", "naive"},
-       true},
+       true,
+       {"acceptance"}},
       {"Peers in numpy and scipy",
        "Time per trial, of `peer/scipy` and `peer/clp` per optimum. Columns: V / K.",
        {"peer"}},
       {"Decisions from fresh rows",
        "Time of one decision when p and q are new, as in an engine: plan and verdict. Columns: V / K.",
-       {"cost", "cold"}},
+       {"cost", "cold"},
+       false,
+       {"passes", "bytes"}},
       {"Formats of rows",
        "One decision on rows of another format, the rows' logits turned into probabilities, and powers of e one by "
        "one.\n"
@@ -66,7 +70,9 @@ inline const std::vector<Chapter>& chapters() {
       {"Floors", "What no decision and no optimum can do without. Columns: V.", {"floor", "read"}},
       {"The optimum",
        "Time from rows to the optimum, and of the table it can be read off. Columns: V / K.",
-       {"optimum", "table"}},
+       {"optimum", "table"},
+       false,
+       {"optimum"}},
       {"Passages", "Time per iteration on a tree: drafted, verified, counted. Columns: V / K / depth.", {"passages"}},
       {"Proofs", "Exact fractions, one thread; an item is an instance, of the kill matrix a row.", {"prove"}},
       {"The statistical gate", "One evaluation after 2^n trials. Columns: V / n.", {"gate"}},

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <set>
 
-#include <draftproof/bench/results/units.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::benchmarks {
@@ -41,7 +42,40 @@ SplitName split_name(const std::string& name) {
   return split;
 }
 
-Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate) {
+std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements) {
+  struct Part {
+    std::set<std::string> rows;
+    std::set<std::vector<int>> columns;
+  };
+  std::vector<Part> parts;
+  for (const Measurement* measurement : measurements) {
+    const SplitName split = split_name(measurement->name);
+    Part joined{{split.words}, {split.numbers}};
+    std::vector<Part> apart;
+    for (Part& part : parts) {
+      if (part.rows.contains(split.words) || part.columns.contains(split.numbers)) {
+        joined.rows.merge(part.rows);
+        joined.columns.merge(part.columns);
+      } else {
+        apart.push_back(std::move(part));
+      }
+    }
+    apart.push_back(std::move(joined));
+    parts = std::move(apart);
+  }
+  std::vector<std::vector<const Measurement*>> found;
+  std::map<const Part*, std::size_t> place;  // parts in the order of their first measurement
+  for (const Measurement* measurement : measurements)
+    for (const Part& part : parts) {
+      if (!part.rows.contains(split_name(measurement->name).words)) continue;
+      const auto [at, is_new] = place.try_emplace(&part, found.size());
+      if (is_new) found.emplace_back();
+      found[at->second].push_back(measurement);
+    }
+  return found;
+}
+
+Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text) {
   std::vector<std::string> names;
   std::vector<std::vector<int>> columns;
   for (const Measurement* measurement : measurements) place_in(columns, split_name(measurement->name).numbers);
@@ -55,11 +89,7 @@ Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate) 
       table.rows.emplace_back(columns.size() + 1);
       table.rows.back().front().text = "`" + split.words + "`";
     }
-    std::string& cell = table.rows[row][place_in(columns, split.numbers) + 1].text;
-    if (!measurement->timed())
-      cell = "-";
-    else
-      cell = rate ? rate_text(1 / measurement->spread().median) : time_text(measurement->spread().median);
+    table.rows[row][place_in(columns, split.numbers) + 1].text = measurement->timed() ? text(*measurement) : "-";
   }
   return table;
 }

@@ -1,6 +1,7 @@
 // Benchmarks that differ in numbers only, as one row of a table: the numbers in a name (V, K, ...) are the column.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,13 @@ struct SplitName {
 };
 SplitName split_name(const std::string& name);
 
-/// Median times, or rates; what was skipped is a dash. Rows in the order of the measurements, columns ascending.
-Table matrix_of(const std::vector<const Measurement*>& measurements, bool rate);
+/// Parted so that benchmarks share a part if any numbers of their rows do: a table of small vocabularies is not one
+/// of large ones. Each in the order of the measurements.
+std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements);
+
+using CellText = std::function<std::string(const Measurement&)>;
+
+/// Rows in the order of the measurements, columns ascending; what was skipped is a dash.
+Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text);
 
 }  // namespace draftproof::benchmarks

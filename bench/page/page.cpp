@@ -12,6 +12,7 @@
 #include <draftproof/bench/page/chapters.hpp>
 #include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/results/tables.hpp>
+#include <draftproof/bench/results/units.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/report/writers/markdown.hpp>
 
@@ -27,11 +28,29 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// A matrix where names have numbers, else a row a benchmark with its counters.
-Table table_for(const std::vector<const Measurement*>& members, bool rate) {
+/// Matrices where names have numbers, else a row a benchmark with its counters.
+std::string tables_for(const std::vector<const Measurement*>& members, const CellText& cell) {
   const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
-  return numbered ? matrix_of(members, rate) : table_of(members, "");
+  if (!numbered) return "\n" + rendered({.title = {}, .table = table_of(members, "")});
+  std::string text;
+  for (const auto& part : parts_of(members)) text += "\n" + rendered({.title = {}, .table = matrix_of(part, cell)});
+  return text;
+}
+
+CellText time_cell(bool rate) {
+  return [rate](const Measurement& one) {
+    const double seconds = one.spread().median;
+    return rate ? rate_text(1 / seconds) : time_text(seconds);
+  };
+}
+
+/// Empty where nothing has the counter.
+std::string counter_tables(std::vector<const Measurement*> members, const std::string& counter) {
+  std::erase_if(members, [&](const Measurement* one) { return !one->counters.contains(counter); });
+  if (members.empty()) return {};
+  return "\nCounter `" + counter + "`:\n" +
+         tables_for(members, [&](const Measurement& one) { return count_text(one.counters.at(counter)); });
 }
 
 std::vector<const Measurement*> members_of(const Results& results, const std::string& group) {
@@ -56,8 +75,10 @@ std::string chapter_text(const Results& results, const Chapter& chapter, std::se
     shown.insert(group);
     const auto members = members_of(results, group);
     if (members.empty()) continue;
-    text += "\n" + rendered({.title = {}, .table = table_for(members, chapter.rate)}) + skipped_lines(members);
+    text += tables_for(members, time_cell(chapter.rate)) + skipped_lines(members);
   }
+  for (const std::string& counter : chapter.counters)
+    text += counter_tables(members_of(results, chapter.groups.front()), counter);
   return text.empty() ? text : "\n## " + chapter.title + "\n\n" + chapter.about + "\n" + text;
 }
 
@@ -95,6 +116,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
   std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
   text += "\n## This run\n\n" + machine_line(context) + "\n";
   if (const std::string warning = context.value("warning", ""); !warning.empty()) text += "\n" + warning + ".\n";
+  if (!results.complete) text += "\nThe run was stopped early: repetitions are missing.\n";
   if (const std::string spread = worst_spread(results); !spread.empty()) text += "\n" + spread;
   if (const auto judged = judge(results.goals, results); !judged.empty()) {
     text +=
@@ -108,7 +130,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
   for (const Measurement& measurement : results.measurements)  // groups that no chapter names, each its own
     if (const std::string group = measurement.group(); !shown.contains(group))
-      text += chapter_text(results, {group, "Group `" + group + "`.", {group}}, shown);
+      text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
 }
 

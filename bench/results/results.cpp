@@ -89,6 +89,7 @@ Results results_of(const Json& data, const std::string& file) {
     refuse(file, "no list \"benchmarks\"", "what `draftproof bench --json` writes");
   Results results;
   try {
+    results.complete = data.value("complete", true);
     results.context = data.value("context", Json::object());
     std::map<std::string, std::size_t> place;
     std::vector<std::map<std::string, std::vector<double>>> counters;

@@ -38,6 +38,7 @@ struct Results {
   nlohmann::ordered_json context{};
   std::vector<Measurement> measurements{};  ///< in the file's order of names
   std::vector<Goal> goals{};
+  bool complete = true;  ///< false: stopped before every repetition was taken
 
   /// Null if nothing of that name is there; of a benchmark that was skipped, a measurement that is not timed.
   const Measurement* find(std::string_view name) const;

@@ -105,6 +105,7 @@ std::vector<Section> sections_of(const Results& results) {
   std::vector<Section> sections{{.title = "Benchmarks", .before = {"  " + machine_line(results.context)}}};
   if (const std::string warning = word(results.context, "warning"); !warning.empty())
     sections.front().before.push_back("  " + warning);
+  if (!results.complete) sections.front().before.push_back("  stopped early: repetitions are missing");
   sections.front().before.push_back("  time: median per item over repetitions; spread: half their range");
   std::vector<std::string> groups;  // in the order of their first benchmark
   for (const Measurement& measurement : results.measurements)

@@ -84,15 +84,30 @@ TEST(Matrix, NumbersAreColumns) {
   const Results results = results_of(synthetic_run({{"a/20/1", {2e-6}}, {"a/3/1", {1e-6}}, {"b/20/1", {}}}), "run");
   std::vector<const Measurement*> all;
   for (const Measurement& one : results.measurements) all.push_back(&one);
-  const Table table = matrix_of(all, false);
+  const Table table = matrix_of(
+      all, [](const Measurement& one) { return std::to_string(static_cast<int>(one.spread().median * 1e6)); });
   ASSERT_EQ(table.columns.size(), 3u);
   EXPECT_EQ(table.columns[1].title, "3 / 1");
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[0][1].text, "1.00 us");
-  EXPECT_EQ(table.rows[0][2].text, "2.00 us");
+  EXPECT_EQ(table.rows[0][1].text, "1");
+  EXPECT_EQ(table.rows[0][2].text, "2");
   EXPECT_EQ(table.rows[1][1].text, "");
   EXPECT_EQ(table.rows[1][2].text, "-");
-  EXPECT_EQ(matrix_of(all, true).rows[0][2].text, "500 k/s");
+}
+
+TEST(Matrix, RowsWithoutACommonColumnArePartedIntoTables) {
+  const Results results = results_of(
+      synthetic_run(
+          {{"g/small/12", {1}}, {"g/large/99", {1}}, {"g/both/12", {1}}, {"g/large/50", {1}}, {"g/more/50", {1}}}),
+      "run");
+  std::vector<const Measurement*> all;
+  for (const Measurement& one : results.measurements) all.push_back(&one);
+  const auto parts = parts_of(all);
+  ASSERT_EQ(parts.size(), 2u);
+  ASSERT_EQ(parts[0].size(), 2u);
+  EXPECT_EQ(parts[0][1]->name, "g/both/12");
+  ASSERT_EQ(parts[1].size(), 3u);
+  EXPECT_EQ(parts[1][2]->name, "g/more/50");
 }
 
 TEST(Plot, PointsLieWhereTheirLogarithmsAre) {

@@ -56,6 +56,13 @@ TEST(Results, TheClockIsTheBenchmarksOwn) {
   EXPECT_FALSE(results.find("told")->counters.contains("cpu_time"));
 }
 
+TEST(Results, ARunThatWasStoppedSaysSo) {
+  auto data = synthetic_run({{"a", {1}}});
+  EXPECT_TRUE(results_of(data, "run").complete);
+  data["complete"] = false;
+  EXPECT_FALSE(results_of(data, "run").complete);
+}
+
 TEST(Results, SkippedIsNotTimed) {
   const Results results = results_of(synthetic_run({{"gone", {}}}), "run");
   ASSERT_TRUE(results.find("gone"));
