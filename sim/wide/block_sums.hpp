@@ -65,6 +65,7 @@ template <class Term>
 DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::size_t end) {
   Sum256 even = Sum256::zero(), odd = Sum256::zero();
   for (std::size_t i = start; i < end; i += 8) {
+    if ((i - start) % 32 == 0) term.fetch(i);
     even.add(term.four(i));
     odd.add(term.four(i + 4));
   }
@@ -76,6 +77,7 @@ DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, s
   __m512i first = _mm512_setzero_si512(), second = first, third = first, fourth = first;
   std::size_t i = start;
   for (; i + 32 <= end; i += 32) {
+    term.fetch(i);
     first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
     second = _mm512_add_epi64(second, _mm512_cvttpd_epi64(term.eight(i + 8)));
     third = _mm512_add_epi64(third, _mm512_cvttpd_epi64(term.eight(i + 16)));

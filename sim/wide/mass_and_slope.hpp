@@ -36,6 +36,7 @@ DRAFTPROOF_AVX2 FixedCurve avx2_curve(const ResidualTerm<Target, Proposal>& term
   Sum256 mass = Sum256::zero(), slope = Sum256::zero();
   std::size_t i = start;
   for (; i + 4 <= end; i += 4) {
+    if ((i - start) % 32 == 0) term.fetch(i);
     const __m256d q = term.q.four(i), above = term.above(term.p.four(i), q);
     const __m256d counts = _mm256_cmp_pd(above, _mm256_setzero_pd(), _CMP_GT_OQ);
     mass.add(above);
@@ -66,6 +67,7 @@ DRAFTPROOF_AVX512 FixedCurve avx512_curve(const ResidualTerm<Target, Proposal>& 
   Curve512 even{zero, zero}, odd{zero, zero};
   std::size_t i = start;
   for (; i + 16 <= end; i += 16) {
+    if ((i - start) % 32 == 0) term.fetch(i);
     even.add(term, i);
     odd.add(term, i + 8);
   }

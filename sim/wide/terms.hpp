@@ -5,6 +5,7 @@
 //   ClippedTerm    (p - b min(q, p / k))+       the same where q is clipped at p / k
 //   one(i)         the term of token i          double
 //   four(i)        2^60 times terms i .. i + 3  256-bit register, before truncation; eight(i) the same of eight
+//   fetch(i)       asks for what follows tokens i .. i + 31 some way ahead
 //   wide()         whether four() and eight() may be called at these numbers
 //
 // Right because four() and eight() round where one() rounds, and nowhere else. A product with a power of two is
@@ -34,6 +35,7 @@ struct RowTerm {
 
   static constexpr bool wide() { return true; }
   double one(std::size_t i) const { return q.one(i); }
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const { fetch_ahead(q, i); }
 #if DRAFTPROOF_WIDE
   DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return _mm256_mul_pd(q.four(i), _mm256_set1_pd(unit)); }
   DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
@@ -50,6 +52,10 @@ struct ResidualTerm {
 
   bool wide() const { return b <= 0x1p900; }
   double one(std::size_t i) const { return std::max(p.one(i) - b * q.one(i), 0.0); }
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const {
+    fetch_ahead(p, i);
+    fetch_ahead(q, i);
+  }
 #if DRAFTPROOF_WIDE
   DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return above(p.four(i), q.four(i)); }
   DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return above(p.eight(i), q.eight(i)); }
@@ -70,6 +76,7 @@ class ClippedTerm {
   ClippedTerm(Target p, Proposal q, double b, double knee)
       : above_{p, q, b}, knee_{knee}, inverse_{1 / knee}, rest_{std::fma(-inverse_, knee, 1.0) * inverse_} {}
 
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const { above_.fetch(i); }
   bool wide() const { return 0x1p-100 <= knee_ && knee_ <= 0x1p100 && above_.b <= knee_; }
   double one(std::size_t i) const {
     const double p = above_.p.one(i);
