@@ -24,6 +24,7 @@ struct LeftTerm {
   double scale;
 
   static constexpr bool wide() { return false; }
+  void fetch(std::size_t) const {}
   double one(std::size_t i) const {
     const double target = p.one(i), proposal = q.one(i);
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;
@@ -44,6 +45,7 @@ struct LeftTerm<Reader<float>> {
   double scale;
 
   static constexpr bool wide() { return true; }
+  void fetch(std::size_t) const {}  // what is read was copied close by
   double one(std::size_t i) const {
     const float target = p.first[i], proposal = q.first[i];
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target / proposal) : RatioBuckets::outside;

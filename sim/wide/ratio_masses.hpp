@@ -127,7 +127,7 @@ DRAFTPROOF_AVX2 inline void RatioMasses::add_avx2(const float* p, const float* q
 DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const float* q, std::size_t count) {
   const __m512 low = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::lowest_bits));
   const __m512 high = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits - 1));
-  const __m512 out = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits)), scale = _mm512_set1_ps(0x1p60f);
+  const __m512 out = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits)), large = _mm512_set1_ps(0x1p60f);
   const __m512i rows = _mm512_set1_epi32(~31), odd = _mm512_set1_epi64(std::int64_t{16} << 32);
   alignas(64) RatioMass mass[batch];
   alignas(64) std::uint32_t bytes[batch];
@@ -141,7 +141,7 @@ DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const floa
       const __m512i byte = _mm512_sub_epi32(_mm512_and_si512(_mm512_srli_epi32(bits, byte_shift), rows),
                                             _mm512_set1_epi32(first_byte));
       _mm512_store_si512(bytes + i, _mm512_or_si512(byte, odd));
-      const __m512 large_a = _mm512_mul_ps(a, scale), large_b = _mm512_mul_ps(b, scale);
+      const __m512 large_a = _mm512_mul_ps(a, large), large_b = _mm512_mul_ps(b, large);
       const __m512 even = _mm512_unpacklo_ps(large_a, large_b), rest = _mm512_unpackhi_ps(large_a, large_b);
       _mm512_store_si512(mass + i, _mm512_cvttps_epi64(_mm512_castps512_ps256(even)));
       _mm512_store_si512(mass + i + 4, _mm512_cvttps_epi64(_mm512_castps512_ps256(rest)));
