@@ -6,6 +6,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <draftproof/sim/wide/width.hpp>
+
 namespace draftproof::benchmarks {
 
 namespace {
@@ -46,16 +48,6 @@ std::string today() {
 
 }  // namespace
 
-std::string vector_path() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return "AVX-512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "AVX2";
-  return "x86-64 baseline";
-#else
-  return "scalar";
-#endif
-}
-
 Json machine_context() {
   const benchmark::CPUInfo& cpu = benchmark::CPUInfo::Get();
   Json caches = Json::array();
@@ -70,7 +62,7 @@ Json machine_context() {
                {"caches", std::move(caches)},
                {"load_avg", cpu.load_avg},
                {"compiler", compiler_name()},
-               {"vector_path", vector_path()}};
+               {"vector_path", std::string(wide::name_of(wide::in_use()))}};
   if (cpu.scaling == benchmark::CPUInfo::ENABLED) context["cpu_scaling_enabled"] = true;
   // Of a machine that is ours alone little more than the shell that started us is left in the average.
   if (!cpu.load_avg.empty() && cpu.load_avg.front() > 0.5)
