@@ -22,7 +22,7 @@ inline const std::atomic<bool>*& stop_wish() {
 
 template <class B>
 void register_benchmark() {
-  found_benchmarks().emplace_back(&B::add);
+  found_benchmarks().emplace_back([] { B::add(); });
 }
 
 }  // namespace draftproof

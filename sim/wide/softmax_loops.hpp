@@ -27,7 +27,7 @@ void padded(const Reader& logits, std::size_t start, std::size_t count, float* r
 
 /// Asks for the entries one block ahead of entry i, which the next call reads; past the end of a row it asks in vain.
 template <class Reader>
-void fetch_ahead(const Reader& logits, std::size_t i) {
+void fetch_next_block(const Reader& logits, std::size_t i) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(logits.first + i) +
                                                    1024 * sizeof(*logits.first)));
 }
@@ -186,7 +186,7 @@ DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse
   detail::Powers256 power{_mm256_set1_ps(greatest), _mm256_set1_ps(inverse), _mm256_setzero_si256(),
                           _mm256_setzero_si256()};
   for (std::size_t i = 0; i < whole; i += 8) {
-    detail::fetch_ahead(logits, i);
+    detail::fetch_next_block(logits, i);
     _mm256_storeu_ps(powers + i, power.of(logits.eight(i)));
   }
   _mm256_store_ps(rest, power.of(_mm256_load_ps(rest)));
@@ -217,7 +217,7 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
   detail::Powers512 power{_mm512_set1_ps(greatest), _mm512_set1_ps(inverse), _mm512_setzero_si512(),
                           _mm512_setzero_si512()};
   for (std::size_t i = 0; i < whole; i += 16) {
-    detail::fetch_ahead(logits, i);
+    detail::fetch_next_block(logits, i);
     _mm512_storeu_ps(powers + i, power.of(logits.sixteen(i)));
   }
   _mm512_store_ps(rest, power.of(_mm512_load_ps(rest)));
