@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::uint64_t seed = 11;
 
-struct Trials {
+struct DecidedTrials {
   std::vector<Token> drafts;
   std::vector<int> lengths;
   std::vector<Verdict> verdicts;
 };
 
-Trials one_by_one(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table,
-                  std::uint64_t first, int count) {
+DecidedTrials one_by_one(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table,
+                         std::uint64_t first, int count) {
   const auto decider = verifier.play_on(table, drafts);
-  Trials trials{std::vector<Token>(static_cast<std::size_t>(count * drafts), no_token), {}, {}};
+  DecidedTrials trials{std::vector<Token>(static_cast<std::size_t>(count * drafts), no_token), {}, {}};
   for (int t = 0; t < count; ++t) {
     const std::uint64_t trial = first + static_cast<std::uint64_t>(t);
     WordsOf<Philox> drafting(Philox(seed, trial, Philox::Role::draft)),
@@ -34,7 +34,7 @@ Trials one_by_one(const AnyVerifier& verifier, const AnyDrafter& drafter, int dr
   return trials;
 }
 
-void expect_equal(const Trials& found, const Trials& wanted, int drafts, int from) {
+void expect_equal(const DecidedTrials& found, const DecidedTrials& wanted, int drafts, int from) {
   for (std::size_t t = 0; t < found.lengths.size(); ++t) {
     const std::size_t n = static_cast<std::size_t>(from) + t;
     ASSERT_EQ(found.lengths[t], wanted.lengths[n]) << "trial " << n;
@@ -87,7 +87,7 @@ TEST(BatchedTrials, AreTheTrialsOneByOne) {
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
         // Addresses whose lower half wraps on the way.
         const std::uint64_t first = (std::uint64_t{1} << 32) - 100;
-        const Trials wanted = one_by_one(verifier, drafter, drafts, table, first, count);
+        const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, first, count);
         const auto decider = verifier.simulate_on(table, drafts);
         for (const wide::Width width : wide::widths) {
           if (width > wide::widest()) continue;
@@ -95,9 +95,9 @@ TEST(BatchedTrials, AreTheTrialsOneByOne) {
           for (const int batch : {1, 5, 33, 128, count})
             for (int from = 0; from < count && (batch > 1 || from < 60); from += batch) {
               const int size = std::min(batch, count - from);
-              Trials found{std::vector<Token>(static_cast<std::size_t>(size * drafts)),
-                           std::vector<int>(static_cast<std::size_t>(size)),
-                           std::vector<Verdict>(static_cast<std::size_t>(size))};
+              DecidedTrials found{std::vector<Token>(static_cast<std::size_t>(size * drafts)),
+                                  std::vector<int>(static_cast<std::size_t>(size)),
+                                  std::vector<Verdict>(static_cast<std::size_t>(size))};
               const TrialBatch trials{seed,
                                       first + static_cast<std::uint64_t>(from),
                                       size,
@@ -125,7 +125,7 @@ void expect_equal(const Tally& found, const Tally& wanted) {
 TEST(BatchedTrials, CountWhatOneByOneCounts) {
   for_each_case(
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
-        const Trials wanted = one_by_one(verifier, drafter, drafts, table, 40, count);
+        const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, 40, count);
         const Simulation what{
             .verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .first = 40, .histogram = true};
         const Simulator<RatioTable> simulator(what, table);
@@ -146,7 +146,7 @@ TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
     const AnyDrafter& drafter = *registry().drafter("iid");
     const int drafts = verifier.takes(4) ? 4 : 1;
     constexpr int count = 60'000;
-    const Trials wanted = one_by_one(verifier, drafter, drafts, table, 0, count);
+    const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, 0, count);
     const Simulation what{
         .verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .histogram = true};
     Tally counted = Simulator<RatioTable>(what, table).empty();
