@@ -14,6 +14,7 @@
 #include <draftproof/bench/results/tables.hpp>
 #include <draftproof/bench/results/units.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/registry.hpp>
 #include <draftproof/report/writers/markdown.hpp>
 
 namespace draftproof::benchmarks {
@@ -94,21 +95,32 @@ std::string worst_spread(const Results& results) {
       100 * all.median, 100 * all.high);
 }
 
+/// One decision of each verifier, at the size where passes cost most; mutants are no schemes.
+bool is_cost_of_a_scheme(const std::string& plain_name) {
+  static const std::regex cost("cost/([^/]*)/[^/]*/128256/4");
+  std::smatch parts;
+  if (!std::regex_match(plain_name, parts, cost)) return false;
+  const AnyVerifier* verifier = registry().verifier(parts.str(1));
+  return verifier != nullptr && verifier->kind() == Kind::verifier;
+}
+
 }  // namespace
 
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
   for (const Goal& goal : goals)
     if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster))
       return true;
-  static const std::set<std::string> of_every_scheme{"simulate", "naive", "cost", "cold",
-                                                     "passages", "prove", "gate"};
+  static const std::set<std::string> of_every_scheme{"simulate", "naive",    "lazy",  "peaked", "threads",     "cost",
+                                                     "cold",     "passages", "prove", "gate",   "passage_cost"};
   if (!of_every_scheme.contains(plain_name.substr(0, plain_name.find('/')))) return true;
   static const std::regex wanted(
-      "(simulate|naive|cost|cold)/(single_draft|recursive_rejection|recursive_rejection_wor|k_seq|ladder)/"
-      "(iid|without_replacement)/.*"
-      "|passages/(token_path|block|traversal|greedy_multipath_block|branch_reentry|ladder_block)/iid_paths/.*"
+      "(simulate|naive|lazy|peaked|threads/[12]|cost|cold)/"
+      "(single_draft|recursive_rejection|recursive_rejection_wor|k_seq|ladder)/(iid|without_replacement)/.*"
+      "|(passages|passage_cost)/(token_path|block|traversal|layer_frame|greedy_multipath_block|branch_reentry|"
+      "ladder_block|recursive_rejection_walk)/iid_paths/.*"
+      "|passage_cost/refused/.*"
       "|prove/(all|kill_matrix)|gate/.*/(17|24)");
-  return std::regex_match(plain_name, wanted);
+  return std::regex_match(plain_name, wanted) || is_cost_of_a_scheme(plain_name);
 }
 
 std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder) {
