@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/wide/float_terms.hpp>
 #include <draftproof/sim/wide/terms.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
@@ -26,16 +27,26 @@ namespace draftproof::wide {
 
 inline constexpr std::size_t block = 1024, strip = 64;
 
-/// Sum of the terms start .. end - 1, one after another.
+/// Sum of the terms start .. end - 1, one after another. Inlined, so that terms that fuse do it by an instruction
+/// where the function around it may.
 template <class Term>
-Fixed scalar_sum(const Term& term, std::size_t start, std::size_t end) {
+DRAFTPROOF_INLINE Fixed scalar_sum(const Term& term, std::size_t start, std::size_t end) {
   Fixed sum = 0;
   for (std::size_t i = start; i < end; ++i) sum += to_fixed(term.one(i));
   return sum;
 }
 
+template <class Term>
+DRAFTPROOF_INLINE void scalar_each(const Term& term, std::size_t start, std::size_t end, Fixed* integers) {
+  for (std::size_t i = start; i < end; ++i) *integers++ = to_fixed(term.one(i));
+}
+
 #if DRAFTPROOF_WIDE
 namespace detail {
+
+/// Terms that are taken together.
+template <class Term>
+inline constexpr std::size_t step = in_floats<Term> ? 16 : 8;
 
 /// Integer parts of four scaled terms, added up.
 struct Sum256 {
@@ -47,6 +58,11 @@ struct Sum256 {
     const __m256d top = _mm256_sub_pd(_mm256_add_pd(scaled, shift), shift);
     high = _mm256_add_pd(high, top);
     low = _mm256_add_pd(low, _mm256_floor_pd(_mm256_sub_pd(scaled, top)));
+  }
+  /// Eight floats, which become doubles exactly.
+  DRAFTPROOF_AVX2_PART void add(__m256 scaled) {
+    add(_mm256_cvtps_pd(_mm256_castps256_ps128(scaled)));
+    add(_mm256_cvtps_pd(_mm256_extractf128_ps(scaled, 1)));
   }
   DRAFTPROOF_AVX2_PART Fixed total() const {
     alignas(32) double highs[4], lows[4];
@@ -60,20 +76,51 @@ struct Sum256 {
   }
 };
 
-/// Terms start .. end - 1, at most 1024, their number a multiple of 8.
+/// Integer parts of scaled terms, added up: eight doubles or sixteen floats at a time.
+struct Sum512 {
+  __m512i low, high;
+
+  DRAFTPROOF_AVX512_PART static Sum512 zero() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
+  DRAFTPROOF_AVX512_PART void add(__m512 scaled) {
+    low = _mm512_add_epi64(low, _mm512_cvttps_epi64(_mm512_castps512_ps256(scaled)));
+    high = _mm512_add_epi64(high, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(scaled, 1)));
+  }
+  DRAFTPROOF_AVX512_PART void add(__m512d scaled) { low = _mm512_add_epi64(low, _mm512_cvttpd_epi64(scaled)); }
+  DRAFTPROOF_AVX512_PART __m512i total() const { return _mm512_add_epi64(low, high); }
+};
+
+/// Terms start .. end - 1, at most 1024, their number a multiple of step<Term>.
 template <class Term>
 DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::size_t end) {
   Sum256 even = Sum256::zero(), odd = Sum256::zero();
-  for (std::size_t i = start; i < end; i += 8) {
+  for (std::size_t i = start; i < end; i += step<Term>) {
     if ((i - start) % 32 == 0) term.fetch(i);
-    even.add(term.four(i));
-    odd.add(term.four(i + 4));
+    if constexpr (in_floats<Term>) {
+      even.add(term.eight(i));
+      odd.add(term.eight(i + 8));
+    } else {
+      even.add(term.four(i));
+      odd.add(term.four(i + 4));
+    }
   }
   return even.total() + odd.total();
 }
 
 template <class Term>
-DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX512_PART __m512i avx512_floats(const Term& term, std::size_t start, std::size_t end) {
+  Sum512 even = Sum512::zero(), odd = Sum512::zero();
+  std::size_t i = start;
+  for (; i + 32 <= end; i += 32) {
+    term.fetch(i);
+    even.add(term.sixteen(i));
+    odd.add(term.sixteen(i + 16));
+  }
+  if (i < end) even.add(term.sixteen(i));
+  return _mm512_add_epi64(even.total(), odd.total());
+}
+
+template <class Term>
+DRAFTPROOF_AVX512_PART __m512i avx512_doubles(const Term& term, std::size_t start, std::size_t end) {
   __m512i first = _mm512_setzero_si512(), second = first, third = first, fourth = first;
   std::size_t i = start;
   for (; i + 32 <= end; i += 32) {
@@ -84,20 +131,34 @@ DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, s
     fourth = _mm512_add_epi64(fourth, _mm512_cvttpd_epi64(term.eight(i + 24)));
   }
   for (; i < end; i += 8) first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
-  return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth)));
+  return _mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth));
+}
+
+template <class Term>
+DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, std::size_t end) {
+  if constexpr (in_floats<Term>)
+    return _mm512_reduce_add_epi64(avx512_floats(term, start, end));
+  else
+    return _mm512_reduce_add_epi64(avx512_doubles(term, start, end));
 }
 
 /// A block or less.
 template <class Term>
 DRAFTPROOF_AVX2 Fixed avx2_sum(const Term& term, std::size_t start, std::size_t end) {
-  const std::size_t whole = start + (end - start) / 8 * 8;
+  const std::size_t whole = start + (end - start) / step<Term> * step<Term>;
   return avx2_whole(term, start, whole) + scalar_sum(term, whole, end);
 }
 
 template <class Term>
 DRAFTPROOF_AVX512 Fixed avx512_sum(const Term& term, std::size_t start, std::size_t end) {
-  const std::size_t whole = start + (end - start) / 8 * 8;
+  const std::size_t whole = start + (end - start) / step<Term> * step<Term>;
   return avx512_whole(term, start, whole) + scalar_sum(term, whole, end);
+}
+
+/// Here a fused multiply-add is an instruction, elsewhere a call.
+template <class Term>
+DRAFTPROOF_AVX2 void fusing_each(const Term& term, std::size_t start, std::size_t end, Fixed* integers) {
+  scalar_each(term, start, end, integers);
 }
 
 template <class Term>
@@ -122,6 +183,8 @@ DRAFTPROOF_AVX512 Fixed avx512_sums(Term term, std::size_t size, Fixed* partial)
 /// Sum of the terms start .. end - 1, at most a block of them.
 template <class Term>
 Fixed sum(const Term& term, std::size_t start, std::size_t end, Width width) {
+  if constexpr (in_floats<Term>)
+    if (!term.wide()) return sum(term.doubles(), start, end, width);
 #if DRAFTPROOF_WIDE
   if (width == Width::avx512 && term.wide()) return detail::avx512_sum(term, start, end);
   if (width == Width::avx2 && term.wide()) return detail::avx2_sum(term, start, end);
@@ -130,9 +193,21 @@ Fixed sum(const Term& term, std::size_t start, std::size_t end, Width width) {
   return scalar_sum(term, start, end);
 }
 
+/// The integers of the terms start .. end - 1, at most a strip of them.
+template <class Term>
+void each(const Term& term, std::size_t start, std::size_t end, Fixed* integers, Width width) {
+#if DRAFTPROOF_WIDE
+  if (in_floats<Term> && width != Width::scalar) return detail::fusing_each(term, start, end, integers);
+#endif
+  (void)width;
+  scalar_each(term, start, end, integers);
+}
+
 /// Total of `size` terms; partial sums go to `partial`.
 template <class Term>
 Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_use()) {
+  if constexpr (in_floats<Term>)
+    if (!term.wide()) return sums(term.doubles(), size, partial, width);
 #if DRAFTPROOF_WIDE
   if (width == Width::avx512 && term.wide()) return detail::avx512_sums(term, size, partial);
   if (width == Width::avx2 && term.wide()) return detail::avx2_sums(term, size, partial);
@@ -159,8 +234,11 @@ std::size_t find(const Term& term, std::size_t start, std::size_t end, Fixed lef
     if (left < all) break;
     left -= all;
   }
-  while ((left -= to_fixed(term.one(start))) >= 0) ++start;
-  return start;
+  Fixed integers[strip];
+  each(term, start, std::min(start + strip, end), integers, width);
+  const Fixed* here = integers;
+  while ((left -= *here) >= 0) ++here;
+  return start + static_cast<std::size_t>(here - integers);
 }
 
 }  // namespace draftproof::wide
