@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/wide/float_sums.hpp>
 #include <draftproof/sim/wide/float_terms.hpp>
 #include <draftproof/sim/wide/terms.hpp>
 #include <draftproof/sim/wide/width.hpp>
@@ -59,8 +60,9 @@ struct Sum256 {
     high = _mm256_add_pd(high, top);
     low = _mm256_add_pd(low, _mm256_floor_pd(_mm256_sub_pd(scaled, top)));
   }
-  /// Eight floats, which become doubles exactly.
-  DRAFTPROOF_AVX2_PART void add(__m256 scaled) {
+  /// Eight terms in float, not scaled yet; scaling them and turning them into doubles is exact.
+  DRAFTPROOF_AVX2_PART void add(__m256 terms) {
+    const __m256 scaled = _mm256_mul_ps(terms, _mm256_set1_ps(static_cast<float>(unit)));
     add(_mm256_cvtps_pd(_mm256_castps256_ps128(scaled)));
     add(_mm256_cvtps_pd(_mm256_extractf128_ps(scaled, 1)));
   }
@@ -74,19 +76,6 @@ struct Sum256 {
              static_cast<std::uint64_t>(static_cast<Fixed>(lows[lane]));
     return static_cast<Fixed>(sum);
   }
-};
-
-/// Integer parts of scaled terms, added up: eight doubles or sixteen floats at a time.
-struct Sum512 {
-  __m512i low, high;
-
-  DRAFTPROOF_AVX512_PART static Sum512 zero() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
-  DRAFTPROOF_AVX512_PART void add(__m512 scaled) {
-    low = _mm512_add_epi64(low, _mm512_cvttps_epi64(_mm512_castps512_ps256(scaled)));
-    high = _mm512_add_epi64(high, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(scaled, 1)));
-  }
-  DRAFTPROOF_AVX512_PART void add(__m512d scaled) { low = _mm512_add_epi64(low, _mm512_cvttpd_epi64(scaled)); }
-  DRAFTPROOF_AVX512_PART __m512i total() const { return _mm512_add_epi64(low, high); }
 };
 
 /// Terms start .. end - 1, at most 1024, their number a multiple of step<Term>.
@@ -107,20 +96,25 @@ DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::
 }
 
 template <class Term>
-DRAFTPROOF_AVX512_PART __m512i avx512_floats(const Term& term, std::size_t start, std::size_t end) {
-  Sum512 even = Sum512::zero(), odd = Sum512::zero();
+DRAFTPROOF_AVX512_PART Fixed avx512_floats(const Term& term, std::size_t start, std::size_t end) {
+  FloatSum512 sum = FloatSum512::zero();
   std::size_t i = start;
-  for (; i + 32 <= end; i += 32) {
+  for (; i + 64 <= end; i += 64) {
     term.fetch(i);
-    even.add(term.sixteen(i));
-    odd.add(term.sixteen(i + 16));
+    term.fetch(i + 32);
+    sum.a.add(term.sixteen(i));
+    sum.b.add(term.sixteen(i + 16));
+    sum.c.add(term.sixteen(i + 32));
+    sum.d.add(term.sixteen(i + 48));
   }
-  if (i < end) even.add(term.sixteen(i));
-  return _mm512_add_epi64(even.total(), odd.total());
+  if (i < end) sum.a.add(term.sixteen(i));
+  if (i + 16 < end) sum.b.add(term.sixteen(i + 16));
+  if (i + 32 < end) sum.c.add(term.sixteen(i + 32));
+  return sum.total();
 }
 
 template <class Term>
-DRAFTPROOF_AVX512_PART __m512i avx512_doubles(const Term& term, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX512_PART Fixed avx512_doubles(const Term& term, std::size_t start, std::size_t end) {
   __m512i first = _mm512_setzero_si512(), second = first, third = first, fourth = first;
   std::size_t i = start;
   for (; i + 32 <= end; i += 32) {
@@ -131,15 +125,15 @@ DRAFTPROOF_AVX512_PART __m512i avx512_doubles(const Term& term, std::size_t star
     fourth = _mm512_add_epi64(fourth, _mm512_cvttpd_epi64(term.eight(i + 24)));
   }
   for (; i < end; i += 8) first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
-  return _mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth));
+  return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth)));
 }
 
 template <class Term>
 DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, std::size_t end) {
   if constexpr (in_floats<Term>)
-    return _mm512_reduce_add_epi64(avx512_floats(term, start, end));
+    return avx512_floats(term, start, end);
   else
-    return _mm512_reduce_add_epi64(avx512_doubles(term, start, end));
+    return avx512_doubles(term, start, end);
 }
 
 /// A block or less.

@@ -1,12 +1,12 @@
 // The residual term of rows of float, bf16 or fp16: formed in float (float_residual.hpp), sixteen to a register.
 //
 //   one(i)        the term of token i             double, from a float where b fits and from doubles where not
-//   eight(i)      2^60 times terms i .. i + 7     256-bit register of floats, before truncation; sixteen(i) the same
+//   eight(i)      terms i .. i + 7                256-bit register of floats; sixteen(i) a 512-bit one
 //   wide()        whether eight() and sixteen() may be called: b <= 2^100
 //   doubles()     the term in double, which takes over where it does not
 //
-// Cost: of sixteen terms two fused multiply-subtracts, a maximum and a product, where doubles take fourteen
-// operations. Right because all widths and the device fuse alike, and a product with 2^60 is exact.
+// Cost: of sixteen terms two fused multiply-subtracts and a maximum, where doubles take fourteen operations. Right
+// because all widths and the device fuse alike.
 #pragma once
 
 #include <cstddef>
@@ -43,16 +43,14 @@ struct FloatResidualTerm {
   DRAFTPROOF_AVX2_PART __m256 above(__m256 p_, __m256 q_) const {
     const __m256 near = _mm256_fnmadd_ps(_mm256_set1_ps(factor.high()), q_, p_);
     const __m256 left = _mm256_fnmadd_ps(_mm256_set1_ps(factor.low()), q_, near);
-    return _mm256_mul_ps(_mm256_max_ps(left, _mm256_setzero_ps()), _mm256_set1_ps(float_unit));
+    return _mm256_max_ps(left, _mm256_setzero_ps());
   }
   DRAFTPROOF_AVX512_PART __m512 above(__m512 p_, __m512 q_) const {
     const __m512 near = _mm512_fnmadd_ps(_mm512_set1_ps(factor.high()), q_, p_);
     const __m512 left = _mm512_fnmadd_ps(_mm512_set1_ps(factor.low()), q_, near);
-    return _mm512_mul_ps(_mm512_max_ps(left, _mm512_setzero_ps()), _mm512_set1_ps(float_unit));
+    return _mm512_max_ps(left, _mm512_setzero_ps());
   }
 #endif
-
-  static constexpr float float_unit = 0x1p60f;
 };
 
 /// Whether a term offers floats, in registers of eight or sixteen.

@@ -41,7 +41,7 @@ struct Curve256 {
       const __m256 q = term.q.eight(i), above = term.above(term.p.eight(i), q);
       const __m256 counts = _mm256_cmp_ps(above, _mm256_setzero_ps(), _CMP_GT_OQ);
       mass.add(above);
-      slope.add(_mm256_and_ps(counts, _mm256_mul_ps(q, _mm256_set1_ps(Term::float_unit))));
+      slope.add(_mm256_and_ps(counts, q));
     } else {
       const __m256d q = term.q.four(i), above = term.above(term.p.four(i), q);
       const __m256d counts = _mm256_cmp_pd(above, _mm256_setzero_pd(), _CMP_GT_OQ);
@@ -64,39 +64,65 @@ DRAFTPROOF_AVX2 FixedCurve avx2_curve(const Term& term, std::size_t start, std::
   return {curve.mass.total() + rest.mass, curve.slope.total() + rest.slope};
 }
 
-/// The same of eight doubles or sixteen floats.
+/// The same of eight doubles.
 struct Curve512 {
-  Sum512 mass, slope;
+  __m512i mass, slope;
 
   template <class Term>
   DRAFTPROOF_AVX512_PART void add(const Term& term, std::size_t i) {
-    if constexpr (in_floats<Term>) {
-      const __m512 q = term.q.sixteen(i), above = term.above(term.p.sixteen(i), q);
-      const __mmask16 counts = _mm512_cmp_ps_mask(above, _mm512_setzero_ps(), _CMP_GT_OQ);
-      mass.add(above);
-      slope.add(_mm512_maskz_mul_ps(counts, q, _mm512_set1_ps(Term::float_unit)));
-    } else {
-      const __m512d q = term.q.eight(i), above = term.above(term.p.eight(i), q);
-      const __mmask8 counts = _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ);
-      mass.add(above);
-      slope.add(_mm512_maskz_mul_pd(counts, q, _mm512_set1_pd(unit)));
-    }
+    const __m512d q = term.q.eight(i), above = term.above(term.p.eight(i), q);
+    const __mmask8 counts = _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ);
+    mass = _mm512_add_epi64(mass, _mm512_cvttpd_epi64(above));
+    const __m512d scaled = _mm512_mul_pd(q, _mm512_set1_pd(unit));
+    slope = _mm512_add_epi64(slope, _mm512_maskz_cvttpd_epi64(counts, scaled));
   }
 };
 
 template <class Term>
-DRAFTPROOF_AVX512 FixedCurve avx512_curve(const Term& term, std::size_t start, std::size_t end) {
-  Curve512 even{Sum512::zero(), Sum512::zero()}, odd = even;
-  constexpr std::size_t step = in_floats<Term> ? 16 : 8;
+DRAFTPROOF_AVX512_PART FixedCurve avx512_double_curve(const Term& term, std::size_t start, std::size_t end) {
+  const __m512i zero = _mm512_setzero_si512();
+  Curve512 even{zero, zero}, odd{zero, zero};
   std::size_t i = start;
-  for (; i + 2 * step <= end; i += 2 * step) {
+  for (; i + 16 <= end; i += 16) {
     if ((i - start) % 32 == 0) term.fetch(i);
     even.add(term, i);
-    odd.add(term, i + step);
+    odd.add(term, i + 8);
   }
   const FixedCurve rest = scalar_curve(term, i, end);
-  return {_mm512_reduce_add_epi64(_mm512_add_epi64(even.mass.total(), odd.mass.total())) + rest.mass,
-          _mm512_reduce_add_epi64(_mm512_add_epi64(even.slope.total(), odd.slope.total())) + rest.slope};
+  return {_mm512_reduce_add_epi64(_mm512_add_epi64(even.mass, odd.mass)) + rest.mass,
+          _mm512_reduce_add_epi64(_mm512_add_epi64(even.slope, odd.slope)) + rest.slope};
+}
+
+/// Of sixteen floats.
+template <class Term>
+DRAFTPROOF_AVX512_PART void add_floats(const Term& term, std::size_t i, Levels512& mass, Levels512& slope) {
+  const __m512 q = term.q.sixteen(i), above = term.above(term.p.sixteen(i), q);
+  mass.add(above);
+  slope.add(_mm512_cmp_ps_mask(above, _mm512_setzero_ps(), _CMP_GT_OQ), q);
+}
+
+template <class Term>
+DRAFTPROOF_AVX512_PART FixedCurve avx512_float_curve(const Term& term, std::size_t start, std::size_t end) {
+  FloatSum512 mass = FloatSum512::zero(), slope = mass;
+  std::size_t i = start;
+  for (; i + 64 <= end; i += 64) {
+    term.fetch(i);
+    term.fetch(i + 32);
+    add_floats(term, i, mass.a, slope.a);
+    add_floats(term, i + 16, mass.b, slope.b);
+    add_floats(term, i + 32, mass.c, slope.c);
+    add_floats(term, i + 48, mass.d, slope.d);
+  }
+  const FixedCurve rest = scalar_curve(term, i, end);
+  return {mass.total() + rest.mass, slope.total() + rest.slope};
+}
+
+template <class Term>
+DRAFTPROOF_AVX512 FixedCurve avx512_curve(const Term& term, std::size_t start, std::size_t end) {
+  if constexpr (in_floats<Term>)
+    return avx512_float_curve(term, start, end);
+  else
+    return avx512_double_curve(term, start, end);
 }
 
 }  // namespace detail

@@ -1,0 +1,76 @@
+// Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
+// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest, so that a term takes seven operations on
+// sixteen lanes where conversions to 64-bit integers take eight and a half.
+//
+//   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
+//   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
+//   total           total()     how many units each level gained, read from the bits of its fraction
+//
+// Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
+// lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
+// many below u_2 to less than 2^-37.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/wide/target.hpp>
+
+#if DRAFTPROOF_WIDE
+namespace draftproof::wide::detail {
+
+/// Sixteen lanes; takes at most `most` additions.
+struct Levels512 {
+  static constexpr int most = 16;
+  static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  __m512 first, second, third;
+
+  DRAFTPROOF_AVX512_PART static Levels512 zero() {
+    return {_mm512_set1_ps(0x1p1f), _mm512_set1_ps(0x1p-18f), _mm512_set1_ps(0x1p-37f)};
+  }
+  DRAFTPROOF_AVX512_PART void add(__m512 term) {
+    const __m512 sum = _mm512_add_round_ps(first, term, down);
+    const __m512 rest = _mm512_sub_ps(term, _mm512_sub_ps(sum, first));
+    first = sum;
+    add_rest(rest);
+  }
+  /// Where the mask says so.
+  DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
+    const __m512 sum = _mm512_mask_add_round_ps(first, counts, first, term, down);
+    const __m512 rest = _mm512_maskz_sub_ps(counts, term, _mm512_sub_ps(sum, first));
+    first = sum;
+    add_rest(rest);
+  }
+
+ private:
+  DRAFTPROOF_AVX512_PART void add_rest(__m512 rest) {
+    const __m512 sum = _mm512_add_round_ps(second, rest, down);
+    third = _mm512_add_round_ps(third, _mm512_sub_ps(rest, _mm512_sub_ps(sum, second)), down);
+    second = sum;
+  }
+};
+
+/// Units that four accumulators of one level gained: 16 lanes of four, each below 2^23.
+DRAFTPROOF_AVX512_PART Fixed gained(__m512 a, __m512 b, __m512 c, __m512 d, float start) {
+  const __m512i bits = _mm512_add_epi32(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)),
+                                        _mm512_add_epi32(_mm512_castps_si512(c), _mm512_castps_si512(d)));
+  const __m512i before = _mm512_slli_epi32(_mm512_castps_si512(_mm512_set1_ps(start)), 2);
+  return _mm512_reduce_add_epi32(_mm512_sub_epi32(bits, before));
+}
+
+/// Up to 64 registers of terms: a block.
+struct FloatSum512 {
+  Levels512 a, b, c, d;
+
+  DRAFTPROOF_AVX512_PART static FloatSum512 zero() {
+    return {Levels512::zero(), Levels512::zero(), Levels512::zero(), Levels512::zero()};
+  }
+  DRAFTPROOF_AVX512_PART Fixed total() const {
+    return (gained(a.first, b.first, c.first, d.first, 0x1p1f) << 38) +
+           (gained(a.second, b.second, c.second, d.second, 0x1p-18f) << 19) +
+           gained(a.third, b.third, c.third, d.third, 0x1p-37f);
+  }
+};
+
+}  // namespace draftproof::wide::detail
+#endif
