@@ -98,8 +98,8 @@ DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::
 template <class Term>
 DRAFTPROOF_AVX512_PART Fixed avx512_floats(const Term& term, std::size_t start, std::size_t end) {
   FloatSum512 sum = FloatSum512::zero();
-  std::size_t i = start;
-  for (; i + 64 <= end; i += 64) {
+  const std::size_t rest = (end - start) % 64, whole = end - rest;
+  for (std::size_t i = start; i < whole; i += 64) {
     term.fetch(i);
     term.fetch(i + 32);
     sum.a.add(term.sixteen(i));
@@ -107,9 +107,9 @@ DRAFTPROOF_AVX512_PART Fixed avx512_floats(const Term& term, std::size_t start, 
     sum.c.add(term.sixteen(i + 32));
     sum.d.add(term.sixteen(i + 48));
   }
-  if (i < end) sum.a.add(term.sixteen(i));
-  if (i + 16 < end) sum.b.add(term.sixteen(i + 16));
-  if (i + 32 < end) sum.c.add(term.sixteen(i + 32));
+  if (rest > 0) sum.a.add(term.sixteen(whole));
+  if (rest > 16) sum.b.add(term.sixteen(whole + 16));
+  if (rest > 32) sum.c.add(term.sixteen(whole + 32));
   return sum.total();
 }
 
@@ -166,8 +166,10 @@ DRAFTPROOF_AVX2 Fixed avx2_sums(Term term, std::size_t size, Fixed* partial) {
 template <class Term>
 DRAFTPROOF_AVX512 Fixed avx512_sums(Term term, std::size_t size, Fixed* partial) {
   Fixed total = 0;
-  for (std::size_t start = 0; start < size; start += block)
-    total += * partial++ = avx512_sum(term, start, std::min(start + block, size));
+  std::size_t start = 0;
+  for (; start + block <= size; start += block)  // inlined, of a length that the compiler knows
+    total += * partial++ = avx512_whole(term, start, start + block);
+  if (start < size) total += * partial = avx512_sum(term, start, size);
   return total;
 }
 

@@ -50,12 +50,13 @@ struct Levels512 {
   }
 };
 
-/// Units that four accumulators of one level gained: 16 lanes of four, each below 2^23.
-DRAFTPROOF_AVX512_PART Fixed gained(__m512 a, __m512 b, __m512 c, __m512 d, float start) {
+/// Units that four accumulators of one level gained, in eight lanes of eight, each gain below 2^23.
+DRAFTPROOF_AVX512_PART __m512i gained(__m512 a, __m512 b, __m512 c, __m512 d, __m512 start) {
   const __m512i bits = _mm512_add_epi32(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)),
                                         _mm512_add_epi32(_mm512_castps_si512(c), _mm512_castps_si512(d)));
-  const __m512i before = _mm512_slli_epi32(_mm512_castps_si512(_mm512_set1_ps(start)), 2);
-  return _mm512_reduce_add_epi32(_mm512_sub_epi32(bits, before));
+  const __m512i units = _mm512_sub_epi32(bits, _mm512_slli_epi32(_mm512_castps_si512(start), 2));
+  const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64(units, 1));
+  return _mm512_cvtepi32_epi64(halves);
 }
 
 /// Up to 64 registers of terms: a block.
@@ -66,9 +67,12 @@ struct FloatSum512 {
     return {Levels512::zero(), Levels512::zero(), Levels512::zero(), Levels512::zero()};
   }
   DRAFTPROOF_AVX512_PART Fixed total() const {
-    return (gained(a.first, b.first, c.first, d.first, 0x1p1f) << 38) +
-           (gained(a.second, b.second, c.second, d.second, 0x1p-18f) << 19) +
-           gained(a.third, b.third, c.third, d.third, 0x1p-37f);
+    const Levels512 start = Levels512::zero();
+    const __m512i high = gained(a.first, b.first, c.first, d.first, start.first),
+                  middle = gained(a.second, b.second, c.second, d.second, start.second),
+                  low = gained(a.third, b.third, c.third, d.third, start.third);
+    const __m512i upper = _mm512_add_epi64(_mm512_slli_epi64(high, 19), middle);
+    return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_slli_epi64(upper, 19), low));
   }
 };
 
