@@ -60,12 +60,6 @@ struct Sum256 {
     high = _mm256_add_pd(high, top);
     low = _mm256_add_pd(low, _mm256_floor_pd(_mm256_sub_pd(scaled, top)));
   }
-  /// Eight terms in float, not scaled yet; scaling them and turning them into doubles is exact.
-  DRAFTPROOF_AVX2_PART void add(__m256 terms) {
-    const __m256 scaled = _mm256_mul_ps(terms, _mm256_set1_ps(static_cast<float>(unit)));
-    add(_mm256_cvtps_pd(_mm256_castps256_ps128(scaled)));
-    add(_mm256_cvtps_pd(_mm256_extractf128_ps(scaled, 1)));
-  }
   DRAFTPROOF_AVX2_PART Fixed total() const {
     alignas(32) double highs[4], lows[4];
     _mm256_store_pd(highs, high);
@@ -80,19 +74,33 @@ struct Sum256 {
 
 /// Terms start .. end - 1, at most 1024, their number a multiple of step<Term>.
 template <class Term>
-DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::size_t end) {
-  Sum256 even = Sum256::zero(), odd = Sum256::zero();
-  for (std::size_t i = start; i < end; i += step<Term>) {
-    if ((i - start) % 32 == 0) term.fetch(i);
-    if constexpr (in_floats<Term>) {
+DRAFTPROOF_AVX2_PART Fixed avx2_floats(const Term& term, std::size_t start, std::size_t end) {
+  FloatSum256 sum = FloatSum256::zero();
+  for (std::size_t i = start; i < end;) {
+    Levels256 even = Levels256::zero(), odd = even;
+    for (const std::size_t full = std::min<std::size_t>(end, i + 16 * Levels256::most); i < full; i += 16) {
+      if ((i - start) % 32 == 0) term.fetch(i);
       even.add(term.eight(i));
       odd.add(term.eight(i + 8));
-    } else {
+    }
+    sum.fold(even, odd);
+  }
+  return sum.total();
+}
+
+template <class Term>
+DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::size_t end) {
+  if constexpr (in_floats<Term>) {
+    return avx2_floats(term, start, end);
+  } else {
+    Sum256 even = Sum256::zero(), odd = Sum256::zero();
+    for (std::size_t i = start; i < end; i += 8) {
+      if ((i - start) % 32 == 0) term.fetch(i);
       even.add(term.four(i));
       odd.add(term.four(i + 4));
     }
+    return even.total() + odd.total();
   }
-  return even.total() + odd.total();
 }
 
 template <class Term>

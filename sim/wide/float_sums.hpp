@@ -19,6 +19,56 @@
 #if DRAFTPROOF_WIDE
 namespace draftproof::wide::detail {
 
+/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
+/// is below 2^-60 is cut off before, so that the last level is exact too. Levels count in 2^-60.
+struct Levels256 {
+  static constexpr int most = 16;
+  __m256 first, second, third;
+
+  DRAFTPROOF_AVX2_PART static Levels256 zero() {
+    return {_mm256_set1_ps(0x1p61f), _mm256_set1_ps(0x1.8p42f), _mm256_set1_ps(0x1.8p23f)};
+  }
+  DRAFTPROOF_AVX2_PART void add(__m256 term) {
+    const __m256 units = _mm256_floor_ps(_mm256_mul_ps(term, _mm256_set1_ps(0x1p60f)));
+    const __m256 high = _mm256_add_ps(first, units);
+    const __m256 rest = _mm256_sub_ps(units, _mm256_sub_ps(high, first));
+    first = high;
+    const __m256 middle = _mm256_add_ps(second, rest);
+    third = _mm256_add_ps(third, _mm256_sub_ps(rest, _mm256_sub_ps(middle, second)));
+    second = middle;
+  }
+};
+
+/// What levels gained so far, in units of each.
+struct FloatSum256 {
+  __m256i high, middle, low;
+
+  DRAFTPROOF_AVX2_PART static FloatSum256 zero() {
+    return {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+  }
+  DRAFTPROOF_AVX2_PART static __m256i gained(__m256i before, __m256 a, __m256 b, __m256 start) {
+    const __m256i start_bits = _mm256_castps_si256(start);
+    return _mm256_add_epi32(before, _mm256_add_epi32(_mm256_sub_epi32(_mm256_castps_si256(a), start_bits),
+                                                     _mm256_sub_epi32(_mm256_castps_si256(b), start_bits)));
+  }
+  DRAFTPROOF_AVX2_PART void fold(const Levels256& a, const Levels256& b) {
+    const Levels256 start = Levels256::zero();
+    high = gained(high, a.first, b.first, start.first);
+    middle = gained(middle, a.second, b.second, start.second);
+    low = gained(low, a.third, b.third, start.third);
+  }
+  DRAFTPROOF_AVX2_PART Fixed total() const {
+    alignas(32) std::int32_t units[3][8];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(units[0]), high);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(units[1]), middle);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(units[2]), low);
+    Fixed sums[3] = {0, 0, 0};
+    for (int level = 0; level < 3; ++level)
+      for (const std::int32_t gain : units[level]) sums[level] += gain;
+    return sums[0] * (Fixed{1} << 38) + sums[1] * (Fixed{1} << 19) + sums[2];
+  }
+};
+
 /// Sixteen lanes; takes at most `most` additions.
 struct Levels512 {
   static constexpr int most = 16;

@@ -37,31 +37,57 @@ struct Curve256 {
 
   template <class Term>
   DRAFTPROOF_AVX2_PART void add(const Term& term, std::size_t i) {
-    if constexpr (in_floats<Term>) {
-      const __m256 q = term.q.eight(i), above = term.above(term.p.eight(i), q);
-      const __m256 counts = _mm256_cmp_ps(above, _mm256_setzero_ps(), _CMP_GT_OQ);
-      mass.add(above);
-      slope.add(_mm256_and_ps(counts, q));
-    } else {
-      const __m256d q = term.q.four(i), above = term.above(term.p.four(i), q);
-      const __m256d counts = _mm256_cmp_pd(above, _mm256_setzero_pd(), _CMP_GT_OQ);
-      mass.add(above);
-      slope.add(_mm256_and_pd(counts, _mm256_mul_pd(q, _mm256_set1_pd(unit))));
-    }
+    const __m256d q = term.q.four(i), above = term.above(term.p.four(i), q);
+    const __m256d counts = _mm256_cmp_pd(above, _mm256_setzero_pd(), _CMP_GT_OQ);
+    mass.add(above);
+    slope.add(_mm256_and_pd(counts, _mm256_mul_pd(q, _mm256_set1_pd(unit))));
   }
 };
 
 template <class Term>
-DRAFTPROOF_AVX2 FixedCurve avx2_curve(const Term& term, std::size_t start, std::size_t end) {
+DRAFTPROOF_AVX2_PART FixedCurve avx2_double_curve(const Term& term, std::size_t start, std::size_t end) {
   Curve256 curve{Sum256::zero(), Sum256::zero()};
-  constexpr std::size_t step = in_floats<Term> ? 8 : 4;
   std::size_t i = start;
-  for (; i + step <= end; i += step) {
+  for (; i + 4 <= end; i += 4) {
     if ((i - start) % 32 == 0) term.fetch(i);
     curve.add(term, i);
   }
   const FixedCurve rest = scalar_curve(term, i, end);
   return {curve.mass.total() + rest.mass, curve.slope.total() + rest.slope};
+}
+
+/// Of eight floats.
+template <class Term>
+DRAFTPROOF_AVX2_PART void add_floats(const Term& term, std::size_t i, Levels256& mass, Levels256& slope) {
+  const __m256 q = term.q.eight(i), above = term.above(term.p.eight(i), q);
+  mass.add(above);
+  slope.add(_mm256_and_ps(_mm256_cmp_ps(above, _mm256_setzero_ps(), _CMP_GT_OQ), q));
+}
+
+template <class Term>
+DRAFTPROOF_AVX2_PART FixedCurve avx2_float_curve(const Term& term, std::size_t start, std::size_t end) {
+  FloatSum256 mass = FloatSum256::zero(), slope = mass;
+  const std::size_t whole = start + (end - start) / 16 * 16;
+  for (std::size_t i = start; i < whole;) {
+    Levels256 even_mass = Levels256::zero(), odd_mass = even_mass, even_slope = even_mass, odd_slope = even_mass;
+    for (const std::size_t full = std::min<std::size_t>(whole, i + 16 * Levels256::most); i < full; i += 16) {
+      if ((i - start) % 32 == 0) term.fetch(i);
+      add_floats(term, i, even_mass, even_slope);
+      add_floats(term, i + 8, odd_mass, odd_slope);
+    }
+    mass.fold(even_mass, odd_mass);
+    slope.fold(even_slope, odd_slope);
+  }
+  const FixedCurve rest = scalar_curve(term, whole, end);
+  return {mass.total() + rest.mass, slope.total() + rest.slope};
+}
+
+template <class Term>
+DRAFTPROOF_AVX2 FixedCurve avx2_curve(const Term& term, std::size_t start, std::size_t end) {
+  if constexpr (in_floats<Term>)
+    return avx2_float_curve(term, start, end);
+  else
+    return avx2_double_curve(term, start, end);
 }
 
 /// The same of eight doubles.
