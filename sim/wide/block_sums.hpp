@@ -11,7 +11,7 @@
 // Right at every width because terms are the same doubles (terms.hpp), truncated to the same integers, which no order
 // of addition can change. 256-bit registers have no conversion to 64-bit integers: a scaled term is split into a
 // multiple of 2^32 and a rest of at most 2^31 in size, both exact, whose floors add up to its own; 1024 of either sum
-// exactly in a double.
+// exactly in a double. Terms in float are summed otherwise, to the same integers (float_sums.hpp).
 #pragma once
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 //
 //   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
 //   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
+//                               (512 bits; 256-bit registers cannot choose the rounding, see there)
 //   total           total()     how many units each level gained, read from the bits of its fraction
 //
 // Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
