@@ -1,7 +1,9 @@
 // What a pass is measured against: reading its bytes and nothing else, and the same sum in floating point.
 //
 //   read(row, n)           exclusive or of n floats' bits, the least a pass that reads them can do
-//   float_sums(p, q, b)    sum of (p - b q)+ in doubles, one partial sum a block: what integers cost more
+//   float_sums(p, q, b)    sum of (p - b q)+ in float, terms as fresh rows form them, one partial sum a block: what
+//                          integers cost more
+//   double_sums(p, q, b)   the same in doubles, terms and sums: what terms in double cost
 //
 // Cost: 8 V bytes a pair either way, in 512-bit registers where the processor has them, whatever the compiler makes
 // of a plain loop where not. Kept apart from the library, so that a change there does not move the floor.
@@ -11,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/sim/wide/float_terms.hpp>
 #include <draftproof/sim/wide/reader.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
@@ -27,13 +30,24 @@ inline std::uint64_t plain_read(const float* row, std::size_t size) {
   return all;
 }
 
-inline double plain_float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
+inline double plain_double_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
   double total = 0;
   for (std::size_t start = 0; start < size; start += 1024) {
     double sum = 0;
     for (std::size_t i = start; i < std::min(start + 1024, size); ++i)
       sum += std::max(double{p[i]} - b * double{q[i]}, 0.0);
     total += * partial++ = sum;
+  }
+  return total;
+}
+
+inline double plain_float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
+  const FloatFactor factor(b);
+  double total = 0;
+  for (std::size_t start = 0; start < size; start += 1024) {
+    float sum = 0;
+    for (std::size_t i = start; i < std::min(start + 1024, size); ++i) sum += factor.above(p[i], q[i]);
+    total += * partial++ = double{sum};
   }
   return total;
 }
@@ -54,13 +68,13 @@ DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t s
   return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(all)) ^ plain_read(row + i, size - i);
 }
 
-DRAFTPROOF_AVX512_PART __m512d float_terms(const float* p, const float* q, __m512d b) {
+DRAFTPROOF_AVX512_PART __m512d double_terms(const float* p, const float* q, __m512d b) {
   const __m512d target = _mm512_cvtps_pd(_mm256_loadu_ps(p)), proposal = _mm512_cvtps_pd(_mm256_loadu_ps(q));
   return _mm512_max_pd(_mm512_fnmadd_pd(b, proposal, target), _mm512_setzero_pd());
 }
 
-DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, double b, std::size_t size,
-                                                double* partial) {
+DRAFTPROOF_AVX512 inline double wide_double_sums(const float* p, const float* q, double b, std::size_t size,
+                                                 double* partial) {
   const __m512d factor = _mm512_set1_pd(b), zero = _mm512_setzero_pd();
   double total = 0;
   for (std::size_t start = 0; start < size; start += 1024) {
@@ -69,15 +83,38 @@ DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, 
     for (std::size_t i = start; i < whole; i += 32) {
       wide::fetch<128>(p + i + wide::ahead);
       wide::fetch<128>(q + i + wide::ahead);
-      first = _mm512_add_pd(first, float_terms(p + i, q + i, factor));
-      second = _mm512_add_pd(second, float_terms(p + i + 8, q + i + 8, factor));
-      third = _mm512_add_pd(third, float_terms(p + i + 16, q + i + 16, factor));
-      fourth = _mm512_add_pd(fourth, float_terms(p + i + 24, q + i + 24, factor));
+      first = _mm512_add_pd(first, double_terms(p + i, q + i, factor));
+      second = _mm512_add_pd(second, double_terms(p + i + 8, q + i + 8, factor));
+      third = _mm512_add_pd(third, double_terms(p + i + 16, q + i + 16, factor));
+      fourth = _mm512_add_pd(fourth, double_terms(p + i + 24, q + i + 24, factor));
     }
     double rest = 0;
     for (std::size_t i = whole; i < end; ++i) rest += std::max(double{p[i]} - b * double{q[i]}, 0.0);
     const __m512d all = _mm512_add_pd(_mm512_add_pd(first, second), _mm512_add_pd(third, fourth));
     total += * partial++ = _mm512_reduce_add_pd(all) + rest;
+  }
+  return total;
+}
+
+DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, double b, std::size_t size,
+                                                double* partial) {
+  const wide::FloatResidualTerm<float> term(p, q, b);
+  double total = 0;
+  for (std::size_t start = 0; start < size; start += 1024) {
+    const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 64 * 64;
+    __m512 first = _mm512_setzero_ps(), second = first, third = first, fourth = first;
+    for (std::size_t i = start; i < whole; i += 64) {
+      term.fetch(i);
+      term.fetch(i + 32);
+      first = _mm512_add_ps(first, term.sixteen(i));
+      second = _mm512_add_ps(second, term.sixteen(i + 16));
+      third = _mm512_add_ps(third, term.sixteen(i + 32));
+      fourth = _mm512_add_ps(fourth, term.sixteen(i + 48));
+    }
+    double rest = 0;
+    for (std::size_t i = whole; i < end; ++i) rest += term.one(i);
+    const __m512 all = _mm512_add_ps(_mm512_add_ps(first, second), _mm512_add_ps(third, fourth));
+    total += * partial++ = double{_mm512_reduce_add_ps(all)} + rest;
   }
   return total;
 }
@@ -90,6 +127,14 @@ inline std::uint64_t read(const float* row, std::size_t size) {
   return plain_read(row, size);
 }
 
+inline double double_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
+#if DRAFTPROOF_WIDE
+  if (wide::widest() == wide::Width::avx512) return wide_double_sums(p, q, b, size, partial);
+#endif
+  return plain_double_sums(p, q, b, size, partial);
+}
+
+/// Where b fits (float_residual.hpp).
 inline double float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
 #if DRAFTPROOF_WIDE
   if (wide::widest() == wide::Width::avx512) return wide_float_sums(p, q, b, size, partial);

@@ -9,18 +9,20 @@
 //
 // Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after it bisects nothing:
 // each warp walks the partial sums and then one segment by warp-wide running sums, without a barrier. The
-// bits are those of the host because terms are formed by the same IEEE operations (no contraction) and added
-// as integers, which no order of addition can change; a token is the first one whose running sum, in token
-// order, exceeds the scaled word.
+// bits are those of the host because terms are formed by the same IEEE operations (no contraction but the fused
+// operations of float_residual.hpp) and added as integers, which no order of addition can change; a token is the
+// first one whose running sum, in token order, exceeds the scaled word.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/thread_block.cuh>
 #include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/float_residual.hpp>
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/race.hpp>
@@ -64,7 +66,7 @@ class BlockRows {
   DRAFTPROOF_DEVICE double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
   /// Two passes.
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
-    const double slope = sum([this, b](Token x) { return above(x, b) > 0 ? proposal(x) : 0.0; });
+    const double slope = sum([this, left = above(b)](Token x) { return left(x) > 0 ? proposal(x) : 0.0; });
     return {residual_mass(b), slope};
   }
 
@@ -163,12 +165,13 @@ class BlockRows {
     DRAFTPROOF_DEVICE ResidualWeights(const BlockRows& rows, double b) : rows_{rows}, b_{b} {}
 
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
-      return rows_.search(rows_.residual_pass(b_), word, [this](Token x) { return rows_.above(x, b_); });
+      return rows_.search(rows_.residual_pass(b_), word, rows_.above(b_));
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      const Above above = rows_.above(b_);
       for (Token x = 0; x < rows_.vocabulary(); ++x)
-        if (const double weight = rows_.above(x, b_); weight > 0) visit(x, weight);
+        if (const double weight = above(x); weight > 0) visit(x, weight);
     }
 
    private:
@@ -180,11 +183,27 @@ class BlockRows {
   static constexpr double never = -1;  ///< no b is negative
 
   DRAFTPROOF_DEVICE static double positive(double value) { return value > 0 ? value : 0.0; }
-  DRAFTPROOF_DEVICE double above(Token x, double b) const { return positive(target(x) - b * proposal(x)); }
+  /// As FreshRows forms it: in float where entries are no longer than that and b fits.
+  class Above {
+   public:
+    DRAFTPROOF_DEVICE Above(const RowView<Entry>& rows, double b) : rows_{rows}, b_{b}, factor_{b} {}
+    DRAFTPROOF_DEVICE double operator()(Token x) const {
+      const double p = rows_.p(x), q = rows_.q(x, 0);
+      if (!std::is_same_v<Entry, double> && factor_.fits())
+        return double{factor_.above(static_cast<float>(p), static_cast<float>(q))};
+      return positive(p - b_ * q);
+    }
+
+   private:
+    RowView<Entry> rows_;
+    double b_;
+    FloatFactor factor_;
+  };
+  DRAFTPROOF_DEVICE Above above(double b) const { return {rows_, b}; }
 
   DRAFTPROOF_DEVICE Fixed residual_pass(double b) const {
     if (b != passed_) {
-      total_ = pass([this, b](Token x) { return above(x, b); });
+      total_ = pass(above(b));
       passed_ = b;
     }
     return total_;

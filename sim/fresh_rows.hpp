@@ -5,14 +5,16 @@
 //   r_b, q_k    residual(b), row(k)  a draw is a pass, none for r_b after F(b), and one block of 1024 tokens again
 //   visited     visited()            tokens that passes and draws have looked at so far
 //
-// Terms are formed in double and added as 64-bit integers (fixed_point.hpp) in the widest registers at hand
-// (wide/block_sums.hpp); a pass leaves one partial sum per block, where a draw finds its block.
+// Terms are formed in double, those of residuals of shorter entries in float (float_residual.hpp), and added as
+// 64-bit integers (fixed_point.hpp) in the widest registers at hand (wide/block_sums.hpp); a pass leaves one partial
+// sum per block, where a draw finds its block.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -110,7 +112,8 @@ class FreshRows {
 
  private:
   using Reader = wide::Reader<Entry>;
-  using Above = wide::ResidualTerm<Reader, Reader>;
+  using Above = std::conditional_t<std::is_same_v<Entry, double>, wide::ResidualTerm<Reader, Reader>,
+                                   wide::FloatResidualTerm<Entry>>;
   using Clipped = wide::ClippedTerm<Reader, Reader>;
   using Entries = wide::RowTerm<Reader>;
 
@@ -189,7 +192,12 @@ class FreshRows {
   static Reader reader(std::span<const Entry> row) { return {row.data()}; }
   /// Without a branch: passes over rows of several proposals are packed.
   std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
-  Above above(double b) const { return {reader(target_), reader(proposals_.front()), b}; }
+  Above above(double b) const {
+    if constexpr (std::is_same_v<Entry, double>)
+      return {reader(target_), reader(proposals_.front()), b};
+    else
+      return {target_.data(), proposals_.front().data(), b};
+  }
 
   /// One pass: the total, and the partial sums of each block. None if the last pass was this one.
   Fixed residual_pass(double b) const {

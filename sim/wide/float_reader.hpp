@@ -4,13 +4,14 @@
 //   one(i)        entry i                      float
 //   eight(i)      entries i .. i + 7           256-bit register
 //   sixteen(i)    entries i .. i + 15          512-bit register
+//   prefetch(i)   as in reader.hpp; optional
 #pragma once
 
 #include <cstddef>
 
 #include <draftproof/sim/bfloat16.hpp>
 #include <draftproof/sim/half.hpp>
-#include <draftproof/sim/wide/target.hpp>
+#include <draftproof/sim/wide/reader.hpp>
 
 namespace draftproof::wide {
 
@@ -22,6 +23,7 @@ struct FloatReader<float> {
   const float* first;
 
   float one(std::size_t i) const { return first[i]; }
+  DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
   DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const { return _mm256_loadu_ps(first + i); }
   DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const { return _mm512_loadu_ps(first + i); }
@@ -33,6 +35,7 @@ struct FloatReader<Bfloat16> {
   const Bfloat16* first;
 
   float one(std::size_t i) const { return first[i]; }
+  DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
   /// Both halves hold all eight, from one load; one shuffle puts four into the upper bytes of each half's floats.
   DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
@@ -55,6 +58,7 @@ struct FloatReader<Half> {
   const Half* first;
 
   float one(std::size_t i) const { return first[i]; }
+  DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
   DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i)));

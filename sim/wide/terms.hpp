@@ -8,6 +8,8 @@
 //   fetch(i)       asks for what follows tokens i .. i + 31 some way ahead
 //   wide()         whether four() and eight() may be called at these numbers
 //
+// Residuals of rows of float and shorter have a term of their own (float_terms.hpp).
+//
 // Right because four() and eight() round where one() rounds, and nowhere else. A product with a power of two is
 // exact, so 2^60 (p - b q) may be formed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only b
 // beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its

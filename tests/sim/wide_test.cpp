@@ -1,83 +1,17 @@
 // Passes in every width the processor has: the bits of the scalar one, and of sums written out plainly.
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/philox4x32.hpp>
-#include <draftproof/sim/wide/mass_and_slope.hpp>
 #include <draftproof/sim/wide/strips.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/tests/sim/wide_entries.hpp>
 
 namespace draftproof::wide {
 namespace {
 
-std::vector<Width> widths_here() {
-  std::vector<Width> here;
-  for (const Width width : widths)
-    if (width <= widest()) here.push_back(width);
-  return here;
-}
-
-/// Entries of every kind a row may hold, in turn by chance: zeros, denormals, numbers around the unit of 2^-60,
-/// uniform ones, and one large enough for the top bits of the integers. Their sum is below 1.
-template <class Entry>
-std::vector<Entry> entries(std::uint64_t seed, std::size_t size) {
-  std::vector<Entry> row(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const double u = examples::uniform(seed, 3 * i), v = examples::uniform(seed, 3 * i + 1);
-    switch (static_cast<int>(6 * examples::uniform(seed, 3 * i + 2))) {
-      case 0:
-        break;
-      case 1:
-        row[i] = std::numeric_limits<Entry>::denorm_min() * static_cast<Entry>(std::floor(100 * u));
-        break;
-      case 2:
-        row[i] = static_cast<Entry>(std::ldexp(u, -static_cast<int>(40 + 30 * v)) / 2);
-        break;
-      case 3:
-        row[i] = static_cast<Entry>(std::ldexp(u, -static_cast<int>(2000 * v)));
-        break;
-      default:
-        row[i] = static_cast<Entry>(u / static_cast<double>(size) / 2);
-    }
-  }
-  double sum = 0;
-  for (const Entry entry : row) sum += entry;
-  if (sum > 0.5)
-    for (Entry& entry : row) entry = static_cast<Entry>(entry / (2 * sum));
-  if (seed % 3 == 0) row[seed % size] += Entry{0.5} - std::numeric_limits<Entry>::epsilon();
-  return row;
-}
-
-const std::vector<std::size_t> sizes{1, 7, 8, 31, 64, 65, 1000, 1023, 1024, 1025, 4097, 9999};
-const std::vector<double> places{0, 1e-310, 1e-280,  0.3,       1,     1.7,
-                                 4, 1e10,   0x1p900, 0x1.8p930, 1e300, std::numeric_limits<double>::max()};
-
-struct Sums {
-  std::vector<Fixed> partial;
-  Fixed total = 0;
-  bool operator==(const Sums&) const = default;
-};
-
-template <class Term>
-Sums sums_of(const Term& term, std::size_t size, Width width) {
-  Sums result{std::vector<Fixed>((size + block - 1) / block, -1)};
-  result.total = sums(term, size, result.partial.data(), width);
-  return result;
-}
-
-/// The sums of `value` in the order of the tokens.
-Sums plain_sums(std::size_t size, const std::function<double(std::size_t)>& value) {
-  Sums result{std::vector<Fixed>((size + block - 1) / block)};
-  for (std::size_t i = 0; i < size; ++i) {
-    const Fixed term = to_fixed(value(i));
-    result.partial[i / block] += term;
-    result.total += term;
-  }
-  return result;
-}
+using namespace wide_entries;
 
 template <class Entry>
 struct WidePasses : testing::Test {};
@@ -95,21 +29,21 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
       for (const Width width : widths_here())
         EXPECT_EQ(sums_of(RowTerm<Row>{{q.data()}}, size, width), row) << name_of(width) << " V " << size;
       for (const double b : places) {
-        const auto above = [&](std::size_t i) { return std::max(double{p[i]} - b * double{q[i]}, 0.0); };
-        const auto residual = plain_sums(size, above);
+        const auto above = [&](std::size_t i) { return residual_term(p[i], q[i], b); };
+        const auto wanted = plain_sums(size, above);
         const auto slope = plain_sums(size, [&](std::size_t i) { return above(i) > 0 ? double{q[i]} : 0.0; });
         const double knee = b * 1.25;
         const auto clipped = plain_sums(size, [&](std::size_t i) {
           return std::max(double{p[i]} - b * std::min(double{q[i]}, double{p[i]} / knee), 0.0);
         });
-        const ResidualTerm<Row, Row> term{{p.data()}, {q.data()}, b};
+        const auto term = residual(p, q, b);
         for (const Width width : widths_here()) {
-          EXPECT_EQ(sums_of(term, size, width), residual) << name_of(width) << " V " << size << " b " << b;
-          std::vector<Fixed> partial(residual.partial.size());
+          EXPECT_EQ(sums_of(term, size, width), wanted) << name_of(width) << " V " << size << " b " << b;
+          std::vector<Fixed> partial(wanted.partial.size());
           const FixedCurve curve = mass_and_slope(term, size, partial.data(), width);
-          EXPECT_EQ(curve.mass, residual.total) << name_of(width) << " V " << size << " b " << b;
+          EXPECT_EQ(curve.mass, wanted.total) << name_of(width) << " V " << size << " b " << b;
           EXPECT_EQ(curve.slope, slope.total) << name_of(width) << " V " << size << " b " << b;
-          EXPECT_EQ(partial, residual.partial) << name_of(width) << " V " << size << " b " << b;
+          EXPECT_EQ(partial, wanted.partial) << name_of(width) << " V " << size << " b " << b;
           if (!(b > 0 && std::isfinite(knee))) continue;
           EXPECT_EQ(sums_of(ClippedTerm<Row, Row>{{p.data()}, {q.data()}, b, knee}, size, width), clipped)
               << name_of(width) << " V " << size << " b " << b;
@@ -145,7 +79,7 @@ TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
 
 TYPED_TEST(WidePasses, FindTheTokenOfTheRunningSum) {
   const auto p = entries<TypeParam>(3, 3000), q = entries<TypeParam>(4, 3000);
-  const ResidualTerm<Reader<TypeParam>, Reader<TypeParam>> term{{p.data()}, {q.data()}, 0.7};
+  const auto term = residual(p, q, 0.7);
   for (const std::size_t start : {std::size_t{0}, std::size_t{1024}, std::size_t{2048}}) {
     const std::size_t end = std::min<std::size_t>(start + block, p.size());
     const Fixed total = scalar_sum(term, start, end);
