@@ -36,7 +36,7 @@ class ChosenSteps {
   Scalar excess(int i, const Scalar& c) const {
     if (ladders_[i]->plain()) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>)
-      return ladders_[i]->left_over(laws(i)).excess(c);
+      return ladders_[i]->with_left_over(laws(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
     else if constexpr (ShowsRows<L>)
       return ladders_[i]->equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
     else
@@ -88,11 +88,12 @@ class ChosenSteps {
     const LadderNode<L>& ladder;
     Scalar c;
 
-    Token draw(std::uint64_t word) const { return ladder.left_over(laws).draw(c, word); }
+    Token draw(std::uint64_t word) const {
+      return ladder.with_left_over(laws, [this, word](const auto& left) { return left.draw(c, word); });
+    }
     template <class Visit>
     void for_each(Visit visit) const {
-      ladder.left_over(laws).for_each(
-          laws, [this](Token y) { return ladder.chosen(laws, y); }, c, visit);
+      ladder.with_left_over(laws, [this, &visit](const auto& left) { left.for_each(c, visit); });
     }
   };
 

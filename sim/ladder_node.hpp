@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <draftproof/sim/active_paths.hpp>
+#include <draftproof/sim/chosen_rungs.hpp>
 #include <draftproof/sim/chosen_table.hpp>
 #include <draftproof/sim/draft_tree.hpp>
 #include <draftproof/sim/ladder_left.hpp>
@@ -42,7 +43,7 @@ class LadderNode {
     if (laws.vocabulary() > few_tokens && Scalar(laws.one() - active_.front()) < Scalar(rarely_two)) return;
     rungs_ = make_rungs();
     plan_ = plan_ladder(laws, *rungs_, MixedCoverage<Scalar>(active_));
-    levels_.emplace(plan_, !ShowsRows<L>);
+    levels_.emplace(plan_, !ShowsRows<L> && active_.back() == laws.one());  // where paths start, many come by
     // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
     // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
@@ -74,10 +75,15 @@ class LadderNode {
   auto left(const Row& laws, const Scalar& c) const {
     return LadderLeft<Row, Rungs>(laws, *rungs_, plan_.slope, c);
   }
-  /// The same for all tokens, made when first asked for: most passages end below.
-  const ChosenTable<Scalar>& left_over(const L& laws) const {
-    if (!left_over_) left_over_.emplace(laws, [&](Token y) { return chosen(laws, y); });
-    return *left_over_;
+  /// The same of tables: what `use` makes of the object that has excess(c), draw(c, word) and for_each(c, visit).
+  /// Groups are read along their ranking; a table of its own is made when first asked for: most passages end below.
+  template <class Use>
+  auto with_left_over(const L& laws, Use use) const {
+    if constexpr (RankedBySums<L>)
+      if (laws.vocabulary() > few_tokens && !equal_) return use(ChosenRungs<L>(laws, *rungs_, plan_.slope));
+    const auto law = [this, &laws](Token y) { return chosen(laws, y); };
+    if (!left_over_) left_over_.emplace(laws, law);
+    return use(left_over_->of(laws, law));
   }
 
   /// Law of the number of paths after y, given that y was chosen here.
@@ -108,15 +114,20 @@ class LadderNode {
     if (plain()) {
       for (const int child : tree.draws(u)) group.push_back(child);
     } else {
-      int top = rung_of(tree, best, laws);
-      for (const int child : tree.draws(u))
-        if (const int rung = rung_of(tree, child, laws); rung < top) {
+      int top = rungs_->size();
+      for (const int child : tree.draws(u)) {
+        const int rung = ladder_rung(laws, *rungs_, tree.token(child));
+        group.push_back(rung);
+        if (rung < top) {
           top = rung;
           best = child;
         }
+      }
       const auto level = levels_->draw(random);
+      std::size_t drawn = 0, taken = 0;  // children take the places of rungs that were read
       for (const int child : tree.draws(u))
-        if (levels_->together(top, rung_of(tree, child, laws), level)) group.push_back(child);
+        if (levels_->together(top, group[drawn++], level)) group[taken++] = child;
+      group.resize(taken);
     }
     if (group.size() == 1) return best;
     return group[static_cast<std::size_t>(random.pick(EqualWeights{static_cast<int>(group.size())}))];
@@ -126,10 +137,6 @@ class LadderNode {
   /// Where two paths or more are together with less than this probability there is next to nothing to choose, and a
   /// plan for one prefix is not worth its making (docs/ladder.md), unless it is as cheap as for few tokens.
   static constexpr double rarely_two = 0x1p-8;
-
-  int rung_of(const DraftTree& tree, int child, const L& laws) const {
-    return ladder_rung(laws, *rungs_, tree.token(child));
-  }
 
   std::vector<Scalar> active_;
   std::shared_ptr<const Rungs> rungs_;
