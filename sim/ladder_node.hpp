@@ -33,6 +33,8 @@ class LadderNode {
   using Scalar = typename L::Scalar;
   using Rungs = LadderRungs<L>;
 
+  /// A plain one, the same after any prefix.
+  LadderNode() : active_{Scalar{1}} {}
   LadderNode(const L& laws, std::vector<Scalar> active)
       : LadderNode(laws, std::move(active), [&laws] { return std::make_shared<const Rungs>(ladder_rungs(laws)); }) {}
 
@@ -86,6 +88,17 @@ class LadderNode {
     return use(left_over_->of(laws, law));
   }
 
+  /// Whether the node after y is plain for certain, by a bound that is cheaper than the law of the paths there: none
+  /// of the others lies above y's group, so each takes y with q / (1 - s) at most, s being what lies above y's rung;
+  /// that y's path was the one of its group that was taken only makes others there less likely. An eighth is left for
+  /// rounding.
+  bool plain_after(const L& laws, Token y) const {
+    if (plain()) return true;
+    if (laws.vocabulary() <= few_tokens) return false;
+    const auto others = Scalar(static_cast<int>(active_.size()) - 1);
+    const Scalar below = laws.one() - rungs_->proposal_below(ladder_rung(laws, *rungs_, y));
+    return others * laws.proposal(y) < below * Scalar(rarely_two * 0.875);
+  }
   /// Law of the number of paths after y, given that y was chosen here.
   std::vector<Scalar> active_after(const L& laws, Token y) const {
     const Scalar q = laws.proposal(y);

@@ -23,7 +23,7 @@ class LadderPaths {
   using Scalar = typename L::Scalar;
   struct Entry {
     LadderNode<L> node;
-    std::uint32_t number;  ///< among all planned since the last clearing
+    std::uint32_t number = 0;  ///< among all planned since the last clearing
   };
 
   /// Between passages: nodes are not held across this call.
@@ -49,6 +49,8 @@ class LadderPaths {
   }
   /// After token y, which leads to `context`, was chosen at `before`, whose laws these are.
   const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
+    if (before.node.plain()) return before;  // paths only part, so below a plain node all are
+    if (before.node.plain_after(laws, y)) return plain_;
     const L& here = contexts.laws(context);
     return at({&here, Start::node, before.number, y}, [&] { return node(here, before.node.active_after(laws, y)); });
   }
@@ -100,6 +102,7 @@ class LadderPaths {
 
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
   std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_;
+  const Entry plain_{};
   std::vector<int> scratch_;
   std::size_t rungs_ = 0;
   int forgotten_ = 0;

@@ -51,10 +51,9 @@ struct LadderBlock {
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
-      if (tree.draw_count(u) != arrived)
-        plan = &plans.root(contexts, tree.context(u), tree.draw_count(u));
-      else if (!plan->node.plain())  // below a plain node all are: paths only part
-        plan = &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u), tree.context(u));
+      plan = tree.draw_count(u) == arrived
+                 ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u), tree.context(u))
+                 : &plans.root(contexts, tree.context(u), tree.draw_count(u));
       const int child = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
