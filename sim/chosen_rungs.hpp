@@ -3,6 +3,7 @@
 //
 //   slope_g   slope[g]        chosen law over q on rung g
 //   b_g(c)    end(g, c)       ranks of rung g with c p / q > slope_g: its first ones, as p / q never rises
+//   c         at most 1     as block verification has it
 //   excess    excess(c)       c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
 // Cost: O(n) comparisons for n rungs, and O(log V) for each rung that c p / q crosses its slope in. Right because the
@@ -24,8 +25,15 @@ namespace draftproof {
 template <RankedBySums L>
 class ChosenRungs {
  public:
-  ChosenRungs(const L& laws, const RankedRungs<L>& rungs, const std::vector<double>& slope)
-      : laws_{&laws}, rungs_{&rungs}, slope_{&slope} {}
+  ChosenRungs(const L& laws, const RankedRungs<L>& rungs, const std::vector<double>& slope, int reach)
+      : laws_{&laws}, rungs_{&rungs}, slope_{&slope}, reach_{reach} {}
+
+  /// The rungs before this one are all that any c <= 1 leaves something of.
+  static int reach(const RankedRungs<L>& rungs, const std::vector<double>& slope) {
+    int last = rungs.size();
+    while (last > 0 && !(rungs.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
+    return last;
+  }
 
   double excess(double c) const { return from_fixed(total(c)); }
 
@@ -93,7 +101,7 @@ class ChosenRungs {
   /// `visit(g, end, mass)` for the rungs with something left of the ranks up to `end`, until it says false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
-    for (int g = 0; g < rungs_->size(); ++g) {
+    for (int g = 0; g < reach_; ++g) {
       const auto& rung = rungs_->stretch(g);
       if (!(c * rung.highest > slope(g))) continue;
       if (c * rung.lowest > slope(g)) {
@@ -113,6 +121,7 @@ class ChosenRungs {
   const L* laws_;
   const RankedRungs<L>* rungs_;
   const std::vector<double>* slope_;
+  int reach_;
 };
 
 }  // namespace draftproof

@@ -19,8 +19,9 @@ class ChosenSteps {
 
   explicit ChosenSteps(const TreeAt<L>& at) : at_{at} {}
 
-  void append(const LadderNode<L>& ladder, int child) {
+  void append(const LadderNode<L>& ladder, int child, int rung) {
     ladders_[length_] = &ladder;
+    rungs_[length_] = rung;
     nodes_[++length_] = child;
   }
 
@@ -32,7 +33,9 @@ class ChosenSteps {
   Scalar one() const { return laws(0).one(); }
 
   Scalar target(int i) const { return laws(i).target(token(i)); }
-  Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i)); }
+  Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i), rungs_[i]); }
+  /// Of the last token.
+  int last_rung() const { return rungs_[length_ - 1]; }
   Scalar excess(int i, const Scalar& c) const {
     if (ladders_[i]->plain()) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>)
@@ -127,6 +130,7 @@ class ChosenSteps {
   mutable Scalar passed_scale_{0};
   int length_ = 0;
   int nodes_[max_path_length + 1] = {DraftTree::root};
+  int rungs_[max_path_length];
   const LadderNode<L>* ladders_[max_path_length];
 };
 

@@ -34,6 +34,7 @@ class LadderPaths {
   }
   void clear() {
     entries_.clear();
+    start_laws_ = nullptr;
     shared_.clear();
     rungs_ = 0;
   }
@@ -44,15 +45,22 @@ class LadderPaths {
   /// Where this many paths start together.
   const Entry& root(const Contexts<L>& contexts, int context, int paths) {
     const L& here = contexts.laws(context);
-    return at({&here, Start::paths, static_cast<std::uint32_t>(paths), no_token},
-              [&] { return node(here, all_active<Scalar>(paths)); });
+    if (!(start_laws_ == &here && start_paths_ == paths))
+      start_ = &at({&here, Start::paths, static_cast<std::uint32_t>(paths), no_token},
+                   [&] { return node(here, all_active<Scalar>(paths)); });
+    start_laws_ = &here;
+    start_paths_ = paths;
+    return *start_;
   }
-  /// After token y, which leads to `context`, was chosen at `before`, whose laws these are.
-  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
+  /// After token y of this rung, which leads to `context`, was chosen at `before`, whose laws these are.
+  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int rung, int context) {
     if (before.node.plain()) return before;  // paths only part, so below a plain node all are
-    if (before.node.plain_after(laws, y)) return plain_;
+    if (before.node.plain_after(laws, y, rung)) return plain_;
     const L& here = contexts.laws(context);
-    return at({&here, Start::node, before.number, y}, [&] { return node(here, before.node.active_after(laws, y)); });
+    return at({&here, Start::node, before.number, y}, [&] { return node(here, before.node.active_after(laws, y, rung)); });
+  }
+  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
+    return after(contexts, before, laws, y, before.node.rung(laws, y), context);
   }
 
  private:
@@ -103,6 +111,9 @@ class LadderPaths {
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
   std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_;
   const Entry plain_{};
+  const Entry* start_ = nullptr;  ///< the last one, and what it is of
+  const L* start_laws_ = nullptr;
+  int start_paths_ = 0;
   std::vector<int> scratch_;
   std::size_t rungs_ = 0;
   int forgotten_ = 0;

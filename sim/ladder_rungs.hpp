@@ -6,7 +6,7 @@
 //                                           acceptance than that, single tokens none
 //   ladder_rungs(laws), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
 //
-// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(log V) the rung of a token. Right
+// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a token. Right
 // because groups are stretches of the ranking, so their masses are differences of exact sums.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/ratio_guide.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/sim/token_ranking.hpp>
 
@@ -52,8 +53,10 @@ class RankedRungs {
       target_.push_back(ranking_.undraftable() + ranking_.target(0, last));
       proposal_.push_back(ranking_.proposal(0, last));
       ratio_.push_back(last == first + 1 ? highest : target / proposal);
-      stretches_.push_back({highest, ranking_.ratio(last - 1), target, proposal});
+      lowest_.push_back(ranking_.ratio(last - 1));
+      stretches_.push_back({highest, lowest_.back(), target, proposal});
     }
+    guide_ = RatioGuide{lowest_};
   }
 
   int size() const { return static_cast<int>(ratio_.size()); }
@@ -61,6 +64,10 @@ class RankedRungs {
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   const std::vector<double>& ratios() const { return ratio_; }
   int of(Token x) const {
+    const double ratio = ranking_.ratio_of(x);
+    const std::size_t rung = guide_.reach(lowest_, ratio);
+    if (rung + 1 == lowest_.size() || stretches_[rung + 1].highest < ratio) return static_cast<int>(rung);
+    // Equal ratios on both sides of a break.
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
   }
@@ -95,8 +102,9 @@ class RankedRungs {
 
   decltype(std::declval<const L&>().ranking()) ranking_;
   std::vector<int> first_;
-  std::vector<double> target_, proposal_, ratio_;
+  std::vector<double> target_, proposal_, ratio_, lowest_;
   std::vector<Stretch> stretches_;
+  RatioGuide guide_;  ///< over lowest_
 };
 
 template <class L>

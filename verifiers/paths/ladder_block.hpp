@@ -52,12 +52,12 @@ struct LadderBlock {
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
       plan = tree.draw_count(u) == arrived
-                 ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u), tree.context(u))
+                 ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u), steps.last_rung(), tree.context(u))
                  : &plans.root(contexts, tree.context(u), tree.draw_count(u));
-      const int child = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
+      const auto [child, rung] = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
-      steps.append(plan->node, child);
+      steps.append(plan->node, child, rung);
       u = child;
     }
     return steps;
