@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ concept RankedBySums = Ranked<L> && requires(const L& laws) {
 /// Tokens of rows so short that every plan is made, and for single tokens.
 inline constexpr int few_tokens = 64;
 
+/// One thread's own; what it answers never changes.
 template <RankedBySums L>
 class RankedRungs {
  public:
@@ -63,13 +65,11 @@ class RankedRungs {
   double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   const std::vector<double>& ratios() const { return ratio_; }
+  /// Drafts are the same few tokens over and over.
   int of(Token x) const {
-    const double ratio = ranking_.ratio_of(x);
-    const std::size_t rung = guide_.reach(lowest_, ratio);
-    if (rung + 1 == lowest_.size() || stretches_[rung + 1].highest < ratio) return static_cast<int>(rung);
-    // Equal ratios on both sides of a break.
-    const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
-    return static_cast<int>(after - first_.begin()) - 1;
+    Known& known = known_[static_cast<std::size_t>(x) % known_.size()];
+    if (known.token != x) known = {x, find(x)};
+    return known.rung;
   }
 
   /// The tokens of a rung: p / q of the first and the last, and what they have together.
@@ -82,6 +82,18 @@ class RankedRungs {
   const auto& ranking() const { return ranking_; }
 
  private:
+  struct Known {
+    Token token = no_token;
+    int rung = 0;
+  };
+  int find(Token x) const {
+    const double ratio = ranking_.ratio_of(x);
+    const std::size_t rung = guide_.reach(lowest_, ratio);
+    if (rung + 1 == lowest_.size() || stretches_[rung + 1].highest < ratio) return static_cast<int>(rung);
+    // Equal ratios on both sides of a break.
+    const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
+    return static_cast<int>(after - first_.begin()) - 1;
+  }
   /// The first rank after `first` that `joins` refuses. Ratios never rise along the ranking and masses never fall, also
   /// when rounded: what refuses one refuses all after it, and a search finds what a walk finds.
   template <class Joins>
@@ -105,6 +117,7 @@ class RankedRungs {
   std::vector<double> target_, proposal_, ratio_, lowest_;
   std::vector<Stretch> stretches_;
   RatioGuide guide_;  ///< over lowest_
+  mutable std::array<Known, 256> known_;
 };
 
 template <class L>
