@@ -1,5 +1,5 @@
-// What a target leaves above the law that a ladder on groups of a ranking chose, (c p - q slope)+, read from the table's
-// own prefix sums: nothing is sorted or kept for a node.
+// What a target leaves above the law that a ladder on groups of a ranking chose, (c p - q slope)+, read from the
+// table's own prefix sums: nothing is sorted or kept for a node.
 //
 //   slope_g   slope[g]        chosen law over q on rung g
 //   b_g(c)    end(g, c)       ranks of rung g with c p / q > slope_g: its first ones, as p / q never rises
@@ -7,8 +7,8 @@
 //   excess    excess(c)       c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
 // Cost: O(n) comparisons for n rungs, and O(log V) for each rung that c p / q crosses its slope in. Right because the
-// sums are of integers and terms are added as integers (fixed_point.hpp); weights are q (c p / q - slope), positive on
-// exactly the tokens counted.
+// sums are of integers and terms are added as integers (fixed_point.hpp); weights are q (c p / q - slope), positive
+// on exactly the tokens counted.
 #pragma once
 
 #include <cstddef>

@@ -108,9 +108,7 @@ class LadderNode {
     return others * laws.proposal(y) < below * Scalar(rarely_two * 0.875);
   }
   /// Law of the number of paths after y, given that y was chosen here.
-  std::vector<Scalar> active_after(const L& laws, Token y) const {
-    return active_after(laws, y, rung(laws, y));
-  }
+  std::vector<Scalar> active_after(const L& laws, Token y) const { return active_after(laws, y, rung(laws, y)); }
   std::vector<Scalar> active_after(const L& laws, Token y, int rung) const {
     const Scalar q = laws.proposal(y);
     ActivePaths<Scalar> paths(active_);

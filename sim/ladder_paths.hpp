@@ -53,11 +53,13 @@ class LadderPaths {
     return *start_;
   }
   /// After token y of this rung, which leads to `context`, was chosen at `before`, whose laws these are.
-  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int rung, int context) {
+  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int rung,
+                     int context) {
     if (before.node.plain()) return before;  // paths only part, so below a plain node all are
     if (before.node.plain_after(laws, y, rung)) return plain_;
     const L& here = contexts.laws(context);
-    return at({&here, Start::node, before.number, y}, [&] { return node(here, before.node.active_after(laws, y, rung)); });
+    return at({&here, Start::node, before.number, y},
+              [&] { return node(here, before.node.active_after(laws, y, rung)); });
   }
   const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
     return after(contexts, before, laws, y, before.node.rung(laws, y), context);

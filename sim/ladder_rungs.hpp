@@ -6,8 +6,8 @@
 //                                           acceptance than that, single tokens none
 //   ladder_rungs(laws), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
 //
-// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a token. Right
-// because groups are stretches of the ranking, so their masses are differences of exact sums.
+// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a
+// token. Right because groups are stretches of the ranking, so their masses are differences of exact sums.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +47,8 @@ class RankedRungs {
     proposal_.push_back(0);
     for (int first = 0, last; first < n; first = last) {
       const double highest = ranking_.ratio(first);
-      last = end_of_group(first, [&](int j) {
-        return (highest - ranking_.ratio(j)) * ranking_.proposal(first, j + 1) < allowed;
-      });
+      last = end_of_group(
+          first, [&](int j) { return (highest - ranking_.ratio(j)) * ranking_.proposal(first, j + 1) < allowed; });
       const double target = ranking_.target(first, last), proposal = ranking_.proposal(first, last);
       first_.push_back(last);
       target_.push_back(ranking_.undraftable() + ranking_.target(0, last));
@@ -94,8 +93,8 @@ class RankedRungs {
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
   }
-  /// The first rank after `first` that `joins` refuses. Ratios never rise along the ranking and masses never fall, also
-  /// when rounded: what refuses one refuses all after it, and a search finds what a walk finds.
+  /// The first rank after `first` that `joins` refuses. Ratios never rise along the ranking and masses never fall,
+  /// also when rounded: what refuses one refuses all after it, and a search finds what a walk finds.
   template <class Joins>
   int end_of_group(int first, Joins joins) const {
     const int n = ranking_.size();
