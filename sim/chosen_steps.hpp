@@ -19,8 +19,9 @@ class ChosenSteps {
 
   explicit ChosenSteps(const TreeAt<L>& at) : at_{at} {}
 
-  void append(const LadderNode<L>& ladder, int child) {
+  void append(const LadderNode<L>& ladder, int child, int rung) {
     ladders_[length_] = &ladder;
+    rungs_[length_] = rung;
     nodes_[++length_] = child;
   }
 
@@ -32,11 +33,13 @@ class ChosenSteps {
   Scalar one() const { return laws(0).one(); }
 
   Scalar target(int i) const { return laws(i).target(token(i)); }
-  Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i)); }
+  Scalar proposal(int i) const { return ladders_[i]->chosen(laws(i), token(i), rungs_[i]); }
+  /// Of the last token.
+  int last_rung() const { return rungs_[length_ - 1]; }
   Scalar excess(int i, const Scalar& c) const {
     if (ladders_[i]->plain()) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>)
-      return ladders_[i]->left_over(laws(i)).excess(c);
+      return ladders_[i]->with_left_over(laws(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
     else if constexpr (ShowsRows<L>)
       return ladders_[i]->equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
     else
@@ -88,11 +91,12 @@ class ChosenSteps {
     const LadderNode<L>& ladder;
     Scalar c;
 
-    Token draw(std::uint64_t word) const { return ladder.left_over(laws).draw(c, word); }
+    Token draw(std::uint64_t word) const {
+      return ladder.with_left_over(laws, [this, word](const auto& left) { return left.draw(c, word); });
+    }
     template <class Visit>
     void for_each(Visit visit) const {
-      ladder.left_over(laws).for_each(
-          laws, [this](Token y) { return ladder.chosen(laws, y); }, c, visit);
+      ladder.with_left_over(laws, [this, &visit](const auto& left) { left.for_each(c, visit); });
     }
   };
 
@@ -126,6 +130,7 @@ class ChosenSteps {
   mutable Scalar passed_scale_{0};
   int length_ = 0;
   int nodes_[max_path_length + 1] = {DraftTree::root};
+  int rungs_[max_path_length];
   const LadderNode<L>* ladders_[max_path_length];
 };
 

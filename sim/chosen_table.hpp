@@ -78,7 +78,26 @@ class ChosenTable {
     }
   }
 
+  /// The table with what it was made of, which is visited without being named again.
+  template <class L, class F>
+  auto of(const L& laws, F chosen) const {
+    return With<L, F>{*this, laws, chosen};
+  }
+
  private:
+  template <class L, class F>
+  struct With {
+    const ChosenTable& table;
+    const L& laws;
+    F chosen;
+
+    Scalar excess(const Scalar& c) const { return table.excess(c); }
+    Token draw(const Scalar& c, std::uint64_t word) const { return table.draw(c, word); }
+    template <class Visit>
+    void for_each(const Scalar& c, Visit visit) const {
+      table.for_each(laws, chosen, c, visit);
+    }
+  };
   static constexpr bool rounds = std::is_floating_point_v<Scalar>;
   struct KeyedScalar {
     Scalar key;

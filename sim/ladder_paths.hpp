@@ -1,7 +1,8 @@
-// The ladders of one path's nodes, kept per prefix: the number of paths that are still together has a law that the
-// prefix alone decides. The same context at another depth is another node.
+// The ladders of one path's nodes, kept for the laws along a prefix: they alone decide the number of paths that are
+// still together. The same context at another depth is another node; contexts that share their laws share nodes.
 //
-// Cost: one node (ladder_node.hpp) a new prefix, one look-up a known one. Derived in docs/ladder.md.
+// Cost: one node (ladder_node.hpp) a new prefix, one look-up a known one. Derived in docs/ladder.md. Laws are told
+// apart by where they are: they stay there until they are forgotten, and then all that was planned is.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class LadderPaths {
   using Scalar = typename L::Scalar;
   struct Entry {
     LadderNode<L> node;
-    std::uint32_t number;  ///< among all planned since the last clearing
+    std::uint32_t number = 0;  ///< among all planned since the last clearing
   };
 
   /// Between passages: nodes are not held across this call.
@@ -33,6 +34,7 @@ class LadderPaths {
   }
   void clear() {
     entries_.clear();
+    start_laws_ = nullptr;
     shared_.clear();
     rungs_ = 0;
   }
@@ -42,13 +44,25 @@ class LadderPaths {
 
   /// Where this many paths start together.
   const Entry& root(const Contexts<L>& contexts, int context, int paths) {
-    return at({Start::paths, static_cast<std::uint32_t>(paths), context},
-              [&] { return node(contexts, context, all_active<Scalar>(paths)); });
+    const L& here = contexts.laws(context);
+    if (!(start_laws_ == &here && start_paths_ == paths))
+      start_ = &at({&here, Start::paths, static_cast<std::uint32_t>(paths), no_token},
+                   [&] { return node(here, all_active<Scalar>(paths)); });
+    start_laws_ = &here;
+    start_paths_ = paths;
+    return *start_;
   }
-  /// After token y, which leads to `context`, was chosen at `before`, whose laws these are.
+  /// After token y of this rung, which leads to `context`, was chosen at `before`, whose laws these are.
+  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int rung,
+                     int context) {
+    if (before.node.plain()) return before;  // paths only part, so below a plain node all are
+    if (before.node.plain_after(laws, y, rung)) return plain_;
+    const L& here = contexts.laws(context);
+    return at({&here, Start::node, before.number, y},
+              [&] { return node(here, before.node.active_after(laws, y, rung)); });
+  }
   const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
-    return at({Start::node, before.number, y},
-              [&] { return node(contexts, context, before.node.active_after(laws, y)); });
+    return after(contexts, before, laws, y, before.node.rung(laws, y), context);
   }
 
  private:
@@ -57,25 +71,27 @@ class LadderPaths {
 
   enum class Start : std::uint8_t { paths, node };
   struct Key {
+    const L* laws;
     Start start;
     std::uint32_t from;
-    std::int32_t to;
+    Token token;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      const auto word = (std::uint64_t{key.from} << 32) ^ static_cast<std::uint32_t>(key.to);
-      return static_cast<std::size_t>((word + static_cast<std::uint64_t>(key.start)) * 0x9E3779B97F4A7C15 >> 16);
+      const auto word = (std::uint64_t{key.from} << 32) ^ static_cast<std::uint32_t>(key.token);
+      const auto laws = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.laws));
+      const auto mixed = (word + static_cast<std::uint64_t>(key.start)) * 0x9E3779B97F4A7C15;
+      return static_cast<std::size_t>((mixed ^ (mixed >> 32) ^ laws) * 0x9E3779B97F4A7C15 >> 16);
     }
   };
 
   using Rungs = typename LadderNode<L>::Rungs;
 
-  /// Rungs belong to the context, whatever prefix leads there.
-  LadderNode<L> node(const Contexts<L>& contexts, int context, std::vector<Scalar> active) {
-    const L& laws = contexts.laws(context);
+  /// Rungs belong to the laws, whatever prefix leads there.
+  LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
     return LadderNode<L>(laws, std::move(active), [&] {
-      auto& rungs = shared_[context];
+      auto& rungs = shared_[&laws];
       if (!rungs) {
         rungs = std::make_shared<const Rungs>(ladder_rungs(laws));
         rungs_ += static_cast<std::size_t>(rungs->size());
@@ -95,7 +111,11 @@ class LadderPaths {
   }
 
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
-  std::unordered_map<int, std::shared_ptr<const Rungs>> shared_;  ///< by context
+  std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_;
+  const Entry plain_{};
+  const Entry* start_ = nullptr;  ///< the last one, and what it is of
+  const L* start_laws_ = nullptr;
+  int start_paths_ = 0;
   std::vector<int> scratch_;
   std::size_t rungs_ = 0;
   int forgotten_ = 0;

@@ -162,8 +162,7 @@ class RatioTable {
     int size() const { return static_cast<int>(table_->order_.size() - skipped_); }
     Token token(int j) const { return table_->order_[at(j)]; }
     int of(Token x) const {
-      // The quotient the table was sorted by: its terms are 2^-62 times those, which changes no rounding.
-      const double ratio = table_->target(x) / table_->proposal(x);
+      const double ratio = ratio_of(x);
       const auto first =
           table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
       auto place = first;
@@ -175,6 +174,8 @@ class RatioTable {
       return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
     }
     double ratio(int j) const { return table_->ratio_[at(j)]; }
+    /// The quotient the table was sorted by: its terms are 2^-62 times these, which changes no rounding.
+    double ratio_of(Token x) const { return table_->target(x) / table_->proposal(x); }
     double target(int a, int b) const {
       return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
     }

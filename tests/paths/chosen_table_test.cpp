@@ -58,23 +58,26 @@ TEST(ChosenTables, ALaddersNodeIsDrawnFromAsItsWeightsSay) {
     for (double& weight : q) weight /= q_sum;
     const RatioTable laws(p, q);
     const LadderNode<RatioTable> node(laws, seed % 2 ? std::vector{0.25, 0.25, 0.5} : all_active<double>(4));
-    const auto chosen = [&](Token x) { return node.chosen(laws, x); };
-    const auto& table = node.left_over(laws);
+    const auto excess_of = [&](double c) {
+      return node.with_left_over(laws, [c](const auto& left) { return left.excess(c); });
+    };
     for (const double c : {0.05, 0.5, 0.93, 1.0}) {
       double excess = 0;
       for (Token x = 0; x < laws.vocabulary(); ++x) excess += node.above(laws, x, c);
       // 600 terms truncated to 2^-60, twice, and their sum in double.
-      EXPECT_NEAR(table.excess(c), excess, 1e-12);
+      EXPECT_NEAR(excess_of(c), excess, 1e-12);
       std::map<Token, double> weight, drawn;
-      table.for_each(laws, chosen, c, [&](Token x, double w) {
+      const auto weigh = [&](Token x, double w) {
         EXPECT_GT(w, 0);
         EXPECT_NEAR(w, node.above(laws, x, c), 1e-14);
         weight[x] += w;
-      });
+      };
+      node.with_left_over(laws, [&](const auto& left) { left.for_each(c, weigh); });
       // Words at equal distances meet a token's stretch of the running sum once too often or too rarely at most;
       // rounding may move its ends past one more word.
       constexpr std::uint64_t count = 1 << 14;
-      for (std::uint64_t i = 0; i < count; ++i) ++drawn[table.draw(c, i << 50)];
+      for (std::uint64_t i = 0; i < count; ++i)
+        ++drawn[node.with_left_over(laws, [&](const auto& left) { return left.draw(c, i << 50); })];
       for (const auto& [x, times] : drawn) ASSERT_TRUE(weight.contains(x)) << x;
       for (const auto& [x, w] : weight)
         ASSERT_NEAR(drawn[x], w / excess * count, 2) << "token " << x << ", c = " << c;

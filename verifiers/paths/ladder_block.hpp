@@ -7,10 +7,10 @@
 //   q_chosen  q(y|u) slope[rung of y]        the proposal row block verification is told
 //
 // At u one uniform sets the levels, the best-ranked active next token fixes the group, and one active path in the
-// group is taken uniformly. Cost: a plan a node and, where a test is refused, a sort, both kept per prefix; then O(K) a
-// node and O(log V) a test. Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
-// Exact because block verification is for any law of its path that it is told truly, and given u and m the active
-// paths' next tokens are i.i.d. from q(.|u), whatever was chosen before. More paths can be worse,
+// group is taken uniformly. Cost: a plan a node and, where a test is refused, a sort, both kept per prefix; then O(K)
+// a node and O(log V) a test. Source: derived here (docs/ladder.md); block verification of Sun et al. 2025,
+// arXiv:2403.10444. Exact because block verification is for any law of its path that it is told truly, and given u
+// and m the active paths' next tokens are i.i.d. from q(.|u), whatever was chosen before. More paths can be worse,
 // rarely and by little (docs/ladder.md).
 #pragma once
 
@@ -51,13 +51,13 @@ struct LadderBlock {
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
-      plan = tree.draw_count(u) == arrived
-                 ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u), tree.context(u))
-                 : &plans.root(contexts, tree.context(u), tree.draw_count(u));
-      const int child = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
+      plan = tree.draw_count(u) == arrived ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u),
+                                                          steps.last_rung(), tree.context(u))
+                                           : &plans.root(contexts, tree.context(u), tree.draw_count(u));
+      const auto [child, rung] = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
-      steps.append(plan->node, child);
+      steps.append(plan->node, child, rung);
       u = child;
     }
     return steps;
