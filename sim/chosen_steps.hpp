@@ -1,6 +1,7 @@
 // The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
-// its proposal. Cost: O(1) a token, O(log V) an excess or a correction from the node's table; laws in buckets are
-// made for one look and take a pass instead, one for both. Where the ladder takes no break, both are the laws' own.
+// its proposal. Cost: O(1) a token, O(n) an excess or a correction of n groups, O(log V) from a table of the node;
+// laws in buckets are made for one look and take a pass instead, one for both. Where the ladder takes no break, both
+// are the laws' own.
 #pragma once
 
 #include <optional>

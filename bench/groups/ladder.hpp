@@ -7,8 +7,6 @@
 //   ladder/fresh/V/K           plan and verdict, rows in the cache; ladder/cold/V/K from memory
 //   ladder/paths/V             a passage of ladder_block, K = 4 paths of L = 4, on fresh rows; nothing kept
 //   ladder/one_path/V          the same of block verification, K = 1
-//   ladder/table_paths/V       ladder_block on a prepared table, K = 4, L = 8; plans are kept, prefixes seldom recur
-//   ladder/table_one_path/V    the same of block verification, K = 1
 #pragma once
 
 #include <map>
@@ -103,17 +101,13 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
   }
 
-  /// The same pair after every prefix; a number a prefix, as live models give, and laws of its own as far as there
-  /// are `copies`: what is kept for laws is then kept for no other prefix of the passage.
+  /// The same pair after every prefix; a number a prefix, as live models give.
   template <class L>
   struct OnePair final : Contexts<L> {
-    explicit OnePair(const L& laws, std::size_t copies = 0) : pair{laws}, own(copies, laws) {}
-    const L& laws(int context) const override {
-      return own.empty() ? pair : own[static_cast<std::size_t>(context) % own.size()];
-    }
+    explicit OnePair(const L& laws) : pair{laws} {}
+    const L& laws(int) const override { return pair; }
     int next(int, Token) const override { return numbers++; }
     const L& pair;
-    std::vector<L> own;
     mutable int numbers = 1;
   };
 
@@ -123,7 +117,7 @@ struct Ladder {
     constexpr int trees = 256, length = 4;
     const OnePair<RatioTable> tables(pair_of(vocabulary).table);
     const auto laws = rows_of(vocabulary).laws();
-    const OnePair<FreshRows<float>> contexts(laws, std::size_t{1} << 12);  // more than a tree has
+    const OnePair<FreshRows<float>> contexts(laws);
     const TreeShape shape{.drafts = drafts, .length = length, .branching = {}, .stem = 0};
     std::vector<DraftTree> drafted(trees, DraftTree(0));
     for (std::size_t t = 0; t < drafted.size(); ++t) {
@@ -140,40 +134,6 @@ struct Ladder {
       } else {
         benchmark::DoNotOptimize(V{}.verify(at, random));
       }
-    }
-    state.SetItemsProcessed(state.iterations());
-  }
-
-  /// Plans are kept from passage to passage, as trials on a table keep them; paths are new each time.
-  template <class V>
-  static void table_passage(benchmark::State& state, int vocabulary, int drafts) {
-    constexpr std::size_t trees = 256;
-    const OnePair<RatioTable> contexts(pair_of(vocabulary).table);
-    const TreeShape shape{.drafts = drafts, .length = 8, .branching = {}, .stem = 0};
-    std::vector<DraftTree> drafted(trees, DraftTree(0));
-    const auto plans = [&] {
-      if constexpr (requires { V{}.prepare(contexts, shape); })
-        return V{}.prepare(contexts, shape);
-      else
-        return 0;
-    };
-    auto kept = plans();
-    std::uint64_t t = 0;
-    for (auto _ : state) {
-      if (t % trees == 0) {
-        state.PauseTiming();
-        for (std::size_t i = 0; i < trees; ++i) {
-          Philox random(1, t + i, Philox::Role::draft);
-          tree_drafters::IidPaths{}.draw(contexts, shape, random, drafted[i]);
-        }
-        state.ResumeTiming();
-      }
-      Philox random(2, t, Philox::Role::verify);
-      const TreeAt<RatioTable> at(contexts, drafted[t++ % trees]);
-      if constexpr (requires { V{}.verify(at, kept, random); })
-        benchmark::DoNotOptimize(V{}.verify(at, kept, random));
-      else
-        benchmark::DoNotOptimize(V{}.verify(at, random));
     }
     state.SetItemsProcessed(state.iterations());
   }
@@ -197,19 +157,6 @@ struct Ladder {
       }
       timed("ladder/paths" + v, [=](auto& state) { passage<verifiers::paths::LadderBlock>(state, vocabulary, 4); });
       timed("ladder/one_path" + v, [=](auto& state) { passage<verifiers::paths::Block>(state, vocabulary, 1); });
-      timed("ladder/table_paths" + v,
-            [=](auto& state) { table_passage<verifiers::paths::LadderBlock>(state, vocabulary, 4); });
-      timed("ladder/table_one_path" + v,
-            [=](auto& state) { table_passage<verifiers::paths::Block>(state, vocabulary, 1); });
-    }
-    for (const int vocabulary : vocabularies) {
-      const std::string v = std::to_string(vocabulary);
-      found_goals().push_back(
-          {.what = "ladders on four paths over a table, V = " + v + ", against block verification",
-           .slower = "ladder/table_paths/" + v,
-           .faster = "ladder/table_one_path/" + v,
-           .sense = Goal::Sense::at_most,
-           .bound = 3});
     }
     found_goals().push_back({.what = "the ladder, plan and verdict, against the pass of one refused draft",
                              .slower = "ladder/fresh/128256/4",

@@ -7,11 +7,11 @@
 //   q_chosen  q(y|u) slope[rung of y]        the proposal row block verification is told
 //
 // At u one uniform sets the levels, the best-ranked active next token fixes the group, and one active path in the
-// group is taken uniformly. Cost: a plan a node and, where a test is refused, a sort, both kept per prefix; then O(K)
-// a node and O(log V) a test. Source: derived here (docs/ladder.md); block verification of Sun et al. 2025,
-// arXiv:2403.10444. Exact because block verification is for any law of its path that it is told truly, and given u
-// and m the active paths' next tokens are i.i.d. from q(.|u), whatever was chosen before. More paths can be worse,
-// rarely and by little (docs/ladder.md).
+// group is taken uniformly. Cost: a plan a node, kept per prefix; then O(K) a node and, on groups of a table,
+// O(n) a test for n of them, O(log V) on single tokens and where two paths are rarely together. Source: derived here
+// (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444. Exact because block verification is for
+// any law of its path that it is told truly, and given u and m the active paths' next tokens are i.i.d. from q(.|u),
+// whatever was chosen before. More paths can be worse, rarely and by little (docs/ladder.md).
 #pragma once
 
 #include <draftproof/sim/chosen_steps.hpp>
