@@ -59,9 +59,10 @@ target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers
                                                   OpenMP::OpenMP_CXX Threads::Threads
                       PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck)
 draftproof_own_target(draftproof_framework)
-# Multiprecision alone costs seconds a source.
+# What most sources include, multiprecision and the interpreters above all, costs seconds a source.
 target_precompile_headers(draftproof_framework PRIVATE <boost/multiprecision/cpp_int.hpp> <fmt/format.h>
-                          <nlohmann/json.hpp> <algorithm> <functional> <map> <memory> <string> <vector>)
+                          <nlohmann/json.hpp> <draftproof/properties/subject.hpp> <algorithm> <functional> <map>
+                          <memory> <string> <vector>)
 
 set(command_sources "")
 set(command_calls "")
