@@ -113,7 +113,7 @@ class VerifierOf final : public AnyVerifier {
     return make<V::info.cannot.simulate.empty(), Philox>(laws, drafts);
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
-    return make<V::info.cannot.fresh.empty(), Philox>(laws, drafts);
+    return make < V::info.cannot.fresh.empty() && V::info.distorts.empty(), Philox > (laws, drafts);
   }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Philox>(laws, drafts);

@@ -85,7 +85,7 @@ struct Cost {
         for (const int vocabulary : vocabularies)
           for (const int drafts : {1, 4}) {
             if (!verifier->takes(drafts) || !verifier->info().cannot.fresh.empty() ||
-                drafter->info().several_proposals)
+                !verifier->info().distorts.empty() || drafter->info().several_proposals)
               continue;
             const std::string name = std::string(verifier->info().name) + "/" + std::string(drafter->info().name) +
                                      "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);

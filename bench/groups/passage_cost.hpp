@@ -127,7 +127,7 @@ struct PassageCost {
   static void add() {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!info.cannot.fresh.empty() || !info.cannot.simulate.empty()) continue;
+      if (!info.cannot.fresh.empty() || !info.cannot.simulate.empty() || !info.distorts.empty()) continue;
       for (const AnyTreeDrafter* drafter : path_registry().drafters_of(info))
         for (const int vocabulary : {32000, 128256})
           for (const int drafts : {1, 4})

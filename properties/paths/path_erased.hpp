@@ -86,7 +86,7 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
   On<FreshRows<float>, Philox> simulate_on(const Contexts<FreshRows<float>>& contexts,
                                            const TreeShape& shape) const override {
-    return make<V::info.cannot.fresh.empty(), Philox>(contexts, shape);
+    return make < V::info.cannot.fresh.empty() && V::info.distorts.empty(), Philox > (contexts, shape);
   }
   On<Rows<double>, Scripted> play_on(const Contexts<Rows<double>>& contexts, const TreeShape& shape) const override {
     return make<true, Scripted>(contexts, shape);

@@ -36,7 +36,8 @@ class PathProcess {
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// One found verifier of paths. `on` returns null where Info::cannot says that the scheme does not run there.
+/// One found verifier of paths. `on` returns null where Info::cannot says that the scheme does not run there, and for a
+/// slip of another rule on rows of floats, as AnyVerifier.
 class AnyPathVerifier {
  public:
   AnyPathVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
