@@ -153,7 +153,7 @@ void add_jobs(const auto& known, const KillOptions& options, std::vector<std::fu
       if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
     if (verifier->kind() == Kind::mutant)
       hunts.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
-    else
+    else if (options.controls > 0)
       for (const auto* drafter : known.drafters_of(verifier->info()))
         controls.push_back(
             [&verifier, drafter, &options] { return control_row<Level>(*verifier, *drafter, options); });

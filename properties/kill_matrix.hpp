@@ -22,7 +22,7 @@ struct KillOptions {
   ProofOptions proof{};
   int instances = 240;  ///< offered to a mutant
   int further = 12;     ///< asked after it was caught, for what else violates
-  int controls = 40;    ///< instances of a control
+  int controls = 40;    ///< instances of a control; 0: no controls
   bool components = true;
   /// Of wrong drafters: who verifies their drafts.
   std::string verifier = "single_draft";

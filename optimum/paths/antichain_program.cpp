@@ -7,8 +7,6 @@
 namespace draftproof {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// Violations below this are left: a few binding antichains, each off by as much.
 constexpr double tolerance = 1e-11;
 constexpr std::size_t rows_a_round = 64;

@@ -5,8 +5,6 @@
 namespace draftproof {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// Where block verification stops on one path, of probability 1. Test i > 0 succeeds with s / (s + q - a) at the
 /// i-th prefix, whose own share of a is s; at the end of the path s = a, so that this is a / q.
 std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path, const std::vector<Rational>& drafted,

@@ -10,8 +10,6 @@ namespace {
 
 using Plan = std::vector<std::vector<Rational>>;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// The fractions nearby, nothing if one of them has to be long.
 struct Short {
   std::optional<Rational> operator()(double value) const { return short_fraction(value); }

@@ -5,8 +5,6 @@
 namespace draftproof {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 std::string name(const TreeLaw& law, int i) {
   std::string text;
   for (; law.prefixes[index(i)].parent >= 0; i = law.prefixes[index(i)].parent)

@@ -22,6 +22,9 @@
 
 namespace draftproof {
 
+/// Prefixes, trees and depths are numbered in int, containers are not.
+inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
 struct TreeLaw {
   struct Prefix {
     int parent;  ///< -1 of the empty prefix

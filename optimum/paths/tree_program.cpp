@@ -6,8 +6,6 @@
 namespace draftproof {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// A matrix in columns.
 class Columns {
  public:
