@@ -30,12 +30,11 @@ struct Levels256 {
     return {_mm256_set1_ps(0x1p61f), _mm256_set1_ps(0x1.8p42f), _mm256_set1_ps(0x1.8p23f)};
   }
   DRAFTPROOF_AVX2_PART void add(__m256 term) {
-    const __m256 units = _mm256_floor_ps(_mm256_mul_ps(term, _mm256_set1_ps(0x1p60f)));
-    const __m256 high = _mm256_add_ps(first, units);
-    const __m256 rest = _mm256_sub_ps(units, _mm256_sub_ps(high, first));
+    const __m256 scale = _mm256_set1_ps(0x1p60f), high = _mm256_fmadd_ps(term, scale, first);
+    const __m256 rest = _mm256_fmsub_ps(term, scale, _mm256_sub_ps(high, first));
     first = high;
     const __m256 middle = _mm256_add_ps(second, rest);
-    third = _mm256_add_ps(third, _mm256_sub_ps(rest, _mm256_sub_ps(middle, second)));
+    third = _mm256_add_ps(third, _mm256_floor_ps(_mm256_sub_ps(rest, _mm256_sub_ps(middle, second))));
     second = middle;
   }
 };
@@ -70,34 +69,35 @@ struct FloatSum256 {
   }
 };
 
-/// Sixteen lanes; takes at most `most` additions.
+/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is left
+/// of a whole number, for which there is an instruction.
 struct Levels512 {
   static constexpr int most = 16;
   static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
   __m512 first, second, third;
 
   DRAFTPROOF_AVX512_PART static Levels512 zero() {
-    return {_mm512_set1_ps(0x1p1f), _mm512_set1_ps(0x1p-18f), _mm512_set1_ps(0x1p-37f)};
+    return {_mm512_set1_ps(0x1p42f), _mm512_set1_ps(0x1p23f), _mm512_set1_ps(0x1p4f)};
   }
   DRAFTPROOF_AVX512_PART void add(__m512 term) {
-    const __m512 sum = _mm512_add_round_ps(first, term, down);
-    const __m512 rest = _mm512_sub_ps(term, _mm512_sub_ps(sum, first));
+    const __m512 scale = _mm512_set1_ps(0x1p41f), sum = _mm512_fmadd_round_ps(term, scale, first, down);
+    const __m512 rest = _mm512_fmsub_ps(term, scale, _mm512_sub_ps(sum, first));
     first = sum;
     add_rest(rest);
   }
   /// Where the mask says so.
   DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
-    const __m512 sum = _mm512_mask_add_round_ps(first, counts, first, term, down);
-    const __m512 rest = _mm512_maskz_sub_ps(counts, term, _mm512_sub_ps(sum, first));
+    const __m512 scale = _mm512_set1_ps(0x1p41f);
+    const __m512 sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
+    const __m512 rest = _mm512_maskz_fmsub_ps(counts, term, scale, _mm512_sub_ps(sum, first));
     first = sum;
     add_rest(rest);
   }
 
  private:
   DRAFTPROOF_AVX512_PART void add_rest(__m512 rest) {
-    const __m512 sum = _mm512_add_round_ps(second, rest, down);
-    third = _mm512_add_round_ps(third, _mm512_sub_ps(rest, _mm512_sub_ps(sum, second)), down);
-    second = sum;
+    second = _mm512_add_round_ps(second, rest, down);
+    third = _mm512_add_round_ps(third, _mm512_reduce_ps(rest, down), down);
   }
 };
 
