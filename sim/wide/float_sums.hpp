@@ -69,8 +69,8 @@ struct FloatSum256 {
   }
 };
 
-/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is left
-/// of a whole number, for which there is an instruction.
+/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
+/// left of a whole number, for which there is an instruction.
 struct Levels512 {
   static constexpr int most = 16;
   static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
