@@ -1,15 +1,17 @@
 // Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
-// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest, so that a term takes seven operations on
-// sixteen lanes where conversions to 64-bit integers take eight and a half.
+// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
+// lanes; conversions to 64-bit integers take eight, two each even from memory, beside scaling and adding.
 //
 //   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
 //   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
 //                               (512 bits; 256-bit registers cannot choose the rounding, see there)
 //   total           total()     how many units each level gained, read from the bits of its fraction
 //
+// Terms are scaled by the fused addition that fills the first level, so that a unit further down is 1.
+//
 // Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
 // lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
-// many below u_2 to less than 2^-37.
+// many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 namespace draftproof::wide::detail {
 
 /// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
-/// is below 2^-60 is cut off before, so that the last level is exact too. Levels count in 2^-60.
+/// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
 struct Levels256 {
   static constexpr int most = 16;
   __m256 first, second, third;
