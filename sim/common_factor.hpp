@@ -5,9 +5,9 @@
 //   F, S     laws.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
 //   beta     (1 - F) / rho               what one draft serves
 //   gamma    served_by(..)               (1 - (1 - beta)^K) / beta, what K serve of each min(q, p / rho)
-//   loss     (rho - gamma) beta          F - (1 - beta)^K turned around: not negative where rho is valid, and at
-//   least
-//                                        the acceptance that the root has beyond rho
+//   loss     (rho - gamma) beta          F - (1 - beta)^K turned around
+//
+// The loss is not negative where rho is valid, and at least the acceptance that the root has beyond rho.
 //
 // Cost: one pass a factor tried, 3 to 5 on rows of language models, and some hundred operations on scalars beside it.
 // Source: derived here. Each factor is the root for a model of F. Before a valid one is known, the model is

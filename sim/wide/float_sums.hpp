@@ -1,15 +1,17 @@
 // Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
-// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest, so that a term takes seven operations on
-// sixteen lanes where conversions to 64-bit integers take eight and a half.
+// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
+// lanes; conversions to 64-bit integers take eight, two each even from memory, beside scaling and adding.
 //
 //   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
 //   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
 //                               (512 bits; 256-bit registers cannot choose the rounding, see there)
 //   total           total()     how many units each level gained, read from the bits of its fraction
 //
+// Terms are scaled by the fused addition that fills the first level, so that a unit further down is 1.
+//
 // Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
 // lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
-// many below u_2 to less than 2^-37.
+// many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 namespace draftproof::wide::detail {
 
 /// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
-/// is below 2^-60 is cut off before, so that the last level is exact too. Levels count in 2^-60.
+/// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
 struct Levels256 {
   static constexpr int most = 16;
   __m256 first, second, third;
@@ -30,12 +32,11 @@ struct Levels256 {
     return {_mm256_set1_ps(0x1p61f), _mm256_set1_ps(0x1.8p42f), _mm256_set1_ps(0x1.8p23f)};
   }
   DRAFTPROOF_AVX2_PART void add(__m256 term) {
-    const __m256 units = _mm256_floor_ps(_mm256_mul_ps(term, _mm256_set1_ps(0x1p60f)));
-    const __m256 high = _mm256_add_ps(first, units);
-    const __m256 rest = _mm256_sub_ps(units, _mm256_sub_ps(high, first));
+    const __m256 scale = _mm256_set1_ps(0x1p60f), high = _mm256_fmadd_ps(term, scale, first);
+    const __m256 rest = _mm256_fmsub_ps(term, scale, _mm256_sub_ps(high, first));
     first = high;
     const __m256 middle = _mm256_add_ps(second, rest);
-    third = _mm256_add_ps(third, _mm256_sub_ps(rest, _mm256_sub_ps(middle, second)));
+    third = _mm256_add_ps(third, _mm256_floor_ps(_mm256_sub_ps(rest, _mm256_sub_ps(middle, second))));
     second = middle;
   }
 };
@@ -70,34 +71,35 @@ struct FloatSum256 {
   }
 };
 
-/// Sixteen lanes; takes at most `most` additions.
+/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
+/// left of a whole number, for which there is an instruction.
 struct Levels512 {
   static constexpr int most = 16;
   static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
   __m512 first, second, third;
 
   DRAFTPROOF_AVX512_PART static Levels512 zero() {
-    return {_mm512_set1_ps(0x1p1f), _mm512_set1_ps(0x1p-18f), _mm512_set1_ps(0x1p-37f)};
+    return {_mm512_set1_ps(0x1p42f), _mm512_set1_ps(0x1p23f), _mm512_set1_ps(0x1p4f)};
   }
   DRAFTPROOF_AVX512_PART void add(__m512 term) {
-    const __m512 sum = _mm512_add_round_ps(first, term, down);
-    const __m512 rest = _mm512_sub_ps(term, _mm512_sub_ps(sum, first));
+    const __m512 scale = _mm512_set1_ps(0x1p41f), sum = _mm512_fmadd_round_ps(term, scale, first, down);
+    const __m512 rest = _mm512_fmsub_ps(term, scale, _mm512_sub_ps(sum, first));
     first = sum;
     add_rest(rest);
   }
   /// Where the mask says so.
   DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
-    const __m512 sum = _mm512_mask_add_round_ps(first, counts, first, term, down);
-    const __m512 rest = _mm512_maskz_sub_ps(counts, term, _mm512_sub_ps(sum, first));
+    const __m512 scale = _mm512_set1_ps(0x1p41f);
+    const __m512 sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
+    const __m512 rest = _mm512_maskz_fmsub_ps(counts, term, scale, _mm512_sub_ps(sum, first));
     first = sum;
     add_rest(rest);
   }
 
  private:
   DRAFTPROOF_AVX512_PART void add_rest(__m512 rest) {
-    const __m512 sum = _mm512_add_round_ps(second, rest, down);
-    third = _mm512_add_round_ps(third, _mm512_sub_ps(rest, _mm512_sub_ps(sum, second)), down);
-    second = sum;
+    second = _mm512_add_round_ps(second, rest, down);
+    third = _mm512_add_round_ps(third, _mm512_reduce_ps(rest, down), down);
   }
 };
 

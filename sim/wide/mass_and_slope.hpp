@@ -3,7 +3,7 @@
 //   F(b)     mass     sum of (p - b q)+
 //   -F'(b)   slope    q-mass of the tokens with p > b q: from there F falls no faster than this
 //
-// Cost: one pass, q converted twice. Right at every width as in block_sums.hpp; a token counts for the slope where
+// Cost: one pass, two sums. Right at every width as in block_loops.hpp; a token counts for the slope where
 // its scaled term is positive, which is where its term is: scaling floats cannot underflow, and for doubles
 // underflow, which could set them apart, needs q < 2^-100 if b >= 2^-900. The mass is that of the residual to the
 // last bit.

@@ -1,10 +1,9 @@
 // A pass over a function of the token: terms are computed a strip at a time into a small array and added from there.
 // The function is compiled again for wider registers, into which the compiler packs it where it is simple enough.
 //
-//   f(x)      f                    a double for x = 0 .. n - 1; 0 <= f and a total below 8
-//   strip     strip                tokens computed together; a fixed trip count, so that loops need no remainder
-//   partial   partial[i]           sum of to_fixed(f) over tokens i length .. (i + 1) length - 1   [at most
-//   most_parts]
+//   f(x)      f             a double for x = 0 .. n - 1; 0 <= f and a total below 8
+//   strip     strip         tokens computed together; a fixed trip count, so that loops need no remainder
+//   partial   partial[i]    sum of to_fixed(f) over part i, part_length(n) tokens; at most most_parts of them
 //
 // Cost: f once a token; a draw calls it again on at most one part, and stops at its token.
 // Right at every width because the same operations on the same doubles round the same way. What the wider targets
