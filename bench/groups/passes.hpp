@@ -22,6 +22,7 @@
 #include <draftproof/bench/read_floor.hpp>
 #include <draftproof/bench/rewritten_residual.hpp>
 
+#include <draftproof/properties/refuses_all.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -32,20 +33,6 @@ struct Passes {
   using Floats = FreshRows<float>;
   static constexpr int sizes[] = {4096, 32000, 128256, 262144};
   static constexpr int drafts = 4;
-
-  /// Refuses every draft, which no pair of distributions does for sure.
-  struct RefusesAll {
-    std::uint64_t word;
-    bool flip(double, double) const { return false; }
-    template <class W>
-    Token pick(const W& weights) const {
-      return weights.draw(word);
-    }
-    template <class W>
-    Verdict emit(const W& weights) const {
-      return {weights.draw(word), none_accepted};
-    }
-  };
 
   static Floats rows(const float* p, std::size_t size) {
     return {std::span(p, size), std::span<const float>(p + size, size)};

@@ -5,6 +5,7 @@
 // arXiv:2402.12374 (the cover property).
 #pragma once
 
+#include <draftproof/sim/draws_together.hpp>
 #include <draftproof/sim/outside.hpp>
 #include <draftproof/sim/verifier.hpp>
 
@@ -28,12 +29,7 @@ struct WithoutReplacementUniform {
   /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
   template <DrawsTogether L, class Words>
   void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
-    bool complete[Words::most];
-    laws.draw_without(0, drafts, words, out, stride, complete);
-    for (int t = 0; t < words.count(); ++t) {
-      typename Words::Source random(words, t);
-      lengths[t] = complete[t] ? drafts : draw(laws, drafts, random, out + t * stride);
-    }
+    draw_without_together(*this, laws, drafts, words, out, stride, lengths);
   }
 
   /// Declared probability that the tuple begins with these `count` tokens.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/families/gaussian_logits.hpp>
+#include <draftproof/properties/refuses_all.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
@@ -12,20 +13,6 @@
 
 namespace draftproof {
 namespace {
-
-/// Refuses every draft; draws with the word it was given.
-struct RefusesAll {
-  std::uint64_t word;
-  bool flip(double, double) const { return false; }
-  template <class W>
-  Token pick(const W& weights) const {
-    return weights.draw(word);
-  }
-  template <class W>
-  Verdict emit(const W& weights) const {
-    return {weights.draw(word), none_accepted};
-  }
-};
 
 struct FloatPair {
   std::vector<float> target, proposal;
