@@ -8,6 +8,7 @@
 
 #include <draftproof/properties/subject.hpp>
 #include <draftproof/sim/deferred_draws.hpp>
+#include <draftproof/sim/guessed_flips.hpp>
 #include <draftproof/sim/part_of_drafts.hpp>
 #include <draftproof/sim/philox_batch.hpp>
 #include <draftproof/sim/recalled.hpp>
@@ -36,9 +37,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
-    if constexpr (lazy) {
-      if (batch.promised > 0) return decide_in_part(batch, verdicts);
-    }
+    if constexpr (in_turn) return decide_in_turn(batch, verdicts);
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
@@ -55,24 +54,53 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
  private:
-  static constexpr bool lazy = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+  static constexpr bool in_turn =
+      std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
 
-  void decide_in_part(const TrialBatch& batch, Verdict* verdicts) const {
+  /// Guess by guess (guessed_flips.hpp); drafts that are promised may be missing (part_of_drafts.hpp).
+  void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
-    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
-      PhiloxBatch words = batch.words(start, Philox::Role::verify);
+    constexpr int most = 128;
+    for (int start = 0; start < batch.count; start += most) {
+      int open[most], left = std::min(most, batch.count - start);
+      for (int i = 0; i < left; ++i) open[i] = start + i;
+      for (int lost = batch.lost; left > 0; ++lost)
+        left = batch.promised > 0 ? pass<true>(batch, verdicts, open, left, lost, recalled, deferred)
+                                  : pass<false>(batch, verdicts, open, left, lost, recalled, deferred);
+      deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    }
+  }
+
+  /// Decides on the trials that are open, and leaves those open for which the guess was wrong: how many.
+  template <bool in_part>
+  int pass(const TrialBatch& batch, Verdict* verdicts, int* open, int left, int lost, Recalled<L>& recalled,
+           DeferredDraws& deferred) const {
+    int still = 0;
+    for (int start = 0; start < left; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(open + start, std::min(PhiloxBatch::most, left - start), Philox::Role::verify);
       for (int i = 0; i < words.count(); ++i) {
-        const int t = start + i;
-        CutSource random(words, i, t, deferred);
-        const PartOfDrafts position(recalled.trial(batch.drafts + t * batch.stride, batch.promised), batch.lengths[t],
-                                    random);
-        verdicts[t] = verify(verifier_, position, plan_, random);
-        if (random.cut()) verdicts[t] = {needs_more_drafts, none_accepted};
+        const int t = open[start + i], before = deferred.count();
+        const Token* const tuple = batch.drafts + t * batch.stride;
+        bool wrong;
+        if constexpr (in_part) {
+          CutSource random(words, i, t, deferred, lost);
+          verdicts[t] = verify(
+              verifier_, PartOfDrafts(recalled.trial(tuple, batch.promised), batch.lengths[t], random), plan_, random);
+          wrong = random.wrong();
+          if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
+        } else {
+          GuessedFlips random(words, i, t, deferred, lost);
+          verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
+          wrong = random.wrong();
+        }
+        deferred.keep(wrong ? before : deferred.count());
+        open[still] = t;
+        still += wrong;
         if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
       }
     }
-    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    return still;
   }
 
   /// A scheme that can be explored never looks at the token of its last draw.

@@ -9,20 +9,20 @@
 // make of the drafts before, and nothing of a trial that was cut is kept.
 #pragma once
 
-#include <draftproof/sim/deferred_draws.hpp>
+#include <draftproof/sim/guessed_flips.hpp>
 #include <draftproof/sim/recalled.hpp>
 
 namespace draftproof {
 
-class CutSource : public DeferringSource {
+class CutSource : public GuessedFlips {
  public:
-  using DeferringSource::DeferringSource;
+  using GuessedFlips::GuessedFlips;
 
   bool cut() const { return cut_; }
   void cut_short() { cut_ = true; }
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {
-    return cut_ || DeferringSource::flip(num, den);
+    return cut_ || GuessedFlips::flip(num, den);
   }
 
  private:

@@ -68,7 +68,8 @@ struct Tally {
 
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
                  int count) {
-    std::uint32_t accepted[max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
+    constexpr int copies = 4;  // a count waits for the one before it to be stored
+    std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts
     for (int i = 0; i < count; ++i) {
@@ -79,7 +80,7 @@ struct Tally {
         continue;
       }
       const bool flag = verdict.accepted >= 0;
-      ++accepted[flag ? verdict.accepted + 1 : 0];
+      ++accepted[i % copies][flag ? verdict.accepted + 1 : 0];
       const bool equal = flag & (drafts[t * stride + (flag ? verdict.accepted : 0)] == verdict.token);
       drafted += equal;
       others[rest] = t;
@@ -95,8 +96,10 @@ struct Tally {
     trials += static_cast<std::uint64_t>(count);
     members += drafted;
     for (std::size_t k = 0; k < by_draft.size(); ++k) {
-      by_draft[k] += accepted[k + 1];
-      flagged += accepted[k + 1];
+      std::uint32_t taken = 0;
+      for (const auto& copy : accepted) taken += copy[k + 1];
+      by_draft[k] += taken;
+      flagged += taken;
     }
   }
 };
