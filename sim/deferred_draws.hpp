@@ -25,7 +25,8 @@ class DeferredDraws {
 
   bool full() const { return count_ == most; }
   int count() const { return count_; }
-  void add(int trial, std::uint64_t word, const Residual& residual) {
+  /// Not inlined: a source whose address goes no further stays in registers.
+  [[gnu::noinline]] void add(int trial, std::uint64_t word, const Residual& residual) {
     if (count_ == 0) kinds_ = 0;
     if (kinds_ == 0 || !residuals_[kinds_ - 1].is(residual)) residuals_[kinds_++] = residual;
     draws_[count_++] = {word, trial, kinds_ - 1};
@@ -107,7 +108,7 @@ class DeferringSource : public PhiloxBatch::Source {
       : Source(words, i), trial_{trial}, deferred_{deferred} {}
 
   using Source::emit;
-  Verdict emit(const DeferredDraws::Residual& residual) {
+  [[gnu::always_inline]] Verdict emit(const DeferredDraws::Residual& residual) {
     deferred_.add(trial_, next(Purpose::emit), residual);
     return {every_token, none_accepted};
   }
