@@ -61,7 +61,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
-    constexpr int most = Recalled<L>::places;
+    constexpr int most = 128;
     for (int start = 0; start < batch.count; start += most) {
       int open[most], left = std::min(most, batch.count - start);
       for (int i = 0; i < left; ++i) open[i] = start + i;
@@ -86,12 +86,12 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
         if constexpr (in_part) {
           CutSource random(words, i, t, deferred, lost);
           verdicts[t] = verify(
-              verifier_, PartOfDrafts(recalled.trial(tuple, batch.promised, t % Recalled<L>::places), batch.lengths[t], random), plan_, random);
+              verifier_, PartOfDrafts(recalled.trial(tuple, batch.promised), batch.lengths[t], random), plan_, random);
           wrong = random.wrong();
           if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
         } else {
           GuessedFlips random(words, i, t, deferred, lost);
-          verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t], t % Recalled<L>::places), plan_, random);
+          verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
           wrong = random.wrong();
         }
         if (deferred.count() != before && wrong) deferred.keep(before);

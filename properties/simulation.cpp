@@ -80,16 +80,19 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
   for (std::uint64_t done = 0; done < count; done += batch_trials) {
     int left = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
     for (int t = 0; t < left; ++t) trials[t] = what_.first + first + done + static_cast<std::uint64_t>(t);
+    int lost = 0;
     for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
-      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts};
+      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, lost};
       what_.drafter.draw(laws_, at_hand, batch);
       decider_->decide(batch, verdicts);
       // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
       int still = 0, done_now = 0, decided[batch_trials];
+      lost = max_drafts;
       for (int t = 0; t < left; ++t) {
         const bool wants = verdicts[t].token == needs_more_drafts;
         trials[still] = trials[t];
         still += wants;
+        lost = wants ? std::min(lost, verdicts[t].accepted) : lost;
         decided[done_now] = t;
         done_now += !wants;
       }

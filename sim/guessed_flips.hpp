@@ -27,7 +27,7 @@ class GuessedFlips : public DeferringSource {
   }
 
   /// Passes after this one would hold too few trials: all coins as they fall.
-  static constexpr int most_lost = 8;
+  static constexpr int most_lost = 1;
 
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {

@@ -93,13 +93,10 @@ class Recalled<RatioTable> {
   Recalled(const Recalled&) = delete;
   Recalled& operator=(const Recalled&) = delete;
 
-  /// `place` < places tells trials apart that are decided on more than once.
-  Seen trial(const Token* drafts, int count, int place = 0) {
+  Seen trial(const Token* drafts, int count) {
     calls_ = 0;
-    place_ = place;
     return {*this, drafts, count};
   }
-  static constexpr int places = 128;
 
  private:
   struct Mass {
@@ -110,19 +107,11 @@ class Recalled<RatioTable> {
   double residual_mass(double b) {
     if (calls_ == max_drafts) return laws_.residual_mass(b);
     Mass& known = masses_[calls_++];
-    return known.b == b ? known.mass : mass_of_trial(known, b);
-  }
-  /// Not the b that others had.
-  [[gnu::noinline]] double mass_of_trial(Mass& last, double b) {
-    for (; own_calls_ < calls_; ++own_calls_)
-      for (Mass& mass : own_[own_calls_]) mass.b = std::numeric_limits<double>::quiet_NaN();
-    Mass& known = own_[calls_ - 1][place_];
     if (known.b != b) {
       known.b = b;
       known.reach = laws_.reach(b);
       known.mass = laws_.residual_mass(b, known.reach);
     }
-    last = known;
     return known.mass;
   }
 
@@ -141,11 +130,7 @@ class Recalled<RatioTable> {
   const RatioTable& laws_;
   const Recurring<RatioTable>& recurring_;
   Mass masses_[max_drafts];
-  int calls_ = 0, place_ = 0;
-  int own_calls_ = 0;  ///< of which `own_` has been cleared
-  union {
-    Mass own_[max_drafts][places];
-  };
+  int calls_ = 0;
   std::optional<RatioTable::Residual> residual_;
   std::uint64_t draws_ = 0, changes_ = 0;
 };
