@@ -57,48 +57,63 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   static constexpr bool in_turn =
       std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
 
-  /// Guess by guess (guessed_flips.hpp); drafts that are promised may be missing (part_of_drafts.hpp).
+  /// On a guess, and those where it was wrong again (guessed_flips.hpp).
   void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
     constexpr int most = 128;
+    int open[most];
     for (int start = 0; start < batch.count; start += most) {
-      int open[most], left = std::min(most, batch.count - start);
-      for (int i = 0; i < left; ++i) open[i] = start + i;
-      for (int lost = batch.lost; left > 0; ++lost)
-        left = batch.promised > 0 ? pass<true>(batch, verdicts, open, left, lost, recalled, deferred)
-                                  : pass<false>(batch, verdicts, open, left, lost, recalled, deferred);
-      deferred.settle(batch.drafts, batch.lengths, batch.stride);
+      const int count = std::min(most, batch.count - start);
+      int left = 0;
+      if (batch.lost == 0) {
+        for (int i = 0; i < count; i += PhiloxBatch::most)
+          left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, recalled, deferred, open + left);
+      } else {
+        while (left < count) open[left] = start + left, ++left;
+      }
+      for (int i = 0; i < left; i += PhiloxBatch::most)
+        decide_group<false>(batch, 0, open + i, left - i, verdicts, recalled, deferred, nullptr);
     }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
   }
 
-  /// Decides on the trials that are open, and leaves those open for which the guess was wrong: how many.
-  template <bool in_part>
-  int pass(const TrialBatch& batch, Verdict* verdicts, int* open, int left, int lost, Recalled<L>& recalled,
-           DeferredDraws& deferred) const {
+  template <bool guess>
+  int decide_group(const TrialBatch& batch, int start, const int* places, int left, Verdict* verdicts,
+                   Recalled<L>& recalled, DeferredDraws& deferred, int* open) const {
+    PhiloxBatch words = places == nullptr ? batch.words(start, Philox::Role::verify)
+                                          : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
+    if (batch.promised > 0) return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
+    return decide_group<guess, false>(batch, start, places, words, verdicts, recalled, deferred, open);
+  }
+
+  /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
+  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp).
+  template <bool guess, bool in_part>
+  [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
+                                     Verdict* verdicts, Recalled<L>& recalled, DeferredDraws& deferred,
+                                     int* open) const {
+    const int count = words.count(), stride = batch.stride, lost = guess ? 0 : std::max(batch.lost, 1);
     int still = 0;
-    for (int start = 0; start < left; start += PhiloxBatch::most) {
-      PhiloxBatch words = batch.words(open + start, std::min(PhiloxBatch::most, left - start), Philox::Role::verify);
-      for (int i = 0; i < words.count(); ++i) {
-        const int t = open[start + i], before = deferred.count();
-        const Token* const tuple = batch.drafts + t * batch.stride;
-        bool wrong;
-        if constexpr (in_part) {
-          CutSource random(words, i, t, deferred, lost);
-          verdicts[t] = verify(
-              verifier_, PartOfDrafts(recalled.trial(tuple, batch.promised), batch.lengths[t], random), plan_, random);
-          wrong = random.wrong();
-          if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
-        } else {
-          GuessedFlips random(words, i, t, deferred, lost);
-          verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
-          wrong = random.wrong();
-        }
-        if (deferred.count() != before && wrong) deferred.keep(before);
-        open[still] = t;
-        still += wrong;
-        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    for (int i = 0; i < count; ++i) {
+      const int t = guess ? start + i : places[i];
+      const Token* const tuple = batch.drafts + t * stride;
+      const int before = deferred.count();
+      std::conditional_t<in_part, CutSource<guess>, GuessedFlips<guess>> random(words, i, t, deferred, lost);
+      if constexpr (in_part) {
+        const PartOfDrafts position(recalled.trial(tuple, batch.promised), batch.lengths[t], random);
+        verdicts[t] = verify(verifier_, position, plan_, random);
+        if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
+      } else {
+        verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
       }
+      if constexpr (guess) {
+        if (deferred.count() != before && random.wrong()) deferred.keep(before);
+        open[still] = t;
+        still += random.wrong();
+      }
+      if (deferred.full()) [[unlikely]]
+        deferred.settle(batch.drafts, batch.lengths, batch.stride);
     }
     return still;
   }

@@ -1,16 +1,16 @@
-// Trials decided on a guess: that the first coin not known yet is won. What a program does with a coin is then the
-// same in every trial, and whether the guess was right is data; those where it was not are decided again, together,
-// with one more coin known to be lost.
+// Trials decided on a guess: that the first coin is won. What a program does with it is then the same in every trial,
+// and whether the guess was right is data; those where it was not are decided again, together, now that their first
+// coin is known to be lost.
 //
-//   lost       coins that the trials of a pass are known to lose first: false, without their words
-//   next one   true, whatever it shows; wrong() says whether it shows otherwise
-//   later ones as they fall
+//   guess     first flip   true, whatever it shows; wrong() says whether it shows otherwise
+//   no guess  first `lost` flips false, without their words
+//   all other flips        as they fall
 //
-// Cost: lost + 1 flips a trial and pass, and no branch on a coin, which is as good as random and would be mispredicted
-// in every other trial. Words are made for the trials of a pass alone. Right because a trial whose guess was right has
-// seen its own words and no others, and of one whose guess was wrong nothing is kept: its last draw is forgotten, its
-// verdict written anew. A program must not mind being shown a coin that cannot have fallen so: those that decide on
-// drafts in turn (Info::in_turn) take the draft and end.
+// Cost: a flip twice in the trials that lose it, and no branch on a coin that is as good as random, which would be
+// mispredicted in every other trial. Later coins are mostly lost, and predicted. Words are made for the trials of a
+// pass alone. Right because a trial whose guess was right has seen its own words and no others, and of one whose guess
+// was wrong nothing is kept: its last draw is forgotten, its verdict written anew. A program must not mind being shown
+// a coin that cannot have fallen so: those that decide on drafts in turn (Info::in_turn) take the draft and end.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,29 @@
 
 namespace draftproof {
 
+template <bool guess>
 class GuessedFlips : public DeferringSource {
  public:
   GuessedFlips(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred, int lost)
       : DeferringSource(words, i, trial, deferred), lost_{lost} {
-    skip(Purpose::flip, static_cast<std::uint32_t>(lost));
+    if constexpr (!guess) skip(Purpose::flip, static_cast<std::uint32_t>(lost));
   }
-
-  /// Passes after this one would hold too few trials: all coins as they fall.
-  static constexpr int most_lost = 1;
 
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {
     const int n = asked_++;
-    if (n < lost_) return false;
-    const bool shown = DeferringSource::flip(num, den);
-    if (n > lost_ || lost_ >= most_lost) return shown;
-    wrong_ = !shown;
-    return true;
+    if constexpr (guess) {
+      const bool shown = DeferringSource::flip(num, den);
+      if (n > 0) return shown;
+      wrong_ = !shown;
+      return true;
+    } else {
+      return n >= lost_ && DeferringSource::flip(num, den);
+    }
   }
 
   bool wrong() const { return wrong_; }
+  /// Coins known to be lost before a trial is decided on anew.
   int lost() const { return lost_; }
 
  private:

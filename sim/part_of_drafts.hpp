@@ -14,15 +14,16 @@
 
 namespace draftproof {
 
-class CutSource : public GuessedFlips {
+template <bool guess>
+class CutSource : public GuessedFlips<guess> {
  public:
-  using GuessedFlips::GuessedFlips;
+  using GuessedFlips<guess>::GuessedFlips;
 
   bool cut() const { return cut_; }
   void cut_short() { cut_ = true; }
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {
-    return cut_ || GuessedFlips::flip(num, den);
+    return cut_ || GuessedFlips<guess>::flip(num, den);
   }
 
  private:
@@ -30,9 +31,10 @@ class CutSource : public GuessedFlips {
 };
 
 /// Says that all its drafts are there.
+template <class Source>
 class PartOfDrafts : public Recalled<RatioTable>::Seen {
  public:
-  PartOfDrafts(const Seen& all, int at_hand, CutSource& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
+  PartOfDrafts(const Seen& all, int at_hand, Source& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
 
   Token draft(int k) const {
     if (k < at_hand_) return Seen::draft(k);
@@ -42,7 +44,7 @@ class PartOfDrafts : public Recalled<RatioTable>::Seen {
 
  private:
   int at_hand_;
-  CutSource* source_;
+  Source* source_;
 };
 
 }  // namespace draftproof
