@@ -75,12 +75,12 @@ class DeferredDraws {
       }
       left = still;
     }
+    for (int i = 0; i < count_; ++i) tokens_[i] = residual(i).found(searches_[i]);
   }
-  /// Which searches end with a step is as good as random: what either kind needs is done for both.
+  /// Which searches end with a step is as good as random: what goes on is done for all.
   int sort(const Residual& residual, int i, int* open, int still) {
     const auto& search = searches_[i];
     residual.prefetch(search);
-    tokens_[i] = residual.found(search);
     open[still] = i;
     return still + (search.range.low < search.range.high);
   }
