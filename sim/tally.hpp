@@ -62,7 +62,7 @@ struct Tally {
   }
 
  private:
-  static constexpr int batch = 128;
+  static constexpr int batch = 512;
 
   template <class Place>
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
