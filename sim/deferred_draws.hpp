@@ -57,7 +57,7 @@ class DeferredDraws {
   }
 
  private:
-  static constexpr int most = 128;
+  static constexpr int most = 256;
 
   template <class ResidualOf>
   void search(const ResidualOf& residual) {
