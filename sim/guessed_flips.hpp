@@ -23,7 +23,7 @@ template <bool guess>
 class GuessedFlips : public DeferringSource {
  public:
   GuessedFlips(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred, int lost)
-      : DeferringSource(words, i, trial, deferred), lost_{lost} {
+      : DeferringSource(words, i, trial, deferred), known_{lost}, lost_{lost} {
     if constexpr (!guess) skip(Purpose::flip, static_cast<std::uint32_t>(lost));
   }
 
@@ -36,16 +36,19 @@ class GuessedFlips : public DeferringSource {
       wrong_ = !shown;
       return true;
     } else {
-      return n >= lost_ && DeferringSource::flip(num, den);
+      if (n < known_) return false;
+      const bool shown = DeferringSource::flip(num, den);
+      lost_ += static_cast<int>(n == lost_ && !shown);
+      return shown;
     }
   }
 
   bool wrong() const { return wrong_; }
-  /// Coins known to be lost before a trial is decided on anew.
+  /// Coins now known to be lost, before the first that is not.
   int lost() const { return lost_; }
 
  private:
-  int lost_, asked_ = 0;
+  int known_, lost_, asked_ = 0;
   bool wrong_ = false;
 };
 
