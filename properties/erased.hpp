@@ -54,8 +54,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
  private:
-  static constexpr bool in_turn =
-      std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+  static constexpr bool in_turn = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
 
   /// On a guess, and those where it was wrong again (guessed_flips.hpp).
   void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
@@ -81,9 +80,11 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   template <bool guess>
   int decide_group(const TrialBatch& batch, int start, const int* places, int left, Verdict* verdicts,
                    Recalled<L>& recalled, DeferredDraws& deferred, int* open) const {
-    PhiloxBatch words = places == nullptr ? batch.words(start, Philox::Role::verify)
-                                          : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
-    if (batch.promised > 0) return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
+    PhiloxBatch words = places == nullptr
+                            ? batch.words(start, Philox::Role::verify)
+                            : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
+    if (batch.promised > 0)
+      return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
     return decide_group<guess, false>(batch, start, places, words, verdicts, recalled, deferred, open);
   }
 

@@ -34,8 +34,8 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const R
 
 namespace {
 
-/// Drafts and verdicts of a batch stay near; a fifth of it, those that go on to a second pass or to last draws, should
-/// still be many.
+/// Drafts and verdicts of a batch stay near; a fifth of it, those that go on to a second pass or to last draws,
+/// should still be many.
 constexpr int batch_trials = 512;
 
 }  // namespace

@@ -82,8 +82,8 @@ inline bool& registering_shipped() {
 }
 }  // namespace detail
 
-/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there. Rows of floats are
-/// for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
+/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there. Rows of floats
+/// are for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
 class AnyVerifier {
  public:
   AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}

@@ -8,9 +8,10 @@
 //
 // Cost: a flip twice in the trials that lose it, and no branch on a coin that is as good as random, which would be
 // mispredicted in every other trial. Later coins are mostly lost, and predicted. Words are made for the trials of a
-// pass alone. Right because a trial whose guess was right has seen its own words and no others, and of one whose guess
-// was wrong nothing is kept: its last draw is forgotten, its verdict written anew. A program must not mind being shown
-// a coin that cannot have fallen so: those that decide on drafts in turn (Info::in_turn) take the draft and end.
+// pass alone. Right because a trial whose guess was right has seen its own words and no others, and of one whose
+// guess was wrong nothing is kept: its last draw is forgotten, its verdict written anew. A program must not mind
+// being shown a coin that cannot have fallen so: those that decide on drafts in turn (Info::in_turn) take the draft
+// and end.
 #pragma once
 
 #include <cstdint>

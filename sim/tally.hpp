@@ -39,7 +39,8 @@ struct Tally {
   /// drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     for (int start = 0; start < count; start += batch)
-      add_batch(verdicts, drafts, lengths, stride, [start](int i) { return start + i; }, std::min(batch, count - start));
+      add_batch(
+          verdicts, drafts, lengths, stride, [start](int i) { return start + i; }, std::min(batch, count - start));
   }
   /// The same for those of the trials that are chosen.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
@@ -68,7 +69,7 @@ struct Tally {
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
     std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
-    constexpr int copies = 4;  // a count waits for the one before it to be stored
+    constexpr int copies = 4;                             // a count waits for the one before it to be stored
     std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts
