@@ -69,7 +69,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
         for (int i = 0; i < count; i += PhiloxBatch::most)
           left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, recalled, deferred, open + left);
       } else {
-        while (left < count) open[left] = start + left, ++left;
+        for (; left < count; ++left) open[left] = start + left;
       }
       for (int i = 0; i < left; i += PhiloxBatch::most)
         decide_group<false>(batch, 0, open + i, left - i, verdicts, recalled, deferred, nullptr);
@@ -89,7 +89,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
   /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
-  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp).
+  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp). Not inlined: what a trial
+  /// changes stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
                                      Verdict* verdicts, Recalled<L>& recalled, DeferredDraws& deferred,

@@ -26,7 +26,7 @@ Fallen fallen(std::uint64_t trial) {
 }
 
 TEST(GuessedFlips, ShowTheFirstCoinAsWonAndSayWhetherItIs) {
-  PhiloxBatch words(seed, 0, trials, Philox::Role::verify);
+  PhiloxBatch words(seed, std::uint64_t{0}, trials, Philox::Role::verify);
   DeferredDraws deferred(nullptr);
   int wrong = 0;
   for (int t = 0; t < trials; ++t) {
@@ -44,7 +44,7 @@ TEST(GuessedFlips, ShowTheFirstCoinAsWonAndSayWhetherItIs) {
 }
 
 TEST(GuessedFlips, AreAsTheyFallAfterThoseKnownToBeLost) {
-  PhiloxBatch words(seed, 0, trials, Philox::Role::verify);
+  PhiloxBatch words(seed, std::uint64_t{0}, trials, Philox::Role::verify);
   DeferredDraws deferred(nullptr);
   int several = 0;
   for (int t = 0; t < trials; ++t) {
@@ -65,7 +65,7 @@ TEST(GuessedFlips, ADrawOfAWrongGuessIsForgotten) {
   const RatioTable table(std::vector<double>{0.25, 0.5, 0.25}, std::vector<double>{0.5, 0.25, 0.25});
   Verdict verdicts[2];
   DeferredDraws deferred(verdicts);
-  PhiloxBatch words(seed, 0, trials, Philox::Role::verify);
+  PhiloxBatch words(seed, std::uint64_t{0}, trials, Philox::Role::verify);
   DeferringSource first(words, 0, 0, deferred), second(words, 1, 1, deferred);
   const auto emitted = [&](DeferringSource& source) { return source.emit(table.residual(0.5)); };
   verdicts[0] = emitted(first);
