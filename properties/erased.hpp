@@ -8,6 +8,7 @@
 
 #include <draftproof/properties/subject.hpp>
 #include <draftproof/sim/deferred_draws.hpp>
+#include <draftproof/sim/guessed_flips.hpp>
 #include <draftproof/sim/part_of_drafts.hpp>
 #include <draftproof/sim/philox_batch.hpp>
 #include <draftproof/sim/recalled.hpp>
@@ -36,9 +37,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
-    if constexpr (lazy) {
-      if (batch.promised > 0) return decide_in_part(batch, verdicts);
-    }
+    if constexpr (in_turn) return decide_in_turn(batch, verdicts);
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
@@ -55,24 +54,70 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
  private:
-  static constexpr bool lazy = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+  static constexpr bool in_turn = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
 
-  void decide_in_part(const TrialBatch& batch, Verdict* verdicts) const {
+  /// On a guess, and those where it was wrong again (guessed_flips.hpp).
+  void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
     Recalled<L> recalled(laws_, recurring_);
     DeferredDraws deferred(verdicts);
-    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
-      PhiloxBatch words = batch.words(start, Philox::Role::verify);
-      for (int i = 0; i < words.count(); ++i) {
-        const int t = start + i;
-        CutSource random(words, i, t, deferred);
-        const PartOfDrafts position(recalled.trial(batch.drafts + t * batch.stride, batch.promised), batch.lengths[t],
-                                    random);
-        verdicts[t] = verify(verifier_, position, plan_, random);
-        if (random.cut()) verdicts[t] = {needs_more_drafts, none_accepted};
-        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    constexpr int most = 128;
+    int open[most];
+    for (int start = 0; start < batch.count; start += most) {
+      const int count = std::min(most, batch.count - start);
+      int left = 0;
+      if (batch.lost == 0) {
+        for (int i = 0; i < count; i += PhiloxBatch::most)
+          left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, recalled, deferred, open + left);
+      } else {
+        for (; left < count; ++left) open[left] = start + left;
       }
+      for (int i = 0; i < left; i += PhiloxBatch::most)
+        decide_group<false>(batch, 0, open + i, left - i, verdicts, recalled, deferred, nullptr);
     }
     deferred.settle(batch.drafts, batch.lengths, batch.stride);
+  }
+
+  template <bool guess>
+  int decide_group(const TrialBatch& batch, int start, const int* places, int left, Verdict* verdicts,
+                   Recalled<L>& recalled, DeferredDraws& deferred, int* open) const {
+    PhiloxBatch words = places == nullptr
+                            ? batch.words(start, Philox::Role::verify)
+                            : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
+    if (batch.promised > 0)
+      return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
+    return decide_group<guess, false>(batch, start, places, words, verdicts, recalled, deferred, open);
+  }
+
+  /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
+  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp). Not inlined: what a trial
+  /// changes stays in registers.
+  template <bool guess, bool in_part>
+  [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
+                                     Verdict* verdicts, Recalled<L>& recalled, DeferredDraws& deferred,
+                                     int* open) const {
+    const int count = words.count(), stride = batch.stride, lost = guess ? 0 : std::max(batch.lost, 1);
+    int still = 0;
+    for (int i = 0; i < count; ++i) {
+      const int t = guess ? start + i : places[i];
+      const Token* const tuple = batch.drafts + t * stride;
+      const int before = deferred.count();
+      std::conditional_t<in_part, CutSource<guess>, GuessedFlips<guess>> random(words, i, t, deferred, lost);
+      if constexpr (in_part) {
+        const PartOfDrafts position(recalled.trial(tuple, batch.promised), batch.lengths[t], random);
+        verdicts[t] = verify(verifier_, position, plan_, random);
+        if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
+      } else {
+        verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
+      }
+      if constexpr (guess) {
+        if (deferred.count() != before && random.wrong()) deferred.keep(before);
+        open[still] = t;
+        still += random.wrong();
+      }
+      if (deferred.full()) [[unlikely]]
+        deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    }
+    return still;
   }
 
   /// A scheme that can be explored never looks at the token of its last draw.

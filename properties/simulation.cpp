@@ -32,6 +32,14 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const R
   return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
 }
 
+namespace {
+
+/// Drafts and verdicts of a batch stay near; a fifth of it, those that go on to a second pass or to last draws,
+/// should still be many.
+constexpr int batch_trials = 512;
+
+}  // namespace
+
 template <class L>
 Simulator<L>::Simulator(const Simulation& what, const L& laws)
     : what_{what}, laws_{laws}, decider_{what.verifier.simulate_on(laws, what.drafts)} {
@@ -56,7 +64,6 @@ Tally Simulator<L>::empty() const {
 template <class L>
 void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) const {
   if (what_.lazy) return run_lazily(first, count, tally);
-  constexpr int batch_trials = 128;  // drafts and verdicts of a batch stay in the first-level cache
   Token drafts[batch_trials * max_drafts];
   int lengths[batch_trials];
   Verdict verdicts[batch_trials];
@@ -71,7 +78,6 @@ void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) c
 
 template <class L>
 void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& tally) const {
-  constexpr int batch_trials = 512;  // a fifth of them should still fill registers
   constexpr int at_first = 4;
   Token drafts[batch_trials * max_drafts];
   int lengths[batch_trials];
@@ -80,16 +86,19 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
   for (std::uint64_t done = 0; done < count; done += batch_trials) {
     int left = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
     for (int t = 0; t < left; ++t) trials[t] = what_.first + first + done + static_cast<std::uint64_t>(t);
+    int lost = 0;
     for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
-      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts};
+      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, lost};
       what_.drafter.draw(laws_, at_hand, batch);
       decider_->decide(batch, verdicts);
       // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
       int still = 0, done_now = 0, decided[batch_trials];
+      lost = max_drafts;
       for (int t = 0; t < left; ++t) {
         const bool wants = verdicts[t].token == needs_more_drafts;
         trials[still] = trials[t];
         still += wants;
+        lost = wants ? std::min(lost, verdicts[t].accepted) : lost;
         decided[done_now] = t;
         done_now += !wants;
       }

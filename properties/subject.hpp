@@ -31,11 +31,21 @@ struct TrialBatch {
   /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at
   /// another gets the verdict `needs_more_drafts`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
   int promised = 0;
+  /// Coins that each of the trials is known to lose first, from an earlier verdict `needs_more_drafts`, which has the
+  /// number in the place of the accepted draft.
+  int lost = 0;
 
   PhiloxBatch words(int start, Philox::Role role) const {
     const int size = std::min(PhiloxBatch::most, count - start);
     if (trials != nullptr) return {seed, trials + start, size, role};
     return {seed, first + static_cast<std::uint64_t>(start), size, role};
+  }
+  /// Of the trials at these places, PhiloxBatch::most at most.
+  PhiloxBatch words(const int* places, int size, Philox::Role role) const {
+    std::uint64_t chosen[PhiloxBatch::most];
+    for (int i = 0; i < size; ++i)
+      chosen[i] = trials != nullptr ? trials[places[i]] : first + static_cast<std::uint64_t>(places[i]);
+    return {seed, chosen, size, role};
   }
 };
 
@@ -72,8 +82,8 @@ inline bool& registering_shipped() {
 }
 }  // namespace detail
 
-/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there. Rows of floats are
-/// for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
+/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there. Rows of floats
+/// are for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
 class AnyVerifier {
  public:
   AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}

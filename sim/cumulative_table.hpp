@@ -60,6 +60,13 @@ class CumulativeTable {
   Token find(std::uint64_t at) const {
     const std::size_t cell = at >> shift_;
     std::size_t first = guide_[cell] + 1, left = guide_[cell + 1] + 1 - first;
+    constexpr std::size_t strip = 4;
+    if (left <= strip && first + strip <= below_.size()) [[likely]] {
+      // Sums of higher cells exceed `at`: to count them too spares a loop whose end is as good as random.
+      std::size_t beyond = 0;
+      for (std::size_t i = 0; i < strip; ++i) beyond += below_[first + i] <= at;
+      return static_cast<Token>(first + beyond - 1);
+    }
     // By selections: which half holds `at` is as good as random, and a branch on it would be mispredicted.
     while (left > 0) {
       const std::size_t half = left / 2;

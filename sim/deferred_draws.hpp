@@ -3,9 +3,10 @@
 //   emit(residual)    ends a trial: the verdict says every_token, as to an explorer, and the word is kept
 //   settle            searches all that was put off, one step each in turn, and completes the verdicts
 //
-// Cost: the steps of the searches, without waiting: what one search reads is on its way while others step. Right
-// because nothing of a trial follows its last draw but the flag of schemes that match, which such a verdict leaves
-// open (sim/token.hpp); words and comparisons are those of a draw made at once.
+// Cost: the steps of the searches, without waiting: what one search reads is on its way while others step. Trials
+// mostly end in one and the same residual, which is kept once. Right because nothing of a trial follows its last draw
+// but the flag of schemes that match, which such a verdict leaves open (sim/token.hpp); words and comparisons are
+// those of a draw made at once.
 #pragma once
 
 #include <algorithm>
@@ -23,33 +24,30 @@ class DeferredDraws {
   explicit DeferredDraws(Verdict* verdicts) : verdicts_{verdicts} {}
 
   bool full() const { return count_ == most; }
-  void add(int trial, std::uint64_t word, const Residual& residual) {
-    const auto search = residual.start(word);
-    residual.prefetch(search);
-    draws_[count_++] = {trial, residual, search};
+  int count() const { return count_; }
+  /// Not inlined: a source whose address goes no further stays in registers.
+  [[gnu::noinline]] void add(int trial, std::uint64_t word, const Residual& residual) {
+    if (count_ == 0) kinds_ = 0;
+    if (kinds_ == 0 || !residuals_[kinds_ - 1].is(residual)) residuals_[kinds_++] = residual;
+    draws_[count_++] = {word, trial, kinds_ - 1};
   }
+  /// Forgets what was put off after the first `count`.
+  void keep(int count) { count_ = count; }
 
   /// Tuples are `stride` apart in `drafts`.
   void settle(const Token* drafts, const int* lengths, int stride) {
-    std::uint8_t open[most];
-    int left = 0;
-    for (int i = 0; i < count_; ++i) open[left++] = static_cast<std::uint8_t>(i);
-    while (left > 0) {
-      int still = 0;
-      for (int j = 0; j < left; ++j) {
-        Draw& draw = draws_[open[j]];
-        if (draw.search.range.low < draw.search.range.high) draw.residual.step(draw.search);
-        draw.residual.prefetch(draw.search);
-        open[still] = open[j];
-        still += draw.search.range.low < draw.search.range.high;
-      }
-      left = still;
+    if (count_ > 0 && draws_[0].kind == draws_[count_ - 1].kind) {
+      const Residual residual = residuals_[draws_[0].kind];  // of all: its members stay in registers
+      search([&residual](int) -> const Residual& { return residual; });
+    } else {
+      search([this](int i) -> const Residual& { return residuals_[draws_[i].kind]; });
     }
     for (int i = 0; i < count_; ++i) {
       const Draw& draw = draws_[i];
       Verdict& verdict = verdicts_[draw.trial];
-      verdict.token = draw.residual.found(draw.search);
-      if (verdict.accepted != accepted_if_drafted) continue;
+      verdict.token = tokens_[i];
+      if (verdict.accepted != accepted_if_drafted) [[likely]]
+        continue;
       const Token* const tuple = drafts + draw.trial * stride;
       const Token* const end = tuple + lengths[draw.trial];
       const Token* const place = std::find(tuple, end, verdict.token);
@@ -59,16 +57,47 @@ class DeferredDraws {
   }
 
  private:
-  static constexpr int most = 64;
+  static constexpr int most = 256;
+
+  template <class ResidualOf>
+  void search(const ResidualOf& residual) {
+    int open[most], left = 0;
+    for (int i = 0; i < count_; ++i) {
+      searches_[i] = residual(i).start(draws_[i].word);
+      left = sort(residual(i), i, open, left);
+    }
+    while (left > 0) {
+      int still = 0;
+      for (int j = 0; j < left; ++j) {
+        const int i = open[j];
+        residual(i).step(searches_[i]);
+        still = sort(residual(i), i, open, still);
+      }
+      left = still;
+    }
+    for (int i = 0; i < count_; ++i) tokens_[i] = residual(i).found(searches_[i]);
+  }
+  /// Which searches end with a step is as good as random: what goes on is done for all.
+  int sort(const Residual& residual, int i, int* open, int still) {
+    const auto& search = searches_[i];
+    residual.prefetch(search);
+    open[still] = i;
+    return still + (search.range.low < search.range.high);
+  }
+
   struct Draw {
-    int trial;
-    Residual residual;
-    Residual::Search search;
+    std::uint64_t word;
+    int trial, kind;
   };
   Verdict* verdicts_;
-  int count_ = 0;
+  int count_ = 0, kinds_ = 0;
+  Draw draws_[most];
+  Token tokens_[most];
   union {
-    Draw draws_[most];  // made one by one
+    Residual residuals_[most];  // made one by one
+  };
+  union {
+    Residual::Search searches_[most];
   };
 };
 
@@ -79,7 +108,7 @@ class DeferringSource : public PhiloxBatch::Source {
       : Source(words, i), trial_{trial}, deferred_{deferred} {}
 
   using Source::emit;
-  Verdict emit(const DeferredDraws::Residual& residual) {
+  [[gnu::always_inline]] Verdict emit(const DeferredDraws::Residual& residual) {
     deferred_.add(trial_, next(Purpose::emit), residual);
     return {every_token, none_accepted};
   }

@@ -9,20 +9,21 @@
 // make of the drafts before, and nothing of a trial that was cut is kept.
 #pragma once
 
-#include <draftproof/sim/deferred_draws.hpp>
+#include <draftproof/sim/guessed_flips.hpp>
 #include <draftproof/sim/recalled.hpp>
 
 namespace draftproof {
 
-class CutSource : public DeferringSource {
+template <bool guess>
+class CutSource : public GuessedFlips<guess> {
  public:
-  using DeferringSource::DeferringSource;
+  using GuessedFlips<guess>::GuessedFlips;
 
   bool cut() const { return cut_; }
   void cut_short() { cut_ = true; }
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {
-    return cut_ || DeferringSource::flip(num, den);
+    return cut_ || GuessedFlips<guess>::flip(num, den);
   }
 
  private:
@@ -30,9 +31,10 @@ class CutSource : public DeferringSource {
 };
 
 /// Says that all its drafts are there.
+template <class Source>
 class PartOfDrafts : public Recalled<RatioTable>::Seen {
  public:
-  PartOfDrafts(const Seen& all, int at_hand, CutSource& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
+  PartOfDrafts(const Seen& all, int at_hand, Source& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
 
   Token draft(int k) const {
     if (k < at_hand_) return Seen::draft(k);
@@ -42,7 +44,7 @@ class PartOfDrafts : public Recalled<RatioTable>::Seen {
 
  private:
   int at_hand_;
-  CutSource* source_;
+  Source* source_;
 };
 
 }  // namespace draftproof

@@ -55,6 +55,11 @@ class PhiloxBatch {
       return (n & 1) != 0 ? pair.second : pair.first;
     }
 
+    /// As if `count` words of a purpose had been read.
+    void skip(Purpose purpose, std::uint32_t count) {
+      index_[static_cast<std::uint32_t>(purpose) % purposes] += count;
+    }
+
     NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
       return Philox(batch_.seed_, trial(), batch_.role_).noise(stream, block);
     }

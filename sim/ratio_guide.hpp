@@ -28,6 +28,14 @@ class RatioGuide {
   std::size_t reach(std::span<const double> descending, double b) const {
     const std::size_t cell = cell_of(b);
     std::size_t first = start_[cell], left = (cell == 0 ? descending.size() : start_[cell - 1]) - first;
+    constexpr std::size_t strip = 4;
+    if (left <= strip && first + strip <= descending.size()) [[likely]] {
+      // Entries of lower cells are not greater than b: to count them too spares a loop whose end is as good as
+      // random.
+      std::size_t beyond = 0;
+      for (std::size_t i = 0; i < strip; ++i) beyond += descending[first + i] > b;
+      return first + beyond;
+    }
     // By selections: which half holds b is as good as random, and a branch on it would be mispredicted.
     while (left > 0) {
       const std::size_t half = left / 2;

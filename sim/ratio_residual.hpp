@@ -31,6 +31,10 @@ class RatioResidual {
 
   double b() const { return b_; }
   double knee() const { return knee_; }
+  /// The same residual of the same table, led alike.
+  bool is(const RatioResidual& other) const {
+    return b_ == other.b_ && knee_ == other.knee_ && guide_ == other.guide_ && table_ == other.table_;
+  }
 
   /// The guide that draws begin with; of this very residual.
   void lead(const ResidualGuide* guide) { guide_ = guide; }

@@ -38,18 +38,17 @@ struct Tally {
   /// good as random: what a batch counts stays in registers, and only trials that need it are held against their
   /// drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
-    int chosen[batch];
-    for (int start = 0; start < count; start += batch) {
-      const int size = std::min(batch, count - start);
-      for (int i = 0; i < size; ++i) chosen[i] = start + i;
-      add_batch(verdicts, drafts, lengths, stride, chosen, size);
-    }
+    for (int start = 0; start < count; start += batch)
+      add_batch(
+          verdicts, drafts, lengths, stride, [start](int i) { return start + i; }, std::min(batch, count - start));
   }
   /// The same for those of the trials that are chosen.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
            int count) {
     for (int start = 0; start < count; start += batch)
-      add_batch(verdicts, drafts, lengths, stride, chosen + start, std::min(batch, count - start));
+      add_batch(
+          verdicts, drafts, lengths, stride, [chosen, start](int i) { return chosen[start + i]; },
+          std::min(batch, count - start));
   }
 
   Tally& operator+=(const Tally& other) {
@@ -64,27 +63,30 @@ struct Tally {
   }
 
  private:
-  static constexpr int batch = 128;
+  static constexpr int batch = 512;
 
-  void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
+  template <class Place>
+  void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
-    std::uint32_t accepted[max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
+    std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
+    constexpr int copies = 4;                             // a count waits for the one before it to be stored
+    std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts
     for (int i = 0; i < count; ++i) {
-      const int t = chosen[i];
+      const int t = place(i);
       const Verdict verdict = verdicts[t];
       if (verdict.token < 0) [[unlikely]] {
         ++impossible;
         continue;
       }
-      const bool flag = verdict.accepted >= 0;
-      ++accepted[flag ? verdict.accepted + 1 : 0];
-      const bool equal = flag & (drafts[t * stride + (flag ? verdict.accepted : 0)] == verdict.token);
+      const int path = std::max(verdict.accepted, none_accepted) + 1;
+      ++accepted[i % copies][path];
+      const bool equal = (path > 0) & (drafts[t * stride + std::max(path - 1, 0)] == verdict.token);
       drafted += equal;
       others[rest] = t;
       rest += !equal;
-      if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
+      if (counts != nullptr) ++counts[verdict.token];
     }
     for (int i = 0; i < rest; ++i) {
       const int t = others[i];
@@ -95,8 +97,10 @@ struct Tally {
     trials += static_cast<std::uint64_t>(count);
     members += drafted;
     for (std::size_t k = 0; k < by_draft.size(); ++k) {
-      by_draft[k] += accepted[k + 1];
-      flagged += accepted[k + 1];
+      std::uint32_t taken = 0;
+      for (const auto& copy : accepted) taken += copy[k + 1];
+      by_draft[k] += taken;
+      flagged += taken;
     }
   }
 };
