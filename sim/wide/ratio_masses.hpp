@@ -3,12 +3,12 @@
 //   bucket   RatioBuckets::of(p, q)    of tokens with q > 0; `outside` of the others
 //   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
 //
-// Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers then
-// go to their buckets as one 128-bit addition each. 512-bit registers work four groups of sixteen tokens ahead of the
-// additions, so that the two overlap. Cost: one addition to memory a token, which bounds the pass. Sums are kept twice
-// and tokens alternate, so that neighbours of one bucket need not wait for each other.
-// Right at every width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which
-// have no conversion, shift the significand to where the exponent says.
+// Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
+// then go to their buckets as one 128-bit addition each. 512-bit registers work four groups of sixteen tokens ahead
+// of the additions, so that the two overlap. Cost: one addition to memory a token, which bounds the pass. Sums are
+// kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at every
+// width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
+// conversion, shift the significand to where the exponent says.
 #pragma once
 
 #include <algorithm>
@@ -142,9 +142,9 @@ DRAFTPROOF_AVX512_PART void RatioMasses::prepare(const float* p, const float* q,
   const __mmask16 drafted = _mm512_cmp_ps_mask(b, _mm512_setzero_ps(), _CMP_GT_OQ);
   const __m512 ratio = _mm512_max_ps(_mm512_maskz_div_ps(drafted, a, b), low);
   const __m512i bits = _mm512_castps_si512(_mm512_mask_min_ps(out, drafted, ratio, high));
-  const __m512i byte = _mm512_sub_epi32(_mm512_and_si512(_mm512_srli_epi32(bits, byte_shift), rows),
-                                        _mm512_set1_epi32(first_byte));
-  _mm512_store_si512(bytes, _mm512_or_si512(byte, odd));
+  const __m512i step = _mm512_sub_epi32(_mm512_srli_epi32(bits, byte_shift), _mm512_set1_epi32(first_byte));
+  constexpr int and_or = 0xEA;  // (step & rows) | odd
+  _mm512_store_si512(bytes, _mm512_ternarylogic_epi32(step, rows, odd, and_or));
   const __m512 large_a = _mm512_mul_ps(a, large), large_b = _mm512_mul_ps(b, large);
   const __m512 even = _mm512_unpacklo_ps(large_a, large_b), rest = _mm512_unpackhi_ps(large_a, large_b);
   _mm512_store_si512(mass, _mm512_cvttps_epi64(_mm512_castps512_ps256(even)));
