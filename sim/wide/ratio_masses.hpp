@@ -154,13 +154,13 @@ DRAFTPROOF_AVX512_PART void RatioMasses::prepare(const float* p, const float* q,
 }
 
 DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const float* q, std::size_t count) {
-  constexpr std::size_t ahead = 4 * 16, ring = 2 * ahead;
+  constexpr std::size_t lead = 4 * 16, ring = 2 * lead;
   alignas(64) RatioMass mass[ring];
   alignas(64) std::uint32_t bytes[ring];
-  for (std::size_t i = 0; i < count + ahead; i += 16) {
+  for (std::size_t i = 0; i < count + lead; i += 16) {
     if (i < count) prepare(p + i, q + i, mass + i % ring, bytes + i % ring);
-    if (i < ahead) continue;
-    const std::size_t due = (i - ahead) % ring;
+    if (i < lead) continue;
+    const std::size_t due = (i - lead) % ring;
     drain<4>(mass + due, bytes + due);
     drain<4>(mass + due + 8, bytes + due + 8);
   }
