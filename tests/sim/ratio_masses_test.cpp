@@ -93,6 +93,47 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
     }
 }
 
+// What ladders are planned on: integers down to the last unit, and each token in the rung that its look-up says.
+// Tokens of so little q that it vanishes stand above the rung they are looked up in, if not in it.
+TEST(BucketRungs, HoldTheIntegersOfTheirTokens) {
+  int rungs_seen = 0, vanished = 0;
+  for (const std::size_t vocabulary : lengths)
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+      const auto [p, q] = uneven_pair(vocabulary, seed);
+      const FreshRows<float> rows(p, std::span<const float>(q));
+      const BucketRungs rungs = rows.rungs();
+      for (int i = 0; i < rungs.size(); ++i, ++rungs_seen) {
+        const std::size_t bucket = RatioBuckets::of(static_cast<float>(rungs.lowest(i)));
+        wide::RatioMass above, inside;
+        for (Token x = 0; x < rows.vocabulary(); ++x) {
+          const Fixed target = to_fixed(rows.target(x)), proposal = to_fixed(rows.proposal(x));
+          const bool drafted = rows.proposal(x) > 0;
+          const std::size_t own =
+              drafted ? RatioBuckets::of(rows.target(x), rows.proposal(x)) : RatioBuckets::outside;
+          if (own == bucket) {
+            ASSERT_EQ(rows.rung(rungs, x), i);
+            inside.target += target;
+            inside.proposal += proposal;
+          } else if (own > bucket) {
+            above.target += target;
+            above.proposal += proposal;
+          }
+          vanished += drafted && own > bucket && i == 0;
+        }
+        ASSERT_EQ(rungs.target_below(i), from_fixed(above.target)) << vocabulary << " " << i;
+        ASSERT_EQ(rungs.proposal_below(i), from_fixed(above.proposal)) << vocabulary << " " << i;
+        ASSERT_EQ(rungs.ratios()[static_cast<std::size_t>(i)],
+                  static_cast<double>(inside.target) / static_cast<double>(inside.proposal));
+        ASSERT_EQ(rungs.highest(i), RatioBuckets::end(static_cast<int>(bucket)));
+      }
+      if (rungs.size() == 0) continue;
+      EXPECT_EQ(rungs.target_below(rungs.size()), 1);  // whatever rows sum to
+      EXPECT_EQ(rungs.proposal_below(rungs.size()), 1);
+    }
+  EXPECT_GT(rungs_seen, 1000);
+  EXPECT_GT(vanished, 0);
+}
+
 TEST(RatioMasses, DivisionInFloatIsDivisionInDoubleRounded) {
   std::mt19937 words(5);
   for (int i = 0; i < 2000000; ++i) {
