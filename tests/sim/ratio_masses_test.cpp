@@ -46,7 +46,7 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
         p = q * static_cast<float>(1 + words() % 64) / 32;
         break;  // where buckets begin
       case 6:
-        p = std::nextafter(q * static_cast<float>(1 + words() % 64) / 32, 0.0f);
+        p = std::nextafter(q * static_cast<float>(words() % 2 == 0 ? 48 : 1 + words() % 64) / 32, 0.0f);
         break;
       case 7:
         q = p * 0x1p-12f;
@@ -127,6 +127,11 @@ TEST(BucketRungs, HoldTheIntegersOfTheirTokens) {
         ASSERT_EQ(rungs.highest(i), RatioBuckets::end(static_cast<int>(bucket)));
       }
       if (rungs.size() == 0) continue;
+      for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket) {
+        int rung = rungs.size() - 1;  // the last that does not lie below, or else the first
+        while (rung > 0 && RatioBuckets::of(static_cast<float>(rungs.lowest(rung))) < bucket) --rung;
+        ASSERT_EQ(rungs.of_bucket(bucket), rung) << vocabulary << " " << bucket;
+      }
       EXPECT_EQ(rungs.target_below(rungs.size()), 1);  // whatever rows sum to
       EXPECT_EQ(rungs.proposal_below(rungs.size()), 1);
     }
@@ -166,6 +171,9 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
       if (rungs.size() == 0) continue;
+      if (seed == 3)  // one edge, where ratios lie on both sides: nothing left above it and much below, or vice versa
+        for (int i = 0; i < rungs.size(); ++i)
+          slope[static_cast<std::size_t>(i)] = (rungs.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {
         const auto weights = rows.weights([&](Token x) {
           const double proposal = rows.proposal(x);

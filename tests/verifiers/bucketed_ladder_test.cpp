@@ -66,8 +66,8 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
   }
 }
 
-// Half the target on a token of which the proposal has less than a unit of 2^-60: no draft will ever be it, and the
-// others are as many drafts too many as if it had none.
+// Half the target on a token of which the proposal has less than a unit of 2^-60: no draft will ever be it, and
+// acceptance is as low as if it had none.
 TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
   for (const int drafts : {2, 4}) {
     std::vector<double> p{0.5}, q{0x1p-70};
@@ -82,9 +82,10 @@ TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
     double left = 1;
     for (const double weight : q) left -= weight;
     q[1] += left;
-    const Cost cost = bucketed_cost({.target = p, .proposals = {q}}, drafts);
-    EXPECT_GE(cost.lost, -1e-9);
-    EXPECT_LE(cost.lost, 1.0 / 256) << drafts;
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const double optimum = iid_optimum(RatioTable(p, std::vector{q}), drafts).acceptance;
+    EXPECT_NEAR((Ladder::Core<FreshRows<double>>(rows, drafts).plan.acceptance), optimum, 1.0 / 256) << drafts;
+    EXPECT_LE(bucketed_cost({.target = p, .proposals = {q}}, drafts).lost, 1.0 / 256) << drafts;
   }
 }
 
