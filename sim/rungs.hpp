@@ -67,7 +67,7 @@ class BucketRungs {
   static constexpr bool single_tokens = false;
   /// Rungs are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
   /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
-  static constexpr double least_spread = 0x1p-14;
+  double least_spread = 0x1p-14;
 
   /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
