@@ -109,6 +109,8 @@ class FreshRows {
 
   /// Tokens that passes, and draws after them, have looked at; single look-ups do not count.
   std::uint64_t visited() const { return visited_; }
+  /// For who passes over the rows themselves.
+  void count_visited(std::size_t tokens) const { visited_ += tokens; }
 
  private:
   using Reader = wide::Reader<Entry>;

@@ -20,19 +20,25 @@
 
 namespace draftproof {
 
-/// Laws that show an engine's rows.
+/// Laws that show an engine's rows, and count what is looked at there.
 template <class L>
 concept ShowsRows = requires(const L& laws) {
   laws.target_row();
   laws.proposal_row();
+  laws.count_visited(std::size_t{});
 };
 
-/// `rungs` in buckets and their slopes; both must outlive this, as must the rows.
+/// `rungs` in buckets and their slopes; both must outlive this, as must the laws.
 template <ShowsRows L, class Rungs>
 class LadderLeft {
  public:
   LadderLeft(const L& laws, const Rungs& rungs, const std::vector<double>& slope, double scale)
-      : target_{laws.target_row()}, proposal_{laws.proposal_row()}, rungs_{&rungs}, slope_{&slope}, scale_{scale} {}
+      : laws_{&laws},
+        target_{laws.target_row()},
+        proposal_{laws.proposal_row()},
+        rungs_{&rungs},
+        slope_{&slope},
+        scale_{scale} {}
 
   double total() const { return from_fixed(pass()); }
   double weight(Token x) const {
@@ -44,7 +50,9 @@ class LadderLeft {
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
     const std::size_t block = wide::find_block(partial_.data(), left) * wide::block;
-    return static_cast<Token>(wide::find(term(), block, std::min(block + wide::block, target_.size()), left));
+    const std::size_t end = std::min(block + wide::block, target_.size());
+    laws_->count_visited(end - block);
+    return static_cast<Token>(wide::find(term(), block, end, left));
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -74,6 +82,7 @@ class LadderLeft {
     if (!partial_.empty()) return total_;
     fill();
     partial_.resize((target_.size() + wide::block - 1) / wide::block);
+    laws_->count_visited(target_.size());
     return total_ = wide::left_sums(term(), target_.size(), nothing_left(), partial_.data());
   }
   /// The longest run of buckets with c p <= slope q. No float is between p / q and the end of its bucket, so that
@@ -89,6 +98,7 @@ class LadderLeft {
     return {static_cast<float>(RatioBuckets::begin(from)), static_cast<float>(RatioBuckets::begin(to))};
   }
 
+  const L* laws_;
   Row target_, proposal_;
   const Rungs* rungs_;
   const std::vector<double>* slope_;

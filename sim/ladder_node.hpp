@@ -36,14 +36,16 @@ class LadderNode {
   /// A plain one, the same after any prefix.
   LadderNode() : active_{Scalar{1}} {}
   LadderNode(const L& laws, std::vector<Scalar> active)
-      : LadderNode(laws, std::move(active), [&laws] { return std::make_shared<const Rungs>(ladder_rungs(laws)); }) {}
+      : LadderNode(laws, std::move(active),
+                   [&laws](bool coarse) { return std::make_shared<const Rungs>(ladder_rungs(laws, coarse)); }) {}
 
-  /// `make_rungs` is called if there is something to choose.
+  /// `make_rungs(coarse)` is called if there is something to choose.
   template <class MakeRungs>
   LadderNode(const L& laws, std::vector<Scalar> active, MakeRungs make_rungs) : active_{std::move(active)} {
     if (active_.size() == 1) return;
-    if (laws.vocabulary() > few_tokens && Scalar(laws.one() - active_.front()) < Scalar(rarely_two)) return;
-    rungs_ = make_rungs();
+    const Scalar two = laws.one() - active_.front();
+    if (laws.vocabulary() > few_tokens && two < Scalar(rarely_two)) return;
+    rungs_ = make_rungs(two < Scalar(seldom_two));
     plan_ = plan_ladder(laws, *rungs_, MixedCoverage<Scalar>(active_));
     levels_.emplace(plan_, !ShowsRows<L> && active_.back() == laws.one());  // where paths start, many come by
     if constexpr (RankedBySums<L>) reach_ = ChosenRungs<L>::reach(*rungs_, plan_.slope);
@@ -165,6 +167,8 @@ class LadderNode {
   /// Where two paths or more are together with less than this probability there is next to nothing to choose, and a
   /// plan for one prefix is not worth its making (docs/ladder.md), unless it is as cheap as for few tokens.
   static constexpr double rarely_two = 0x1p-8;
+  /// Below this, groups are coarse.
+  static constexpr double seldom_two = 0x1p-3;
 
   std::vector<Scalar> active_;
   std::shared_ptr<const Rungs> rungs_;

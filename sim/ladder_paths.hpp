@@ -35,7 +35,7 @@ class LadderPaths {
   void clear() {
     entries_.clear();
     start_laws_ = nullptr;
-    shared_.clear();
+    for (auto& rungs : shared_) rungs.clear();
     rungs_ = 0;
   }
 
@@ -88,12 +88,12 @@ class LadderPaths {
 
   using Rungs = typename LadderNode<L>::Rungs;
 
-  /// Rungs belong to the laws, whatever prefix leads there.
+  /// Rungs belong to the laws, whatever prefix leads there; fine and coarse ones.
   LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
-    return LadderNode<L>(laws, std::move(active), [&] {
-      auto& rungs = shared_[&laws];
+    return LadderNode<L>(laws, std::move(active), [&](bool coarse) {
+      auto& rungs = shared_[coarse][&laws];
       if (!rungs) {
-        rungs = std::make_shared<const Rungs>(ladder_rungs(laws));
+        rungs = std::make_shared<const Rungs>(ladder_rungs(laws, coarse));
         rungs_ += static_cast<std::size_t>(rungs->size());
       }
       return rungs;
@@ -111,7 +111,7 @@ class LadderPaths {
   }
 
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
-  std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_;
+  std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_[2];  ///< [1]: coarse
   const Entry plain_{};
   const Entry* start_ = nullptr;  ///< the last one, and what it is of
   const L* start_laws_ = nullptr;

@@ -4,7 +4,7 @@
 //   n                size()                 rungs; as many tokens as few_tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
 //                                           acceptance than that, single tokens none
-//   ladder_rungs(laws), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
+//   ladder_rungs(laws, coarse), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
 //
 // Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a
 // token. Right because groups are stretches of the ranking, so their masses are differences of exact sums.
@@ -39,9 +39,9 @@ class RankedRungs {
   static constexpr double least_spread = 0x1p-14;
 
   /// Refers to the laws.
-  explicit RankedRungs(const L& laws) : ranking_{laws.ranking()} {
+  explicit RankedRungs(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
     const int n = ranking_.size();
-    const double allowed = n > few_tokens ? least_spread : 0;
+    const double allowed = n > few_tokens ? spread : 0;
     first_.push_back(0);
     target_.push_back(ranking_.undraftable());
     proposal_.push_back(0);
@@ -119,15 +119,23 @@ class RankedRungs {
   mutable std::array<Known, 256> known_;
 };
 
+/// Where a second path is rarely there, what groups lose is lost as rarely, and more than in proportion: p_I is near
+/// q whatever the ladder does. Measured in docs/ladder.md.
+inline constexpr double coarse_spread = 0x1p-10;
+
 template <class L>
-auto ladder_rungs(const L& laws) {
-  if constexpr (RankedBySums<L>)
-    return RankedRungs<L>(laws);
-  else
-    return laws.rungs();
+auto ladder_rungs(const L& laws, bool coarse) {
+  if constexpr (RankedBySums<L>) {
+    return RankedRungs<L>(laws, coarse ? coarse_spread : RankedRungs<L>::least_spread);
+  } else {
+    auto rungs = laws.rungs();
+    if constexpr (requires { rungs.least_spread = coarse_spread; })
+      if (coarse) rungs.least_spread = coarse_spread;
+    return rungs;
+  }
 }
 template <class L>
-using LadderRungs = decltype(ladder_rungs(std::declval<const L&>()));
+using LadderRungs = decltype(ladder_rungs(std::declval<const L&>(), false));
 
 template <class L>
 int ladder_rung(const L& laws, const LadderRungs<L>& rungs, Token x) {

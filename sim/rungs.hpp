@@ -67,7 +67,7 @@ class BucketRungs {
   static constexpr bool single_tokens = false;
   /// Rungs are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
   /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
-  static constexpr double least_spread = 0x1p-14;
+  double least_spread = 0x1p-14;
 
   /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
@@ -84,8 +84,12 @@ class BucketRungs {
       const wide::RatioMass mass = masses.of(bucket);
       // An empty bucket too has a rung, the one above: tokens may be there whose mass vanished in fixed point.
       rung_[bucket] = std::max(size() - (mass.proposal == 0), 0);
-      if (mass.proposal == 0) continue;
-      target_.push_back(from_fixed(target += mass.target));
+      target += mass.target;
+      if (mass.proposal == 0) {
+        target_.back() = from_fixed(target);  // as good as undraftable, and above all that follow
+        continue;
+      }
+      target_.push_back(from_fixed(target));
       proposal_.push_back(from_fixed(proposal += mass.proposal));
       ratio_.push_back(static_cast<double>(mass.target) / static_cast<double>(mass.proposal));
       bucket_.push_back(static_cast<int>(bucket));

@@ -12,6 +12,7 @@
 // verified exactly.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include <draftproof/sim/ladder_left.hpp>
@@ -75,8 +76,9 @@ struct Ladder {
     auto core = std::make_shared<const Core<L>>(laws, drafts);
     // What is left of p adds up to at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
     bool nothing_left = !(laws.one() - core->plan.acceptance > typename L::Scalar(0x1p-20));
-    for (Token x = 0; nothing_left && x < laws.vocabulary(); ++x)
-      nothing_left = !(laws.target(x) > core->selected(laws, x));
+    Token x = 0;
+    for (; nothing_left && x < laws.vocabulary(); ++x) nothing_left = !(laws.target(x) > core->selected(laws, x));
+    if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
     return {core, residual_of(laws, core), nothing_left};
   }
 

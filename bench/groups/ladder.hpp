@@ -5,8 +5,10 @@
 //   ladder/histogram/V         p- and q-mass of the tokens in each bucket of p / q
 //   ladder/plan/V/K            rungs are there; levels and slopes
 //   ladder/fresh/V/K           plan and verdict, rows in the cache; ladder/cold/V/K from memory
-//   ladder/paths/V             a passage of ladder_block, K = 4 paths of L = 4, on fresh rows; nothing kept
-//   ladder/one_path/V          the same of block verification, K = 1
+//   ladder/paths/V/L            a passage of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
+//   ladder/one_path/V/L         every passage has laws of its own, and nothing is kept; block verification, K = 1
+//   ladder/table/.. /V/L        the same two where each prefix has a table
+//   ladder/kept/.. /V/L         the same two on one table, plans kept from passage to passage
 #pragma once
 
 #include <map>
@@ -101,39 +103,111 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
   }
 
-  /// The same pair after every prefix; a number a prefix, as live models give.
+  /// The same pair after every prefix, in an object for each prefix: nothing kept for one laws serves another.
   template <class L>
-  struct OnePair final : Contexts<L> {
-    explicit OnePair(const L& laws) : pair{laws} {}
-    const L& laws(int) const override { return pair; }
+  class OwnLaws final : public Contexts<L> {
+   public:
+    template <class Make>
+    OwnLaws(std::size_t prefixes, const Make& make) {
+      own_.reserve(prefixes);
+      while (own_.size() < prefixes) own_.push_back(make());
+    }
+    const L& laws(int context) const override { return own_[static_cast<std::size_t>(context)]; }
+    int next(int, Token) const override { return numbers_++; }
+
+   private:
+    std::vector<L> own_;
+    mutable int numbers_ = 1;
+  };
+  /// A table after every prefix, for drafting: the laws are alike, so that trees are those of any contexts.
+  struct OneTable final : Contexts<RatioTable> {
+    explicit OneTable(const RatioTable& one) : table{one} {}
+    const RatioTable& laws(int) const override { return table; }
     int next(int, Token) const override { return numbers++; }
-    const L& pair;
+    const RatioTable& table;
     mutable int numbers = 1;
   };
 
-  /// A passage of paths drafted beforehand; nothing is kept from the one before.
-  template <class V>
-  static void passage(benchmark::State& state, int vocabulary, int drafts) {
-    constexpr int trees = 256, length = 4;
-    const OnePair<RatioTable> tables(pair_of(vocabulary).table);
-    const auto laws = rows_of(vocabulary).laws();
-    const OnePair<FreshRows<float>> contexts(laws);
-    const TreeShape shape{.drafts = drafts, .length = length, .branching = {}, .stem = 0};
+  static constexpr std::size_t trees = 256;
+  static std::vector<DraftTree> drafted_trees(int vocabulary, const TreeShape& shape, std::uint64_t first) {
     std::vector<DraftTree> drafted(trees, DraftTree(0));
-    for (std::size_t t = 0; t < drafted.size(); ++t) {
-      Philox random(1, t, Philox::Role::draft);
-      tree_drafters::IidPaths{}.draw(tables, shape, random, drafted[t]);
+    for (std::size_t t = 0; t < trees; ++t) {
+      const OneTable contexts(pair_of(vocabulary).table);
+      Philox random(1, first + t, Philox::Role::draft);
+      tree_drafters::IidPaths{}.draw(contexts, shape, random, drafted[t]);
     }
+    return drafted;
+  }
+  /// The root and every draft.
+  static std::size_t prefixes(const TreeShape& shape) {
+    return 1 + static_cast<std::size_t>(shape.drafts * shape.length);
+  }
+  template <class V, class L>
+  static void verify_once(const Contexts<L>& contexts, const TreeShape& shape, const DraftTree& tree,
+                          std::uint64_t trial) {
+    Philox random(2, trial, Philox::Role::verify);
+    const TreeAt<L> at(contexts, tree);
+    if constexpr (requires { V{}.prepare(contexts, shape); }) {
+      auto plans = V{}.prepare(contexts, shape);
+      benchmark::DoNotOptimize(V{}.verify(at, plans, random));
+    } else {
+      benchmark::DoNotOptimize(V{}.verify(at, random));
+    }
+  }
+
+  /// Passages on fresh rows. Laws are made anew for each, as what a pass left behind would save the next one passes.
+  template <class V>
+  static void fresh_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+    const FloatRows& rows = rows_of(vocabulary);
+    const auto drafted = drafted_trees(vocabulary, shape, 0);
+    std::uint64_t t = 0, visited = 0;
+    for (auto _ : state) {
+      const OwnLaws<FreshRows<float>> contexts(prefixes(shape), [&rows] { return rows.laws(); });
+      verify_once<V>(contexts, shape, drafted[t % trees], t);
+      ++t;
+      for (std::size_t c = 0; c < prefixes(shape); ++c) visited += contexts.laws(static_cast<int>(c)).visited();
+    }
+    state.SetItemsProcessed(state.iterations());
+    state.counters["passes"] = static_cast<double>(visited) / (static_cast<double>(t) * vocabulary);
+  }
+  /// Passages on tables, of which every prefix of a passage has its own; nothing is kept from the passage before.
+  template <class V>
+  static void table_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+    const OwnLaws<RatioTable> contexts(prefixes(shape), [&] { return pair_of(vocabulary).table; });
+    const auto drafted = drafted_trees(vocabulary, shape, 0);
     std::uint64_t t = 0;
     for (auto _ : state) {
-      Philox random(2, t, Philox::Role::verify);
-      const TreeAt<FreshRows<float>> at(contexts, drafted[t++ % trees]);
-      if constexpr (requires { V{}.prepare(contexts, shape); }) {
-        auto plans = V{}.prepare(contexts, shape);
-        benchmark::DoNotOptimize(V{}.verify(at, plans, random));
-      } else {
-        benchmark::DoNotOptimize(V{}.verify(at, random));
+      verify_once<V>(contexts, shape, drafted[t % trees], t);
+      ++t;
+    }
+    state.SetItemsProcessed(state.iterations());
+  }
+  /// Passages on one table with plans kept, as trials keep them; paths are new each time.
+  template <class V>
+  static void kept_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+    const OneTable contexts(pair_of(vocabulary).table);
+    const V verifier;
+    const auto make_plans = [&] {
+      if constexpr (requires { verifier.prepare(contexts, shape); })
+        return verifier.prepare(contexts, shape);
+      else
+        return 0;
+    };
+    auto plans = make_plans();
+    std::vector<DraftTree> drafted;
+    std::uint64_t t = 0;
+    for (auto _ : state) {
+      if (t % trees == 0) {
+        state.PauseTiming();
+        drafted = drafted_trees(vocabulary, shape, t);
+        state.ResumeTiming();
       }
+      Philox random(2, t, Philox::Role::verify);
+      const TreeAt<RatioTable> at(contexts, drafted[t++ % trees]);
+      if constexpr (requires { verifier.verify(at, plans, random); })
+        benchmark::DoNotOptimize(verifier.verify(at, plans, random));
+      else
+        benchmark::DoNotOptimize(verifier.verify(at, random));
     }
     state.SetItemsProcessed(state.iterations());
   }
@@ -155,17 +229,39 @@ struct Ladder {
         timed("ladder/fresh" + k, [=](auto& state) { decide(state, vocabulary, drafts, 1); });
         timed("ladder/cold" + k, [=](auto& state) { decide(state, vocabulary, drafts, cold); });
       }
-      timed("ladder/paths" + v, [=](auto& state) { passage<verifiers::paths::LadderBlock>(state, vocabulary, 4); });
-      timed("ladder/one_path" + v, [=](auto& state) { passage<verifiers::paths::Block>(state, vocabulary, 1); });
+      for (const int length : {4, 8}) {
+        using verifiers::paths::Block, verifiers::paths::LadderBlock;
+        const std::string l = v + "/" + std::to_string(length);
+        const TreeShape four{.drafts = 4, .length = length, .branching = {}, .stem = 0};
+        const TreeShape one{.drafts = 1, .length = length, .branching = {}, .stem = 0};
+        timed("ladder/paths" + l, [=](auto& state) { fresh_passage<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/one_path" + l, [=](auto& state) { fresh_passage<Block>(state, vocabulary, one); });
+        timed("ladder/kept/paths" + l, [=](auto& state) { kept_passage<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/kept/one_path" + l, [=](auto& state) { kept_passage<Block>(state, vocabulary, one); });
+        if (vocabulary > 32000) continue;  // a table for each of 33 prefixes: gigabytes
+        timed("ladder/table/paths" + l, [=](auto& state) { table_passage<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/table/one_path" + l, [=](auto& state) { table_passage<Block>(state, vocabulary, one); });
+      }
     }
     found_goals().push_back({.what = "the ladder, plan and verdict, against the pass of one refused draft",
                              .slower = "ladder/fresh/128256/4",
                              .faster = "ladder/one_pass/128256",
                              .sense = Goal::Sense::at_most,
                              .bound = 4});
-    found_goals().push_back({.what = "ladders on four fresh paths against block verification of one",
-                             .slower = "ladder/paths/128256",
-                             .faster = "ladder/one_path/128256",
+    found_goals().push_back(
+        {.what = "ladders on four paths of prefixes that never recur, fresh rows, against one block",
+         .slower = "ladder/paths/128256/4",
+         .faster = "ladder/one_path/128256/4",
+         .sense = Goal::Sense::at_most,
+         .bound = 3});
+    found_goals().push_back({.what = "ladders on four paths of prefixes that never recur, tables, against one block",
+                             .slower = "ladder/table/paths/32000/4",
+                             .faster = "ladder/table/one_path/32000/4",
+                             .sense = Goal::Sense::at_most,
+                             .bound = 3});
+    found_goals().push_back({.what = "ladders on four paths over one table with plans kept, against one block",
+                             .slower = "ladder/kept/paths/32000/8",
+                             .faster = "ladder/kept/one_path/32000/8",
                              .sense = Goal::Sense::at_most,
                              .bound = 3});
   }

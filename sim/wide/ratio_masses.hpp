@@ -3,12 +3,12 @@
 //   bucket   RatioBuckets::of(p, q)    of tokens with q > 0; `outside` of the others
 //   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
 //
-// Wide registers find buckets and integers of a few hundred tokens at a time and leave them in a buffer in the
-// first-level cache; pairs of integers then go to their buckets as one 128-bit addition each. Cost: one addition to
-// memory a token, which bounds the pass. Sums are kept twice and tokens alternate, so that neighbours of one bucket
-// need not wait for each other.
-// Right at every width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which
-// have no conversion, shift the significand to where the exponent says.
+// Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
+// then go to their buckets as one 128-bit addition each. 512-bit registers work four groups of sixteen tokens ahead
+// of the additions, so that the two overlap. Cost: one addition to memory a token, which bounds the pass. Sums are
+// kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at every
+// width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
+// conversion, shift the significand to where the exponent says.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/ratio_buckets.hpp>
@@ -59,22 +59,29 @@ class RatioMasses {
   static constexpr int byte_shift = RatioBuckets::shift - 5;
   static constexpr int first_byte = static_cast<int>(RatioBuckets::lowest_bits >> byte_shift);
 
-  DRAFTPROOF_AVX2_PART void drain_one(const RatioMass& mass, std::uint32_t byte) {
+  DRAFTPROOF_AVX2_PART void drain_one(const RatioMass& mass, std::uint64_t byte) {
     auto* const sum = reinterpret_cast<__m128i*>(reinterpret_cast<unsigned char*>(sums_.data()) + byte);
     const __m128i more = _mm_load_si128(reinterpret_cast<const __m128i*>(&mass));
     _mm_store_si128(sum, _mm_add_epi64(_mm_load_si128(sum), more));
   }
-  /// Place j of every eight masses is that of token Order j.
-  template <std::size_t... Order>
-  DRAFTPROOF_AVX2_PART void drain(const RatioMass* mass, const std::uint32_t* bytes, std::size_t count,
-                                  std::index_sequence<Order...>) {
-    for (std::size_t i = 0; i < count; i += 8) {
-      const RatioMass* next = mass + i;
-      (drain_one(*next++, bytes[i + Order]), ...);
-    }
+  /// Places in the table are read two at once, as loads are what there is most of.
+  DRAFTPROOF_AVX2_PART void drain_two(const RatioMass& first, const RatioMass& second, const std::uint32_t* bytes) {
+    std::uint64_t two;
+    std::memcpy(&two, bytes, sizeof two);
+    drain_one(first, static_cast<std::uint32_t>(two));
+    drain_one(second, two >> 32);
+  }
+  /// Eight tokens; the masses of tokens 2 and 3 are at `second_pair`, those of 4 and 5 at the other place inside.
+  template <int second_pair>
+  DRAFTPROOF_AVX2_PART void drain(const RatioMass* mass, const std::uint32_t* bytes) {
+    drain_two(mass[0], mass[1], bytes);
+    drain_two(mass[second_pair], mass[second_pair + 1], bytes + 2);
+    drain_two(mass[6 - second_pair], mass[7 - second_pair], bytes + 4);
+    drain_two(mass[6], mass[7], bytes + 6);
   }
   DRAFTPROOF_AVX2 void add_avx2(const float* p, const float* q, std::size_t count);
   DRAFTPROOF_AVX512 void add_avx512(const float* p, const float* q, std::size_t count);
+  DRAFTPROOF_AVX512_PART static void prepare(const float* p, const float* q, RatioMass* mass, std::uint32_t* bytes);
 #endif
 
   alignas(64) std::array<Sums, RatioBuckets::count + 1> sums_{};
@@ -120,35 +127,42 @@ DRAFTPROOF_AVX2 inline void RatioMasses::add_avx2(const float* p, const float* q
           _mm256_store_si256(to++, detail::fixed_of(_mm256_cvtepu32_epi64(half)));
         }
     }
-    drain(mass, bytes, size, std::make_index_sequence<8>());
+    for (std::size_t i = 0; i < size; i += 8) drain<2>(mass + i, bytes + i);
   }
 }
 
-DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const float* q, std::size_t count) {
+/// Masses and places in the table of sixteen tokens; the masses as lanes unpack.
+DRAFTPROOF_AVX512_PART void RatioMasses::prepare(const float* p, const float* q, RatioMass* mass,
+                                                 std::uint32_t* bytes) {
   const __m512 low = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::lowest_bits));
   const __m512 high = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits - 1));
   const __m512 out = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits)), large = _mm512_set1_ps(0x1p60f);
   const __m512i rows = _mm512_set1_epi32(~31), odd = _mm512_set1_epi64(std::int64_t{16} << 32);
-  alignas(64) RatioMass mass[batch];
-  alignas(64) std::uint32_t bytes[batch];
-  for (std::size_t start = 0; start < count; start += batch) {
-    const std::size_t size = std::min(batch, count - start);
-    for (std::size_t i = 0; i < size; i += 16) {
-      const __m512 a = _mm512_loadu_ps(p + start + i), b = _mm512_loadu_ps(q + start + i);
-      const __mmask16 drafted = _mm512_cmp_ps_mask(b, _mm512_setzero_ps(), _CMP_GT_OQ);
-      const __m512 ratio = _mm512_max_ps(_mm512_maskz_div_ps(drafted, a, b), low);
-      const __m512i bits = _mm512_castps_si512(_mm512_mask_min_ps(out, drafted, ratio, high));
-      const __m512i byte = _mm512_sub_epi32(_mm512_and_si512(_mm512_srli_epi32(bits, byte_shift), rows),
-                                            _mm512_set1_epi32(first_byte));
-      _mm512_store_si512(bytes + i, _mm512_or_si512(byte, odd));
-      const __m512 large_a = _mm512_mul_ps(a, large), large_b = _mm512_mul_ps(b, large);
-      const __m512 even = _mm512_unpacklo_ps(large_a, large_b), rest = _mm512_unpackhi_ps(large_a, large_b);
-      _mm512_store_si512(mass + i, _mm512_cvttps_epi64(_mm512_castps512_ps256(even)));
-      _mm512_store_si512(mass + i + 4, _mm512_cvttps_epi64(_mm512_castps512_ps256(rest)));
-      _mm512_store_si512(mass + i + 8, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(even, 1)));
-      _mm512_store_si512(mass + i + 12, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(rest, 1)));
-    }
-    drain(mass, bytes, size, std::index_sequence<0, 1, 4, 5, 2, 3, 6, 7>());  // as lanes unpack
+  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(q);
+  const __mmask16 drafted = _mm512_cmp_ps_mask(b, _mm512_setzero_ps(), _CMP_GT_OQ);
+  const __m512 ratio = _mm512_max_ps(_mm512_maskz_div_ps(drafted, a, b), low);
+  const __m512i bits = _mm512_castps_si512(_mm512_mask_min_ps(out, drafted, ratio, high));
+  const __m512i step = _mm512_sub_epi32(_mm512_srli_epi32(bits, byte_shift), _mm512_set1_epi32(first_byte));
+  constexpr int and_or = 0xEA;  // (step & rows) | odd
+  _mm512_store_si512(bytes, _mm512_ternarylogic_epi32(step, rows, odd, and_or));
+  const __m512 large_a = _mm512_mul_ps(a, large), large_b = _mm512_mul_ps(b, large);
+  const __m512 even = _mm512_unpacklo_ps(large_a, large_b), rest = _mm512_unpackhi_ps(large_a, large_b);
+  _mm512_store_si512(mass, _mm512_cvttps_epi64(_mm512_castps512_ps256(even)));
+  _mm512_store_si512(mass + 4, _mm512_cvttps_epi64(_mm512_castps512_ps256(rest)));
+  _mm512_store_si512(mass + 8, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(even, 1)));
+  _mm512_store_si512(mass + 12, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(rest, 1)));
+}
+
+DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const float* q, std::size_t count) {
+  constexpr std::size_t lead = 4 * 16, ring = 2 * lead;
+  alignas(64) RatioMass mass[ring];
+  alignas(64) std::uint32_t bytes[ring];
+  for (std::size_t i = 0; i < count + lead; i += 16) {
+    if (i < count) prepare(p + i, q + i, mass + i % ring, bytes + i % ring);
+    if (i < lead) continue;
+    const std::size_t due = (i - lead) % ring;
+    drain<4>(mass + due, bytes + due);
+    drain<4>(mass + due + 8, bytes + due + 8);
   }
 }
 #endif

@@ -33,9 +33,10 @@ TEST(RankedRungs, AreThoseOfAWalk) {
   for (const int vocabulary : {5, 64, 65, 300, 4000})
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       const RatioTable laws = table_with_ties(vocabulary, seed);
-      const RankedRungs<RatioTable> rungs(laws);
+      const bool coarse = seed % 2 == 1;
+      const RankedRungs<RatioTable> rungs = ladder_rungs(laws, coarse);
       const auto ranking = laws.ranking();
-      const double allowed = ranking.size() > few_tokens ? RankedRungs<RatioTable>::least_spread : 0;
+      const double spread = coarse ? 0x1p-10 : 0x1p-14, allowed = ranking.size() > few_tokens ? spread : 0;
       int rung = 0;
       for (int first = 0, last; first < ranking.size(); first = last, ++rung) {
         last = first + 1;
@@ -53,6 +54,28 @@ TEST(RankedRungs, AreThoseOfAWalk) {
       }
       ASSERT_EQ(rung, rungs.size());
     }
+}
+
+// Coarse below 1/8, none below 1/256; a law is stated for coarse groups as for fine ones.
+TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
+  for (std::uint32_t seed = 0; seed < 4; ++seed) {
+    const RatioTable laws = table_with_ties(2000, seed);
+    const auto node = [&laws](double two) { return LadderNode<RatioTable>(laws, {1 - two, two}); };
+    const int fine = RankedRungs<RatioTable>(laws).size();
+    EXPECT_EQ(node(0x1p-3).rungs(), fine);
+    EXPECT_LT(node(0x1p-3 - 0x1p-20).rungs(), fine / 2);
+    EXPECT_TRUE(node(0x1p-9).plain());
+    for (const double two : {0x1p-3, 0x1p-4, 0x1p-7}) {
+      const auto at = node(two);
+      double sum = 0;
+      for (Token x = 0; x < laws.vocabulary(); ++x) {
+        sum += at.chosen(laws, x);
+        // f's slope is 1 + two (1 - 2 s).
+        EXPECT_LE(std::abs(at.chosen(laws, x) - laws.proposal(x)), laws.proposal(x) * two * (1 + 1e-12));
+      }
+      EXPECT_NEAR(sum, 1, 1e-11);  // 2000 products of a few roundings each
+    }
+  }
 }
 
 TEST(LadderNodes, WhatIsPlainByTheBoundIsPlainByTheLaw) {

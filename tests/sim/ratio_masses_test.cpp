@@ -46,7 +46,7 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
         p = q * static_cast<float>(1 + words() % 64) / 32;
         break;  // where buckets begin
       case 6:
-        p = std::nextafter(q * static_cast<float>(1 + words() % 64) / 32, 0.0f);
+        p = std::nextafter(q * static_cast<float>(words() % 2 == 0 ? 48 : 1 + words() % 64) / 32, 0.0f);
         break;
       case 7:
         q = p * 0x1p-12f;
@@ -93,6 +93,52 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
     }
 }
 
+// What ladders are planned on: integers down to the last unit, and each token in the rung that its look-up says.
+// Tokens of so little q that it vanishes stand above the rung they are looked up in, if not in it.
+TEST(BucketRungs, HoldTheIntegersOfTheirTokens) {
+  int rungs_seen = 0, vanished = 0;
+  for (const std::size_t vocabulary : lengths)
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+      const auto [p, q] = uneven_pair(vocabulary, seed);
+      const FreshRows<float> rows(p, std::span<const float>(q));
+      const BucketRungs rungs = rows.rungs();
+      for (int i = 0; i < rungs.size(); ++i, ++rungs_seen) {
+        const std::size_t bucket = RatioBuckets::of(static_cast<float>(rungs.lowest(i)));
+        wide::RatioMass above, inside;
+        for (Token x = 0; x < rows.vocabulary(); ++x) {
+          const Fixed target = to_fixed(rows.target(x)), proposal = to_fixed(rows.proposal(x));
+          const bool drafted = rows.proposal(x) > 0;
+          const std::size_t own =
+              drafted ? RatioBuckets::of(rows.target(x), rows.proposal(x)) : RatioBuckets::outside;
+          if (own == bucket) {
+            ASSERT_EQ(rows.rung(rungs, x), i);
+            inside.target += target;
+            inside.proposal += proposal;
+          } else if (own > bucket) {
+            above.target += target;
+            above.proposal += proposal;
+          }
+          vanished += drafted && own > bucket && i == 0;
+        }
+        ASSERT_EQ(rungs.target_below(i), from_fixed(above.target)) << vocabulary << " " << i;
+        ASSERT_EQ(rungs.proposal_below(i), from_fixed(above.proposal)) << vocabulary << " " << i;
+        ASSERT_EQ(rungs.ratios()[static_cast<std::size_t>(i)],
+                  static_cast<double>(inside.target) / static_cast<double>(inside.proposal));
+        ASSERT_EQ(rungs.highest(i), RatioBuckets::end(static_cast<int>(bucket)));
+      }
+      if (rungs.size() == 0) continue;
+      for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket) {
+        int rung = rungs.size() - 1;  // the last that does not lie below, or else the first
+        while (rung > 0 && RatioBuckets::of(static_cast<float>(rungs.lowest(rung))) < bucket) --rung;
+        ASSERT_EQ(rungs.of_bucket(bucket), rung) << vocabulary << " " << bucket;
+      }
+      EXPECT_EQ(rungs.target_below(rungs.size()), 1);  // whatever rows sum to
+      EXPECT_EQ(rungs.proposal_below(rungs.size()), 1);
+    }
+  EXPECT_GT(rungs_seen, 1000);
+  EXPECT_GT(vanished, 0);
+}
+
 TEST(RatioMasses, DivisionInFloatIsDivisionInDoubleRounded) {
   std::mt19937 words(5);
   for (int i = 0; i < 2000000; ++i) {
@@ -125,6 +171,9 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
       if (rungs.size() == 0) continue;
+      if (seed == 3)  // one edge, where ratios lie on both sides: nothing left above it and much below, or vice versa
+        for (int i = 0; i < rungs.size(); ++i)
+          slope[static_cast<std::size_t>(i)] = (rungs.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {
         const auto weights = rows.weights([&](Token x) {
           const double proposal = rows.proposal(x);

@@ -33,6 +33,31 @@ TEST(WideFloats, KeepEveryBitOfAFullBlock) {
     }
 }
 
+// Draws that end in the last strip, whole or not, of a row that goes on with large entries.
+TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
+  const auto p = entries<float>(3, 3000), q = entries<float>(4, 3000);
+  int found = 0;
+  for (const double b : {0.0, 0.7, 0x1p101})
+    for (const std::size_t end :
+         {std::size_t{1}, strip - 1, strip, strip + 1, 3 * strip, 5 * strip + 7, block - 1, block}) {
+      std::vector<float> of_end(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(end));
+      of_end.resize(end + strip, 0.5f);
+      const auto term = residual(of_end, q, b);
+      Fixed below = 0;
+      for (std::size_t x = 0; x < end; ++x) {
+        const Fixed own = to_fixed(term.one(x));
+        if (own > 0 && x + 2 * strip >= end)
+          for (const Width width : widths_here()) {
+            ASSERT_EQ(find(term, 0, end, below, width), x) << name_of(width) << " end " << end;
+            ASSERT_EQ(find(term, 0, end, below + own - 1, width), x) << name_of(width) << " end " << end;
+            ++found;
+          }
+        below += own;
+      }
+    }
+  EXPECT_GT(found, 200);
+}
+
 // 16-bit entries are widened first: the sums of the same floats.
 template <class Entry>
 void expect_sums_of_floats() {

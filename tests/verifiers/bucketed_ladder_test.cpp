@@ -66,6 +66,29 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
   }
 }
 
+// Half the target on a token of which the proposal has less than a unit of 2^-60: no draft will ever be it, and
+// acceptance is as low as if it had none.
+TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
+  for (const int drafts : {2, 4}) {
+    std::vector<double> p{0.5}, q{0x1p-70};
+    for (int x = 0; x < 64; ++x) {
+      p.push_back((1 + x % 7) / (2 * 253.0));
+      q.push_back((1 + x % 5) / 190.0);
+    }
+    q[1] -= 0x1p-70;
+    double rest = 0.5;
+    for (std::size_t x = 1; x < p.size(); ++x) rest -= p[x];
+    p[1] += rest;
+    double left = 1;
+    for (const double weight : q) left -= weight;
+    q[1] += left;
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const double optimum = iid_optimum(RatioTable(p, std::vector{q}), drafts).acceptance;
+    EXPECT_NEAR((Ladder::Core<FreshRows<double>>(rows, drafts).plan.acceptance), optimum, 1.0 / 256) << drafts;
+    EXPECT_LE(bucketed_cost({.target = p, .proposals = {q}}, drafts).lost, 1.0 / 256) << drafts;
+  }
+}
+
 TEST(BucketedLadder, PlansAreTheSameAtEveryWidth) {
   registry();
   const RowPair pair = parse_family("gaussian_logits:vocabulary=4099,sigma=2.5,noise=1").pair(7, 0);

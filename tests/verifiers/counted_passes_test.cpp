@@ -8,6 +8,7 @@
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/tests/sim/example_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
@@ -42,6 +43,24 @@ TEST(CountedPasses, KRefusalsAreKPassesAndOneBlock) {
     EXPECT_GT(four.visited(), 4 * 5000u);
     EXPECT_LE(four.visited(), 4 * 5000 + block);
   }
+}
+
+// Where p = q every token is read to find that nothing is left.
+TEST(CountedPasses, ALadderIsOneAndARefusalOneMoreAndOneBlock) {
+  const FloatPair pair = logits(5000, 1), equal = logits(5000, 0);
+  const Token drafts[] = {1, 2, 3, 4};
+  for (const std::uint64_t word : examples::some_words(1, 20)) {
+    RefusesAll random{word};
+    const auto rows = pair.rows();
+    const auto plan = verifiers::Ladder{}.prepare(rows, 4);
+    EXPECT_EQ(rows.visited(), 5000u);
+    EXPECT_GE(verifiers::Ladder{}.verify(At(rows, drafts, 4), plan, random).token, 0);
+    EXPECT_GT(rows.visited(), 2 * 5000u);
+    EXPECT_LE(rows.visited(), 2 * 5000 + block);
+  }
+  const auto rows = equal.rows();
+  EXPECT_TRUE(verifiers::Ladder{}.prepare(rows, 4).nothing_left);
+  EXPECT_EQ(rows.visited(), 2 * 5000u);
 }
 
 TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
