@@ -7,7 +7,7 @@
 namespace draftproof {
 namespace {
 
-constexpr long double unit = std::numeric_limits<long double>::epsilon() / 2;
+constexpr long double half_ulp = std::numeric_limits<long double>::epsilon() / 2;
 constexpr long double ln2 = 0.693147180559945309417232121458176568L;
 constexpr long double pi = 3.141592653589793238462643383279502884L;
 /// The nodes before it are a geometric series, off by at most c t^2.
@@ -40,7 +40,7 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
   // Times are off by at most 8 u of themselves, were exp2 seven units wrong. In log t the integrand is no steeper
   // than sqrt(K + 1), and the grid is step times nodes long.
   const auto range = step_ * static_cast<long double>(times_.size());
-  step_error_ = 8 * unit * range * std::sqrt(static_cast<long double>(drafts + 1));
+  step_error_ = 8 * half_ulp * range * std::sqrt(static_cast<long double>(drafts + 1));
   live_ = times_.size();
   rung_.resize(live_);
   rung_sum_.assign(live_, 0);
@@ -86,11 +86,12 @@ long double RaceEnclosure::fewer(std::size_t n) const {
 }
 
 long double RaceEnclosure::relative_error_of_rung() const {
-  return (4 + 2.01L * (static_cast<long double>(times_.size()) / static_cast<long double>(per_octave_) + 1)) * unit;
+  return (4 + 2.01L * (static_cast<long double>(times_.size()) / static_cast<long double>(per_octave_) + 1)) *
+         half_ulp;
 }
 
 long double RaceEnclosure::error(std::size_t n) const {
-  return 4.01L * static_cast<long double>(tokens_) * unit + 2.01L * relative_error_of_rung() * rung_sum_[n];
+  return 4.01L * static_cast<long double>(tokens_) * half_ulp + 2.01L * relative_error_of_rung() * rung_sum_[n];
 }
 
 Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
@@ -104,11 +105,11 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
     const long double weight = step_ * c * times_[n], silent = 1 - gone[n], few = fewer(n);
     sum += weight * silent * few;
     // The factor e^(-ct) is 1 - y, off by y's error and a rounding.
-    error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_rung() + unit));
+    error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_rung() + half_ulp));
   }
   // All terms are positive, none has more than 2 K + 8 roundings; at most that and one a node come into the sum.
   const auto roundings = static_cast<long double>(times_.size() + 2 * drafts_ + 16);
-  const long double integral_error = 1.01L * error_sum + (sum * roundings) * unit + step_error_;
+  const long double integral_error = 1.01L * error_sum + (sum * roundings) * half_ulp + step_error_;
   const long double share = 1.01L * rule_error(static_cast<int>(drafts_), per_octave_);
   const long double width = integral_error + share * (sum + integral_error);
   return {std::max(0.0L, sum - width), std::min(1.0L, sum + width)};

@@ -254,11 +254,6 @@ struct Ladder {
          .faster = "ladder/one_path/128256/4",
          .sense = Goal::Sense::at_most,
          .bound = 3});
-    found_goals().push_back({.what = "ladders on four paths of prefixes that never recur, tables, against one block",
-                             .slower = "ladder/table/paths/32000/4",
-                             .faster = "ladder/table/one_path/32000/4",
-                             .sense = Goal::Sense::at_most,
-                             .bound = 3});
     found_goals().push_back({.what = "ladders on four paths over one table with plans kept, against one block",
                              .slower = "ladder/kept/paths/32000/8",
                              .faster = "ladder/kept/one_path/32000/8",
