@@ -30,11 +30,17 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES} with nvcc "
                "${CMAKE_CUDA_COMPILER_VERSION}")
 
-# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers)
+# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters)
 #
-# Several files to a source: what they have in common, twice per architecture, costs more than they do.
+# Several files to a source: what they have in common, once per architecture, costs more than they do.
 function(draftproof_kernels sources)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
+  set(function verify_batch)
+  set(parameters "draftproof::gpu::Stream, draftproof::gpu::Mapping")
+  if(arg_PART STREQUAL clusters)
+    set(function verify_clusters)
+    set(parameters "int, draftproof::gpu::Stream")
+  endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
   while(files)
@@ -47,16 +53,15 @@ function(draftproof_kernels sources)
       draftproof_type_name(type ${file})
       string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
       string(APPEND kernels
-        "template void draftproof::gpu::verify_batch(const ${arg_NAMESPACE}::${type}&,\n"
-        "                                            const draftproof::gpu::Batch<float>&,\n"
-        "                                            draftproof::gpu::Stream);\n")
+        "template void draftproof::gpu::${function}(const ${arg_NAMESPACE}::${type}&,\n"
+        "    const draftproof::gpu::Batch<float>&, ${parameters});\n")
     endforeach()
     list(GET batch 0 first)
     get_filename_component(name ${first} NAME_WE)
-    set(output ${PROJECT_BINARY_DIR}/found/kernel_${arg_DIRECTORY}_${name}.cu)
+    set(output ${PROJECT_BINARY_DIR}/found/${arg_PART}_${arg_DIRECTORY}_${name}.cu)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated.
-@includes@#include <draftproof/gpu/verify_batch.cuh>
+@includes@#include <draftproof/gpu/verify_@arg_PART@.cuh>
 
 @kernels@")
     list(APPEND found_sources ${output})
@@ -64,15 +69,61 @@ function(draftproof_kernels sources)
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
-set(kernel_sources "")
-draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers)
-draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants)
-file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu)
+# No contraction of a * b + c on either side: host and device form the same terms.
+set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror)
 
-add_library(draftproof_gpu STATIC ${gpu_sources} ${kernel_sources})
+# draftproof_cuda_code(<target> <oldest>)
+#
+# Machine code for every architecture wanted from <oldest> on, all of it from one translation for the oldest of them: the
+# compiler's front end is most of the time. Its intermediate code goes along, for devices later than those.
+function(draftproof_cuda_code target oldest)
+  set(wanted "")
+  foreach(architecture ${DRAFTPROOF_CUDA_ARCHITECTURES})
+    if(NOT architecture LESS oldest)
+      list(APPEND wanted ${architecture})
+    endif()
+  endforeach()
+  list(SORT wanted COMPARE NATURAL)
+  list(GET wanted 0 base)
+  list(TRANSFORM wanted PREPEND sm_)
+  list(JOIN wanted "," codes)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-gencode arch=compute_${base},code=[compute_${base},${codes}]>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
+endfunction()
+
+set(clusters FALSE)
+foreach(architecture ${DRAFTPROOF_CUDA_ARCHITECTURES})
+  if(NOT architecture LESS 90)
+    set(clusters TRUE)
+  endif()
+endforeach()
+
+set(kernel_sources "")
+draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
+draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
+set(cluster_sources "")
+draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
+draftproof_kernels(cluster_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART clusters)
+# Where clusters are not compiled for, launches of them are: they are never asked for.
+set(cluster_oldest 0)
+if(clusters)
+  set(cluster_oldest 90)
+endif()
+add_library(draftproof_gpu_clusters OBJECT ${cluster_sources})
+target_link_libraries(draftproof_gpu_clusters PUBLIC draftproof::sim)
+draftproof_cuda_code(draftproof_gpu_clusters ${cluster_oldest})
+
+add_library(draftproof_gpu STATIC ${gpu_sources} ${kernel_sources} $<TARGET_OBJECTS:draftproof_gpu_clusters>)
 add_library(draftproof::gpu ALIAS draftproof_gpu)
 set_target_properties(draftproof_gpu PROPERTIES EXPORT_NAME gpu)
 target_link_libraries(draftproof_gpu PUBLIC draftproof::sim)
-# No contraction of a * b + c on either side: host and device form the same terms.
-set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror)
-target_compile_options(draftproof_gpu PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
+target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<BOOL:${clusters}>)
+draftproof_cuda_code(draftproof_gpu 0)
+
+# Times on a device, by nothing but the toolkit.
+add_executable(draftproof_gpu_bench ${PROJECT_SOURCE_DIR}/bench/gpu/main.cu)
+target_link_libraries(draftproof_gpu_bench PRIVATE draftproof::gpu)
+draftproof_cuda_code(draftproof_gpu_bench ${cluster_oldest})

@@ -6,10 +6,15 @@
 
 #include <string_view>
 
+#include <draftproof/gpu/mapping.hpp>
+
 namespace draftproof::gpu {
 
 /// Throws DeviceError unless `status` is success: device_call("cudaFree", cudaFree(p)).
 void device_call(const char* name, cudaError_t status);
+
+/// What mappings depend on, of the device that is current. Throws DeviceError.
+const DeviceTraits& this_device();
 
 /// Throws std::logic_error: the verifier `name` has no kernel, and why.
 [[noreturn]] void no_kernel(std::string_view name, std::string_view why);

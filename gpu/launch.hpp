@@ -44,9 +44,9 @@ class DeviceBatch {
 
 /// The verdicts of a batch in host memory (`verdicts` is not read): copies in, verifies, copies out.
 template <class V, class Entry>
-BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host) {
+BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping mapping = Mapping::automatic) {
   const DeviceBatch<Entry> device(host);
-  verify_batch(verifier, device.view(), Stream{});
+  verify_batch(verifier, device.view(), Stream{}, mapping);
   return device.verdicts();
 }
 

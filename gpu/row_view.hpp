@@ -11,8 +11,10 @@ namespace draftproof::gpu {
 
 /// Rows of `vocabulary` entries (double, float, Bfloat16 or Half), in the memory of whoever reads them; owns nothing.
 /// Entries become doubles exactly, as they do on the host, so that formats do not touch parity.
-template <class Entry>
+template <class E>
 struct RowView {
+  using Entry = E;
+
   const Entry* target;
   const Entry* proposal;        ///< the first proposal row
   int vocabulary;               ///< V

@@ -1,35 +1,57 @@
-// Registers a verifier for the lockstep test: BlockRows with host threads in the place of a CUDA block.
+// Registers a verifier for the lockstep test: TeamRows with fibers of the host in the place of a device's threads.
 #pragma once
 
-#include <atomic>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
-#include <draftproof/gpu/block_rows.cuh>
-#include <draftproof/tests/gpu/host_threads.hpp>
+#include <draftproof/gpu/on_chip_rows.cuh>
+#include <draftproof/gpu/team_rows.cuh>
+#include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/parity.hpp>
 
 namespace draftproof {
 namespace parity {
 
-/// Two warps of four lanes: enough for every exchange to cross lanes and every barrier to matter.
-inline constexpr int lockstep_warps = 2, lockstep_lanes = 4;
+/// A block of two warps of four lanes: enough for every exchange to cross lanes and every barrier to matter. A warp
+/// alone. Shares that are blocks of their own, and the same with rows in the memory of the shares.
+enum class Mapping { block, warp, split, cluster };
+inline constexpr TeamShape block_shape{.shares = 1, .warps = 2, .lanes = 4};
+inline TeamShape shape_of(Mapping mapping) {
+  switch (mapping) {
+    case Mapping::warp:
+      return {.shares = 1, .warps = 1, .lanes = 4};
+    case Mapping::split:
+    case Mapping::cluster:
+      return {.shares = 4, .warps = 2, .lanes = 4};
+    default:
+      return block_shape;
+  }
+}
+
 template <class Entry>
-using LockstepRowsOf = gpu::BlockRows<Entry, HostThreads>;
+using LockstepRowsOf = gpu::TeamRows<gpu::RowView<Entry>, HostThread>;
 using LockstepRows = LockstepRowsOf<float>;
 
-/// Runs body(rows, thread index) in lockstep on one position; all threads must return the same.
+/// Runs body(laws) on all threads of a team on one position; all must return the same.
 template <class Entry, class Body>
-auto in_lockstep(const gpu::RowView<Entry>& rows, Body body) {
-  HostBlock block(lockstep_warps, lockstep_lanes);
-  gpu::BlockScratch scratch;
+auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block) {
+  HostTeam team(shape_of(mapping));
   using Result = decltype(body(std::declval<const LockstepRowsOf<Entry>&>()));
-  std::vector<Result> results(lockstep_warps * lockstep_lanes);
-  block.run([&](HostThreads threads) {
-    const LockstepRowsOf<Entry> laws(rows, &scratch, threads);
-    results[static_cast<std::size_t>(threads.warp() * threads.lanes() + threads.lane())] = body(laws);
+  std::vector<Result> results(static_cast<std::size_t>(team.shape().threads()));
+  team.run([&](const HostThread& thread) {
+    Result& result = results[static_cast<std::size_t>(thread.index())];
+    if constexpr (sizeof(Entry) <= sizeof(float))
+      if (mapping == Mapping::cluster && rows.proposals == 1) {
+        const gpu::TeamLayout layout(rows.vocabulary, thread.lanes(), thread.shares());
+        float* const own = team.slice(thread.share(), 2 * static_cast<std::size_t>(layout.slice()));
+        result = body(gpu::TeamRows(gpu::bring_on_chip(rows, thread, own), thread));
+        return;
+      }
+    result = body(gpu::TeamRows(rows, thread));
   });
   for (const Result& result : results)
-    if (!(result == results.front())) throw std::logic_error("lockstep: the threads of a block disagree");
+    if (!(result == results.front())) throw std::logic_error("lockstep: the threads of a team disagree");
   return results.front();
 }
 
@@ -38,13 +60,14 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
   gpu::BatchVerdicts result;
   for (int i = 0; i < batch.positions; ++i) {
     const Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(i), Philox::Role::verify);
-    const auto [token, accepted] = in_lockstep(batch.rows(i), [&](const LockstepRowsOf<Entry>& laws) {
+    const auto decide = [&](const auto& laws) {
       const V verifier{};
       Philox own = random;
       const auto plan = prepare(verifier, laws, batch.counts[i]);
       const Verdict verdict = verify(verifier, At(laws, batch.drafts_at(i), batch.counts[i]), plan, own);
       return std::pair{verdict.token, verdict.accepted};
-    });
+    };
+    const auto [token, accepted] = in_lockstep(batch.rows(i), decide, static_cast<Mapping>(i % 4));
     result.verdicts.push_back({token, accepted});
     if (token == no_token) result.unserved.push_back(static_cast<std::size_t>(i));
   }
@@ -54,12 +77,15 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
 /// Drafts drawn in lockstep: they exercise the calls that verifiers leave alone.
 template <class D>
 int lockstep_drafts(const gpu::RowView<float>& rows, int drafts, Philox random, Token* out) {
-  const std::vector<Token> drawn = in_lockstep(rows, [&](const LockstepRows& laws) {
-    std::vector<Token> own(static_cast<std::size_t>(drafts));
-    Philox source = random;
-    own.resize(static_cast<std::size_t>(D{}.draw(laws, drafts, source, own.data())));
-    return own;
-  });
+  const std::vector<Token> drawn = in_lockstep(
+      rows,
+      [&](const auto& laws) {
+        std::vector<Token> own(static_cast<std::size_t>(drafts));
+        Philox source = random;
+        own.resize(static_cast<std::size_t>(D{}.draw(laws, drafts, source, own.data())));
+        return own;
+      },
+      static_cast<Mapping>(drafts % 4));
   std::ranges::copy(drawn, out);
   return static_cast<int>(drawn.size());
 }

@@ -1,25 +1,20 @@
-// The threads of one CUDA block, as a cooperative position uses them: warps of lanes that exchange values by
-// shuffles, and a barrier. Every call is collective over its warp (lane_*) or the block (barrier).
+// The lanes of one CUDA warp: they exchange values by shuffles. Every call is collective over the warp.
 //
-// The bodies are empty in the host's half of a CUDA compilation: verifiers are host and device functions, and
-// the compiler must be able to name what they call in both. Nothing runs a ThreadBlock on the host.
+// The bodies are empty in the host's half of a CUDA compilation: verifiers are host and device functions, and the
+// compiler must be able to name what they call in both. Nothing runs them on the host.
 #pragma once
 
 #include <draftproof/sim/device.hpp>
 
 namespace draftproof::gpu {
 
-/// One-dimensional blocks whose size is a multiple of 32. Stateless: any number of copies speak for the same
-/// block.
-class ThreadBlock {
+/// Of one-dimensional blocks whose size is a multiple of 32. Stateless: any number of copies speak for the same warp.
+class WarpLanes {
  public:
   DRAFTPROOF_DEVICE static constexpr int lanes() { return 32; }
 
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % lanes(); }
-  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
-  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
-  DRAFTPROOF_DEVICE void barrier() const { __syncthreads(); }
 
   /// Sum over the warp, known to every lane.
   template <class T>
@@ -54,14 +49,12 @@ class ThreadBlock {
     const unsigned ballot = __ballot_sync(all, here);
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
   }
+  DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
 
  private:
   static constexpr unsigned all = ~0u;
 #else
   DRAFTPROOF_DEVICE int lane() const { return 0; }
-  DRAFTPROOF_DEVICE int warp() const { return 0; }
-  DRAFTPROOF_DEVICE int warps() const { return 1; }
-  DRAFTPROOF_DEVICE void barrier() const {}
   template <class T>
   DRAFTPROOF_DEVICE T lane_sum(T value) const {
     return value;
@@ -79,6 +72,7 @@ class ThreadBlock {
     return value;
   }
   DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
+  DRAFTPROOF_DEVICE void warp_barrier() const {}
 #endif
 };
 

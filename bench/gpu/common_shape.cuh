@@ -1,0 +1,93 @@
+// The shape in which engines commonly verify one position: a block of 1024 threads a request, float sums, the
+// residual added up tile by tile with a reduction each, then read again until its running sum passes the uniform
+// number. Written here as the baseline that ours is compared with: after public descriptions of such kernels, not
+// from their text.
+//
+//   request    p [V], q [V] floats, one draft that is refused: what a refusal costs
+//   tile       1024 threads x 4 entries
+//
+// Cost: two reads of p and q, a block-wide reduction a tile in each. Its sums are floats, so its tokens depend on
+// their order; it serves for times alone.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace draftproof::gpu_bench {
+
+inline constexpr int common_threads = 1024, common_tile = 4 * common_threads;
+
+__device__ inline float sum_of_block(float value, float* warps) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  if (lane == 0) warps[warp] = value;
+  __syncthreads();
+  float sum = warps[lane];
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+  __syncthreads();
+  return sum;
+}
+
+__device__ inline float4 residual_of(const float* p, const float* q, int i, int vocabulary) {
+  if (i + 3 >= vocabulary) {
+    float4 rest{0, 0, 0, 0};
+    for (int j = 0; i + j < vocabulary; ++j) (&rest.x)[j] = fmaxf(p[i + j] - q[i + j], 0.0f);
+    return rest;
+  }
+  const float4 a = *reinterpret_cast<const float4*>(p + i), b = *reinterpret_cast<const float4*>(q + i);
+  return {fmaxf(a.x - b.x, 0.0f), fmaxf(a.y - b.y, 0.0f), fmaxf(a.z - b.z, 0.0f), fmaxf(a.w - b.w, 0.0f)};
+}
+
+/// Rows are `stride` entries apart, p and q of a request one after the other; V a multiple of 4 but for its last
+/// tile.
+__global__ void __launch_bounds__(common_threads, 1)
+    common_shape_kernel(const float* rows, std::int64_t stride, int vocabulary, const float* uniform, int* tokens) {
+  __shared__ float warps[32];
+  __shared__ int found;
+  const float* const p = rows + 2 * stride * blockIdx.x;
+  const float* const q = p + stride;
+  float total = 0;
+  for (int start = 0; start < vocabulary; start += common_tile) {
+    const int i = start + 4 * static_cast<int>(threadIdx.x);
+    const float4 own = i < vocabulary ? residual_of(p, q, i, vocabulary) : float4{0, 0, 0, 0};
+    total += sum_of_block(own.x + own.y + own.z + own.w, warps);
+  }
+  const float threshold = uniform[blockIdx.x] * total;
+  if (threadIdx.x == 0) found = vocabulary - 1;
+  float below = 0;
+  for (int start = 0; start < vocabulary; start += common_tile) {
+    const int i = start + 4 * static_cast<int>(threadIdx.x);
+    const float4 own = i < vocabulary ? residual_of(p, q, i, vocabulary) : float4{0, 0, 0, 0};
+    const float mine = own.x + own.y + own.z + own.w, tile = sum_of_block(mine, warps);
+    if (below + tile > threshold) {
+      // The tile that holds the token: running sums within it, by warps and then by lanes.
+      float running = mine;
+      const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+      for (int step = 1; step < 32; step *= 2) {
+        const float before = __shfl_up_sync(~0u, running, step);
+        if (lane >= step) running += before;
+      }
+      if (lane == 31) warps[warp] = running;
+      __syncthreads();
+      for (int w = 0; w < warp; ++w) running += warps[w];
+      running += below;
+      if (running > threshold && running - mine <= threshold) {
+        float at = running - mine;
+        for (int j = 0; j < 4; ++j) {
+          at += (&own.x)[j];
+          if (at > threshold) {
+            atomicMin(&found, i + j);
+            break;
+          }
+        }
+      }
+      break;
+    }
+    below += tile;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) tokens[blockIdx.x] = found;
+}
+
+}  // namespace draftproof::gpu_bench

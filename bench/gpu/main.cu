@@ -1,0 +1,151 @@
+// Benchmarks of kernels on the device at hand: floors, a baseline of the common shape, and ours, in one run.
+//
+//   draftproof_gpu_bench [--output FILE] [--quick]
+//
+// Prints a table with times and ratios, and the goals; writes the same as JSON. Exit code 77 without a device.
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <draftproof/bench/gpu/common_shape.cuh>
+#include <draftproof/bench/gpu/floors.cuh>
+#include <draftproof/bench/gpu/refused_batch.cuh>
+#include <draftproof/bench/gpu/results.hpp>
+#include <draftproof/bench/gpu/stopwatch.cuh>
+#include <draftproof/gpu/cluster_launch.cuh>
+#include <draftproof/gpu/launch.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::gpu_bench {
+namespace {
+
+class Run {
+ public:
+  Run(Results& results, const cudaDeviceProp& device) : results_{results}, device_{device} {}
+
+  void floors() {
+    results_.add({.name = "floor/empty_kernel", .microseconds = watch_.microseconds([](cudaStream_t stream) {
+                    empty_kernel<<<1, 32, 0, stream>>>();
+                  })});
+    if (device_.major >= 9)
+      results_.add({.name = "floor/cluster_meeting", .microseconds = watch_.microseconds([](cudaStream_t stream) {
+                      gpu::launch_clusters(meeting_kernel, 1, 8, gpu_threads, 0, stream);
+                    })});
+    // Far beyond the second-level cache: 1 GiB read, and 1 GiB copied.
+    constexpr std::size_t bytes = std::size_t{1} << 30, count = bytes / sizeof(uint4);
+    const gpu::DeviceBuffer<uint4> from(nullptr, count), to(nullptr, count);
+    device_call("cudaMemset", cudaMemset(from.data(), 1, bytes));
+    const auto blocks = static_cast<unsigned>(device_.multiProcessorCount * 8);
+    const double copy = watch_.microseconds(
+        [&](cudaStream_t stream) { copy_kernel<<<blocks, 512, 0, stream>>>(from.data(), to.data(), count); });
+    const double read = watch_.microseconds(
+        [&](cudaStream_t stream) { read_kernel<<<blocks, 512, 0, stream>>>(from.data(), nullptr, count); });
+    // A copy moves its bytes twice.
+    results_.add({.name = "floor/copy", .microseconds = copy, .bytes = 2.0 * bytes});
+    results_.add({.name = "floor/read", .microseconds = read, .bytes = 1.0 * bytes});
+  }
+
+  /// Everything about B positions of V tokens.
+  void positions(int count, int vocabulary) {
+    const std::string where = "/" + std::to_string(vocabulary) + "/" + std::to_string(count);
+    for (const int drafts : {1, 4, 16}) {
+      const RefusedBatches batches(count, vocabulary, drafts, static_cast<std::size_t>(device_.l2CacheSize));
+      const std::string name = where + "/" + std::to_string(drafts);
+      for (const gpu::Mapping mapping : {gpu::Mapping::automatic, gpu::Mapping::warp, gpu::Mapping::block,
+                                         gpu::Mapping::cluster, gpu::Mapping::split}) {
+        if (!can(mapping, count, vocabulary)) continue;
+        const std::string by = std::string(gpu::name_of(mapping));
+        ours("recursive_rejection/" + by + name, verifiers::RecursiveRejection{}, batches, mapping);
+        if (drafts == 4 && mapping == gpu::Mapping::automatic) {
+          ours("k_seq/" + by + name, verifiers::KSeq{}, batches, mapping);
+        }
+      }
+      if (drafts == 1) common(where, count, vocabulary, batches);
+    }
+  }
+
+ private:
+  static constexpr int gpu_threads = 512;
+
+  bool can(gpu::Mapping mapping, int count, int vocabulary) const {
+    // A warp alone on a large vocabulary, or a block for each of very few positions, says nothing that is not known.
+    if (mapping == gpu::Mapping::warp && vocabulary > 8192) return false;
+    try {
+      gpu::mapped(mapping, gpu::this_device(), count, vocabulary, 1, sizeof(float));
+      return true;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  }
+
+  template <class V>
+  void ours(const std::string& name, const V& verifier, const RefusedBatches& batches, gpu::Mapping mapping) {
+    const double all = watch_.microseconds([&](cudaStream_t stream) {
+      for (int set = 0; set < batches.sets(); ++set) gpu::verify_batch(verifier, batches.batch(set), stream, mapping);
+    });
+    for (const Verdict& verdict : batches.verdicts())
+      if (verdict.token < most_refused || verdict.accepted >= 0)
+        throw std::runtime_error(name + ": a draft was accepted");
+    results_.add({.name = name, .microseconds = all / batches.sets(), .bytes = batches.bytes()});
+  }
+
+  void common(const std::string& where, int count, int vocabulary, const RefusedBatches& batches) {
+    const std::vector<float> half(static_cast<std::size_t>(count), 0.5f);
+    const gpu::DeviceBuffer<float> uniform(half.data(), half.size());
+    const gpu::DeviceBuffer<int> tokens(nullptr, half.size());
+    const double all = watch_.microseconds([&](cudaStream_t stream) {
+      for (int set = 0; set < batches.sets(); ++set)
+        common_shape_kernel<<<static_cast<unsigned>(count), common_threads, 0, stream>>>(
+            batches.rows(set), batches.stride(), vocabulary, uniform.data(), tokens.data());
+    });
+    results_.add({.name = "common_shape" + where, .microseconds = all / batches.sets(), .bytes = batches.bytes()});
+  }
+
+  Results& results_;
+  const cudaDeviceProp& device_;
+  Stopwatch watch_;
+};
+
+int run(int argc, char** argv) {
+  std::string output;
+  bool quick = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--quick") {
+      quick = true;
+    } else if (argument == "--output" && i + 1 < argc) {
+      output = argv[++i];
+    } else {
+      std::fprintf(stderr, "usage: draftproof_gpu_bench [--output FILE] [--quick]\n");
+      return 2;
+    }
+  }
+  if (gpu::device_count() == 0) {
+    std::puts("skipped: no CUDA device");
+    return 77;
+  }
+  cudaDeviceProp device{};
+  device_call("cudaGetDeviceProperties", cudaGetDeviceProperties(&device, 0));
+  Results results(device.name, device.major, device.minor);
+  Run all(results, device);
+  all.floors();
+  for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{4096, 32000, 128256, 262144})
+    for (const int positions : quick ? std::vector<int>{1, 128} : std::vector<int>{1, 8, 32, 128, 256})
+      all.positions(positions, vocabulary);
+  results.print();
+  if (!output.empty()) results.write(output);
+  return 0;
+}
+
+}  // namespace
+}  // namespace draftproof::gpu_bench
+
+int main(int argc, char** argv) try {
+  return draftproof::gpu_bench::run(argc, argv);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return 4;
+}

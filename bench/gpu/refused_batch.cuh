@@ -1,0 +1,119 @@
+// Batches of positions whose drafts are all refused, made on the device: rows of logits as language models have them,
+// the proposal's a noisy copy of the target's, with the first tokens masked in the target alone. Those are the
+// drafts.
+//
+//   target logits    N(0, 2.5^2)           p = softmax, but 0 for tokens below most_refused
+//   draft logits     target's + N(0, 1)    q = softmax
+//   sets             copies of the batch with other rows, so many that together they exceed four times the
+//   second-level
+//                    cache: a replay goes through all of them and finds nothing in cache
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/gpu/batch.hpp>
+#include <draftproof/gpu/device_buffer.cuh>
+#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof::gpu_bench {
+
+inline constexpr int most_refused = 16;
+
+__device__ inline float normal_at(std::uint64_t row, std::uint32_t x, std::uint32_t stream) {
+  const PhiloxPair pair = philox_pair(7, row, x, stream);
+  const double u = unit_interval(pair.first) + 0x1p-54, v = unit_interval(pair.second);
+  return static_cast<float>(sqrt(-2 * log(u)) * cospi(2 * v));
+}
+
+/// A block a position: p and then q, each `stride` entries.
+__global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabulary, std::uint64_t first_row) {
+  __shared__ double sums[2];
+  float* const p = rows + 2 * stride * blockIdx.x;
+  float* const q = p + stride;
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const std::uint64_t row = first_row + blockIdx.x;
+  double own_p = 0, own_q = 0;
+  for (int x = static_cast<int>(threadIdx.x); x < vocabulary; x += static_cast<int>(blockDim.x)) {
+    const float logit = 2.5f * normal_at(row, static_cast<std::uint32_t>(x), 1);
+    p[x] = x < most_refused ? 0.0f : expf(logit);
+    q[x] = expf(logit + normal_at(row, static_cast<std::uint32_t>(x), 2));
+    own_p += static_cast<double>(p[x]);
+    own_q += static_cast<double>(q[x]);
+  }
+  atomicAdd(sums, own_p);
+  atomicAdd(sums + 1, own_q);
+  __syncthreads();
+  for (int x = static_cast<int>(threadIdx.x); x < vocabulary; x += static_cast<int>(blockDim.x)) {
+    p[x] = static_cast<float>(static_cast<double>(p[x]) / sums[0]);
+    q[x] = static_cast<float>(static_cast<double>(q[x]) / sums[1]);
+  }
+}
+
+class RefusedBatches {
+ public:
+  RefusedBatches(int positions, int vocabulary, int drafts, std::size_t cache_bytes)
+      : positions_{positions},
+        vocabulary_{vocabulary},
+        stride_{(vocabulary + 31) / 32 * 32},
+        sets_{sets_for(positions, stride_, cache_bytes)},
+        rows_{nullptr, static_cast<std::size_t>(2 * stride_ * positions) * static_cast<std::size_t>(sets_)},
+        verdicts_{nullptr, static_cast<std::size_t>(positions)} {
+    std::vector<Token> drafted;
+    for (int i = 0; i < positions; ++i)
+      for (int k = 0; k < drafts; ++k) drafted.push_back(k);
+    const std::vector<std::int32_t> counts(static_cast<std::size_t>(positions), drafts);
+    drafts_ = DeviceBuffer<Token>(drafted.data(), drafted.size());
+    counts_ = DeviceBuffer<std::int32_t>(counts.data(), counts.size());
+    fill_rows_kernel<<<static_cast<unsigned>(positions * sets_), 512>>>(rows_.data(), stride_, vocabulary, 0);
+    gpu::device_call("cudaLaunchKernel", cudaGetLastError());
+    gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
+    drafts_per_position_ = drafts;
+  }
+
+  int sets() const { return sets_; }
+  /// Bytes of both rows of all positions of one set.
+  double bytes() const { return 8.0 * vocabulary_ * positions_; }
+  const float* rows(int set) const { return rows_.data() + 2 * stride_ * positions_ * set; }
+  std::int64_t stride() const { return stride_; }
+
+  gpu::Batch<float> batch(int set) const {
+    gpu::Batch<float> view;
+    view.positions = positions_;
+    view.vocabulary = vocabulary_;
+    view.target = rows(set);
+    view.proposal = view.target + stride_;
+    view.target_stride = view.proposal_stride = 2 * stride_;
+    view.drafts = drafts_.data();
+    view.draft_stride = drafts_per_position_;
+    view.counts = counts_.data();
+    view.seed = 1;
+    view.verdicts = verdicts_.data();
+    return view;
+  }
+  std::vector<Verdict> verdicts() const { return verdicts_.copy(); }
+
+ private:
+  template <class T>
+  using DeviceBuffer = gpu::DeviceBuffer<T>;
+
+  static int sets_for(int positions, std::int64_t stride, std::size_t cache_bytes) {
+    const double one = 8.0 * static_cast<double>(stride) * positions;
+    return std::max(1, static_cast<int>(4.0 * static_cast<double>(cache_bytes) / one) + 1);
+  }
+
+  int positions_, vocabulary_, drafts_per_position_ = 0;
+  std::int64_t stride_;
+  int sets_;
+  DeviceBuffer<float> rows_;
+  DeviceBuffer<Token> drafts_{nullptr, 0};
+  DeviceBuffer<std::int32_t> counts_{nullptr, 0};
+  DeviceBuffer<Verdict> verdicts_;
+};
+
+}  // namespace draftproof::gpu_bench

@@ -1,0 +1,116 @@
+// What a run on a device measured, as a table with ratios and as JSON. Standard library only: this is built where
+// nothing else is installed.
+//
+//   goals     ratios of two results of the run, with a bound; a goal whose results are missing is not judged
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace draftproof::gpu_bench {
+
+struct Result {
+  std::string name;
+  double microseconds = 0;
+  double bytes = 0;  ///< of the rows, counted once; 0 where that says nothing
+
+  /// Gigabytes a second.
+  double bandwidth() const { return bytes / microseconds * 1e-3; }
+};
+
+/// A ratio of two times, or of two bandwidths.
+struct DeviceGoal {
+  std::string what, first, second;
+  bool bandwidth;  ///< of bandwidths, first over second; else of times
+  bool at_least;
+  double bound;
+};
+
+inline std::vector<DeviceGoal> device_goals() {
+  const std::string large = "/128256";
+  const auto rejection = [&](const std::string& positions, const std::string& drafts) {
+    return "recursive_rejection/automatic" + large + positions + drafts;
+  };
+  return {
+      {"many positions: bandwidth of rows against that of a copy", rejection("/256", "/4"), "floor/copy", true, true,
+       .7},
+      {"one position against a cluster that only meets", rejection("/1", "/1"), "floor/cluster_meeting", false, false,
+       3},
+      {"one position: the common shape against ours", "common_shape" + large + "/1", rejection("/1", "/1"), false,
+       true, 4},
+      {"many positions: the common shape against ours", "common_shape" + large + "/256", rejection("/256", "/1"),
+       false, true, 1.3},
+      {"four rounds refused against one", rejection("/256", "/4"), rejection("/256", "/1"), false, false, 1.25},
+  };
+}
+
+class Results {
+ public:
+  Results(std::string device, int major, int minor)
+      : device_{std::move(device)}, capability_{std::to_string(major) + "." + std::to_string(minor)} {}
+
+  void add(Result result) {
+    std::fprintf(stderr, "%-52s %10.2f us\n", result.name.c_str(), result.microseconds);
+    results_.push_back(std::move(result));
+  }
+
+  void print() const {
+    const double copy = bandwidth_of("floor/copy");
+    std::printf("%s, compute capability %s, %s\n\n", device_.c_str(), capability_.c_str(), date().c_str());
+    std::printf("%-52s %12s %10s %14s\n", "benchmark", "us", "GB/s", "of the copy's");
+    for (const Result& result : results_) {
+      std::printf("%-52s %12.2f", result.name.c_str(), result.microseconds);
+      if (result.bytes > 0) std::printf(" %10.0f %13.2f", result.bandwidth(), result.bandwidth() / copy);
+      std::printf("\n");
+    }
+    std::printf("\n%-62s %8s  %s\n", "goal", "ratio", "bound");
+    for (const DeviceGoal& goal : device_goals()) {
+      const Result *first = find(goal.first), *second = find(goal.second);
+      if (first == nullptr || second == nullptr) continue;
+      const double ratio = ratio_of(goal, *first, *second);
+      std::printf("%-62s %8.2f  at %s %g: %s\n", goal.what.c_str(), ratio, goal.at_least ? "least" : "most",
+                  goal.bound, (goal.at_least ? ratio >= goal.bound : ratio <= goal.bound) ? "met" : "not met");
+    }
+  }
+
+  void write(const std::string& path) const {
+    std::ofstream file(path);
+    file << "{\n  \"schema\": \"draftproof.gpu_bench/1\",\n  \"device\": \"" << device_ << "\",\n  \"capability\": \""
+         << capability_ << "\",\n  \"date\": \"" << date() << "\",\n  \"results\": [\n";
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      file << "    {\"name\": \"" << results_[i].name << "\", \"microseconds\": " << results_[i].microseconds
+           << ", \"bytes\": " << results_[i].bytes << "}" << (i + 1 < results_.size() ? "," : "") << "\n";
+    file << "  ]\n}\n";
+    if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+  }
+
+ private:
+  static double ratio_of(const DeviceGoal& goal, const Result& first, const Result& second) {
+    return goal.bandwidth ? first.bandwidth() / second.bandwidth() : first.microseconds / second.microseconds;
+  }
+  static std::string date() {
+    const std::time_t now = std::time(nullptr);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+    return text;
+  }
+  const Result* find(const std::string& name) const {
+    const auto found =
+        std::find_if(results_.begin(), results_.end(), [&](const Result& one) { return one.name == name; });
+    return found == results_.end() ? nullptr : &*found;
+  }
+  double bandwidth_of(const std::string& name) const {
+    const Result* result = find(name);
+    return result == nullptr ? 0 : result->bandwidth();
+  }
+
+  std::string device_, capability_;
+  std::vector<Result> results_;
+};
+
+}  // namespace draftproof::gpu_bench

@@ -1,0 +1,82 @@
+// A team: the threads that look at one position together, whatever the device calls them. One warp, a block, a
+// cluster of blocks or blocks all over the device are teams; the algorithms of team_rows.cuh know them by this
+// concept alone.
+//
+//   symbol        code                     meaning
+//   lanes         lanes(), lane()          threads of a warp, and which of them this is
+//   warps         warps(), warp()          warps of a share, and which of them this is
+//   shares        shares(), share()        parts of the vocabulary, each the business of warps near each other
+//                 barrier()                all threads of the team arrive before one goes on
+//                 put(i, sum), get(i)      sum i, one of two for each segment: put by one warp, read by all after a
+//                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all shares
+//                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
+//
+// What a warp puts is one value, the same on its lanes, and all lanes make the call.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::gpu {
+
+/// What the warps of a team tell each other.
+struct TeamScratch {
+  static constexpr int most_segments = 256, most_warps = 256;
+  Fixed partial[2 * most_segments];  ///< sums of the last pass, and of what a pass adds up beside them
+  struct First {
+    double time;
+    Token token;
+  } first[most_warps];  ///< each warp's first arrival
+};
+
+template <class T>
+concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
+  { team.lanes() } -> std::convertible_to<int>;
+  { team.lane() } -> std::convertible_to<int>;
+  { team.warps() } -> std::convertible_to<int>;
+  { team.warp() } -> std::convertible_to<int>;
+  { team.shares() } -> std::convertible_to<int>;
+  { team.share() } -> std::convertible_to<int>;
+  team.barrier();
+  team.put(i, sum);
+  { team.get(i) } -> std::same_as<Fixed>;
+  team.put_first(arrival);
+  { team.first(i) } -> std::same_as<Arrival>;
+  { team.lane_sum(sum) } -> std::same_as<Fixed>;
+  { team.lane_running_sum(sum) } -> std::same_as<Fixed>;
+  { team.lane_max(i) } -> std::same_as<int>;
+  { team.lane_get(sum, i) } -> std::same_as<Fixed>;
+  { team.first_lane(true) } -> std::same_as<int>;
+};
+
+/// How V tokens are cut: `shares` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
+/// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them.
+struct TeamLayout {
+  int vocabulary, length, segments, per_share;
+
+  DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int shares) : vocabulary{tokens} {
+    per_share = TeamScratch::most_segments / shares;
+    const int wave = per_share * shares * lanes;
+    length = (vocabulary / wave + (vocabulary % wave != 0)) * lanes;
+    segments = vocabulary / length + (vocabulary % length != 0);
+  }
+
+  DRAFTPROOF_DEVICE int begin(int segment) const { return segment * length; }
+  DRAFTPROOF_DEVICE int end(int segment) const {
+    const int first = begin(segment);
+    return vocabulary - first < length ? vocabulary : first + length;
+  }
+  DRAFTPROOF_DEVICE int first_segment(int share) const { return share * per_share; }
+  DRAFTPROOF_DEVICE int last_segment(int share) const {
+    const int after = first_segment(share) + per_share;
+    return after < segments ? after : segments;
+  }
+  /// Tokens of a share; the last ones may have fewer, or none.
+  DRAFTPROOF_DEVICE int slice() const { return per_share * length; }
+};
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,118 @@
+// Fibers: threads of a program that take turns on one thread of the machine, so that hundreds of them which meet at
+// barriers all the time cost what they compute, run the same way every time, and a meeting that somebody misses is
+// an error and not a hang.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace draftproof::parity {
+
+class Fibers {
+ public:
+  /// Runs body(i) for i = 0 .. count - 1, all at once as far as they can tell. Throws what a body throws, and
+  /// std::logic_error if some wait for others that have ended.
+  void run(int count, std::function<void(int)> body) {
+    body_ = std::move(body);
+    current() = this;
+    fibers_.clear();
+    for (int i = 0; i < count; ++i) fibers_.push_back(std::make_unique<Fiber>(*this, i));
+    for (int left = count; left > 0;) {
+      const auto before = progress_;
+      const int had = left;
+      for (auto& fiber : fibers_) {
+        if (fiber->ended || sleeps(fiber->index)) continue;
+        running_ = fiber.get();
+        swapcontext(&scheduler_, &fiber->context);
+        left -= fiber->ended;
+      }
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      const bool went_on = left < had || progress_ > before;
+      if (!went_on && !someone_sleeps()) throw std::logic_error("lockstep: threads wait for some that have ended");
+      put_to_sleep(count, went_on);
+    }
+  }
+
+  /// A meeting of `size` fibers, again and again.
+  class Barrier {
+   public:
+    explicit Barrier(int size) : size_{size} {}
+    void wait(Fibers& fibers) {
+      const auto own = round_;
+      if (++arrived_ == size_) {
+        arrived_ = 0;
+        ++round_;
+        ++fibers.progress_;
+        return;
+      }
+      while (round_ == own) fibers.yield();
+    }
+
+   private:
+    int size_, arrived_ = 0;
+    std::size_t round_ = 0;
+  };
+
+ private:
+  struct Fiber {
+    Fiber(Fibers& all, int i) : index{i}, stack{new char[stack_bytes]} {
+      getcontext(&context);
+      context.uc_stack.ss_sp = stack.get();
+      context.uc_stack.ss_size = stack_bytes;
+      context.uc_link = &all.scheduler_;
+      makecontext(&context, &Fibers::start, 0);  // it passes integers alone: start() asks which fiber runs
+    }
+    int index;
+    bool ended = false;
+    std::unique_ptr<char[]> stack;
+    ucontext_t context;
+  };
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+
+  static Fibers*& current() {
+    static thread_local Fibers* fibers = nullptr;
+    return fibers;
+  }
+  static void start() {
+    Fibers& fibers = *current();
+    Fiber& own = *fibers.running_;
+    try {
+      fibers.body_(own.index);
+    } catch (...) {
+      fibers.failure_ = std::current_exception();
+    }
+    own.ended = true;
+  }
+  /// For some rounds a run of fibers stands still while the others go on as far as they can without it: what a slow
+  /// warp is to fast ones, which a missing barrier lets run away. The same ones in every run of the program.
+  void put_to_sleep(int count, bool went_on) {
+    if (went_on && ++round_ % 3 != 0) return;
+    first_asleep_ = end_asleep_ = 0;
+    if (!went_on) return;
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    first_asleep_ = static_cast<int>((random_ >> 33) % static_cast<std::uint64_t>(count));
+    end_asleep_ = first_asleep_ + static_cast<int>((random_ >> 13) % static_cast<std::uint64_t>(count));
+  }
+  bool sleeps(int i) const { return first_asleep_ <= i && i < end_asleep_; }
+  bool someone_sleeps() const { return first_asleep_ < end_asleep_; }
+  void yield() { swapcontext(&running_->context, &scheduler_); }
+
+  std::function<void(int)> body_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  Fiber* running_ = nullptr;
+  ucontext_t scheduler_;
+  std::size_t progress_ = 0, round_ = 0;
+  std::uint64_t random_ = 1;
+  int first_asleep_ = 0, end_asleep_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace draftproof::parity

@@ -1,0 +1,71 @@
+// Which threads look at a position, for the devices there are: asked without one.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/gpu/mapping.hpp>
+
+namespace {
+
+using namespace draftproof::gpu;
+
+constexpr DeviceTraits hopper{
+    .multiprocessors = 132, .shared_bytes = 227 * 1024, .most_cluster = 16, .cooperative = true};
+constexpr DeviceTraits ampere{
+    .multiprocessors = 108, .shared_bytes = 163 * 1024, .most_cluster = 0, .cooperative = true};
+constexpr DeviceTraits plain{
+    .multiprocessors = 20, .shared_bytes = 48 * 1024, .most_cluster = 0, .cooperative = false};
+
+int failures = 0;
+
+void expect(const Mapped& found, const Mapped& wanted, const char* what) {
+  if (found == wanted) return;
+  ++failures;
+  std::printf("%s: found %s of %d, wanted %s of %d\n", what, std::string(name_of(found.mapping)).c_str(),
+              found.shares, std::string(name_of(wanted.mapping)).c_str(), wanted.shares);
+}
+
+void expect_refused(Mapping wanted, const DeviceTraits& device, int vocabulary, int proposals, std::size_t bytes,
+                    const std::string& reason) {
+  try {
+    mapped(wanted, device, 1, vocabulary, proposals, bytes);
+    ++failures;
+    std::printf("not refused: %s\n", reason.c_str());
+  } catch (const std::invalid_argument& error) {
+    if (std::string(error.what()).find(reason) != std::string::npos) return;
+    ++failures;
+    std::printf("refused by \"%s\", wanted %s\n", error.what(), reason.c_str());
+  }
+}
+
+}  // namespace
+
+int main() {
+  const auto automatic = [](const DeviceTraits& device, int positions, int vocabulary, int proposals = 1,
+                            std::size_t bytes = 4) {
+    return mapped(Mapping::automatic, device, positions, vocabulary, proposals, bytes);
+  };
+  expect(automatic(hopper, 1000, 512), {Mapping::warp, 1}, "a small vocabulary");
+  // 32,000 tokens of two rows are 256,000 bytes: two blocks hold 16,384 tokens each.
+  expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 2}, "many positions");
+  expect(automatic(hopper, 1, 32000), {Mapping::cluster, 8}, "one position takes what would idle");
+  expect(automatic(hopper, 256, 128256), {Mapping::cluster, 8}, "a large vocabulary");
+  expect(automatic(hopper, 1, 262144), {Mapping::cluster, 16}, "beyond the portable size");
+  expect(automatic(hopper, 1, 1 << 20), {Mapping::split, 32}, "beyond every cluster");
+  expect(automatic(hopper, 200, 1 << 20), {Mapping::block, 1}, "the same, many");
+  expect(automatic(hopper, 8, 128256, 4), {Mapping::split, 16}, "proposals of their own");
+  expect(automatic(hopper, 8, 128256, 1, 8), {Mapping::split, 16}, "rows of double");
+  expect(automatic(ampere, 1, 128256), {Mapping::split, 32}, "no clusters");
+  expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
+  expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
+  expect(automatic(plain, 1, 128256), {Mapping::block, 1}, "no cooperation");
+  expect(mapped(Mapping::block, hopper, 1, 128256, 1, 4), {Mapping::block, 1}, "by name");
+  expect(mapped(Mapping::warp, plain, 1, 128256, 4, 8), {Mapping::warp, 1}, "by name, whatever it costs");
+  expect_refused(Mapping::cluster, ampere, 32000, 1, 4, "the device has no clusters");
+  expect_refused(Mapping::cluster, hopper, 32000, 4, 4, "found 4 proposal rows, wanted 1");
+  expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "found rows of double");
+  expect_refused(Mapping::cluster, hopper, 1 << 20, 1, 4, "1048576 tokens do not fit");
+  expect_refused(Mapping::split, plain, 32000, 1, 4, "cannot launch cooperatively");
+  if (failures == 0) std::puts("mappings: as wanted");
+  return failures == 0 ? 0 : 1;
+}
