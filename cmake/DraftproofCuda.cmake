@@ -1,5 +1,5 @@
 # The kernels of all verifiers and mutants, in the library draftproof::gpu.
-# Without nvcc the rest of the tree builds as it is. Registers and spills: -DCMAKE_CUDA_FLAGS=-Xptxas=-v.
+# Without nvcc the rest of the tree builds as it is. Registers and spills: ctest -R gpu/resources.
 include(CheckLanguage)
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
@@ -37,7 +37,7 @@ function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
   set(function verify_batch)
   set(parameters "draftproof::gpu::Stream, draftproof::gpu::Mapping")
-  if(arg_PART STREQUAL clusters)
+  if(arg_PART STREQUAL "clusters")
     set(function verify_clusters)
     set(parameters "int, draftproof::gpu::Stream")
   endif()
@@ -87,16 +87,17 @@ function(draftproof_cuda_code target oldest)
   list(GET wanted 0 base)
   list(TRANSFORM wanted PREPEND sm_)
   list(JOIN wanted "," codes)
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF
+                        CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-gencode arch=compute_${base},code=[compute_${base},${codes}]>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options};-Xptxas=-v>")
 endfunction()
 
-set(clusters FALSE)
+set(cluster_kernels FALSE)
 foreach(architecture ${DRAFTPROOF_CUDA_ARCHITECTURES})
   if(NOT architecture LESS 90)
-    set(clusters TRUE)
+    set(cluster_kernels TRUE)
   endif()
 endforeach()
 
@@ -109,7 +110,7 @@ draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY ver
 draftproof_kernels(cluster_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART clusters)
 # Where clusters are not compiled for, launches of them are: they are never asked for.
 set(cluster_oldest 0)
-if(clusters)
+if(cluster_kernels)
   set(cluster_oldest 90)
 endif()
 add_library(draftproof_gpu_clusters OBJECT ${cluster_sources})
@@ -120,7 +121,7 @@ add_library(draftproof_gpu STATIC ${gpu_sources} ${kernel_sources} $<TARGET_OBJE
 add_library(draftproof::gpu ALIAS draftproof_gpu)
 set_target_properties(draftproof_gpu PROPERTIES EXPORT_NAME gpu)
 target_link_libraries(draftproof_gpu PUBLIC draftproof::sim)
-target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<BOOL:${clusters}>)
+target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<BOOL:${cluster_kernels}>)
 draftproof_cuda_code(draftproof_gpu 0)
 
 # Times on a device, by nothing but the toolkit.

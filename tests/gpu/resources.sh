@@ -1,0 +1,38 @@
+#!/bin/sh
+# Registers and spills of every kernel, from what ptxas said when it compiled them (cmake/keep_ptxas.sh): a table, and
+# exit code 1 if a kernel spills that is run for every token of an engine.
+#
+#   sh resources.sh FOLDER       of the objects; exit code 77 if there are none
+#
+# Plans spill: a verifier that looks at sets of drafts keeps them in arrays of a thread. What may not is a kernel of a
+# verifier that keeps nothing but numbers.
+folder=$1
+files=$(find "$folder" -name '*.resources')
+[ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
+# shellcheck disable=SC2086
+cat $files | c++filt | awk '
+  /Compiling entry function/ {
+    match($0, /for .sm_[0-9a-z]+/); architecture = substr($0, RSTART + 5, RLENGTH - 5)
+    name = $0; sub(/.*entry function ./, "", name); sub(/. for .sm_.*/, "", name)
+    kernel = name; sub(/^void draftproof::gpu::/, "", kernel); sub(/\(.*/, "", kernel)
+    gsub(/draftproof::(gpu::)?/, "", kernel)
+  }
+  /bytes stack frame/ { stack = $1; spilled = $5 + $9 }
+  /Used [0-9]+ registers/ {
+    match($0, /Used [0-9]+/); registers = substr($0, RSTART + 5, RLENGTH - 5)
+    print architecture "\t" registers "\t" stack "\t" spilled "\t" kernel
+    stack = spilled = 0
+  }' | sort -t "$(printf '\t')" -k5,5 -k1,1 | awk -F '\t' '
+  BEGIN { printf "%-8s %9s %6s %7s  %s\n", "code", "registers", "stack", "spilled", "kernel" }
+  {
+    printf "%-8s %9d %6d %7d  %s\n", $1, $2, $3, $4, $5
+    kernels++
+    if ($4 > 0) {
+      spilling++
+      if ($5 ~ /verifiers::(SingleDraft|RecursiveRejection|SampleAndMatch|NaiveTree),/ && $5 !~ /by_split/) hot = hot "\n  " $1 " " $5
+    }
+  }
+  END {
+    printf "%d kernels, %d of them spill\n", kernels, spilling
+    if (hot != "") { print "hot kernels that spill:" hot; exit 1 }
+  }'
