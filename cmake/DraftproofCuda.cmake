@@ -96,11 +96,8 @@ function(draftproof_trial_kernels sources)
       draftproof_type_name(type ${file})
       string(APPEND includes "#include <draftproof/verifiers/${name}.hpp>\n")
       string(APPEND kernels
-        "template <>\n"
-        "void draftproof::gpu::count_trials(const draftproof::verifiers::${type}& verifier, std::string_view law,\n"
-        "    const DeviceTable& table, const TrialRange& range, const DeviceCounts& counts, Stream stream) {\n"
-        "  Drafters::count(verifier, law, table, range, counts, stream);\n"
-        "}\n")
+        "template void draftproof::gpu::count_trials(const draftproof::verifiers::${type}&, std::string_view,\n"
+        "    const DeviceTable&, const TrialRange&, const DeviceCounts&, Stream);\n")
     endforeach()
     list(GET batch 0 first)
     get_filename_component(name ${first} NAME_WE)
@@ -109,7 +106,13 @@ function(draftproof_trial_kernels sources)
 "// Generated.
 @drafter_includes@@includes@#include <draftproof/gpu/simulate.cuh>
 
-using Drafters = draftproof::gpu::TrialDrafters<@drafter_types@>;
+template <class V>
+void draftproof::gpu::count_trials(const V& verifier, std::string_view law, const DeviceTable& table,
+                                   const TrialRange& range, const DeviceCounts& counts, Stream stream) {
+  TrialDrafters<@drafter_types@>::count(
+      verifier, law, table, range, counts, stream);
+}
+
 @kernels@")
     list(APPEND found_sources ${output})
   endwhile()
