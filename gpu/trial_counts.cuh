@@ -84,7 +84,7 @@ class TrialCounts {
     impossible_ += counts && !served;
     bool drafted = false;
     for (int k = 0; k < count; ++k) drafted |= drafts[k] == verdict.token;
-    members_ += served && drafted;
+    members_ += drafted;  // no draft is no_token
 
     const int accepted = served && verdict.accepted >= 0 ? verdict.accepted : none_accepted;
     if (const EqualLanes equal = threads_.equal_lanes(accepted); equal.speaks && accepted >= 0)

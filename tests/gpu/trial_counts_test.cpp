@@ -105,6 +105,8 @@ Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Gri
     gpu::BlockCounts counts;
     std::memset(&counts, 0xa5, sizeof counts);  // a block's memory begins as anything
     team.run([&](const parity::HostThread& thread) {
+      // Later warps begin late, as on a device: the first ones are then far ahead unless something holds them.
+      for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
       const HostTrialThread own(thread, block, grid.blocks);
       gpu::TrialCounts<HostTrialThread> trials(own, counts, hot.view(), totals);
       gpu::run_trials(own, trials, V{}, D{}, plan, view, range);
