@@ -69,6 +69,56 @@ function(draftproof_kernels sources)
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
+# draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft law that it names.
+#
+# Which they are is found out by the compiler (gpu/simulate.cuh): it is given all drafters.
+function(draftproof_trial_kernels sources)
+  file(GLOB drafters CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
+  list(SORT drafters)
+  set(drafter_includes "")
+  set(drafter_types "")
+  foreach(file ${drafters})
+    get_filename_component(name ${file} NAME_WE)
+    draftproof_type_name(type ${file})
+    string(APPEND drafter_includes "#include <draftproof/sim/drafters/${name}.hpp>\n")
+    list(APPEND drafter_types "draftproof::drafters::${type}")
+  endforeach()
+  list(JOIN drafter_types ", " drafter_types)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/verifiers/*.hpp)
+  list(SORT files)
+  while(files)
+    list(SUBLIST files 0 15 batch)
+    list(REMOVE_ITEM files ${batch})
+    set(includes "")
+    set(kernels "")
+    foreach(file ${batch})
+      get_filename_component(name ${file} NAME_WE)
+      draftproof_type_name(type ${file})
+      string(APPEND includes "#include <draftproof/verifiers/${name}.hpp>\n")
+      string(APPEND kernels
+        "template void draftproof::gpu::count_trials(const draftproof::verifiers::${type}&, std::string_view,\n"
+        "    const DeviceTable&, const TrialRange&, const DeviceCounts&, Stream);\n")
+    endforeach()
+    list(GET batch 0 first)
+    get_filename_component(name ${first} NAME_WE)
+    set(output ${PROJECT_BINARY_DIR}/found/trials_verifiers_${name}.cu)
+    file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"// Generated.
+@drafter_includes@@includes@#include <draftproof/gpu/simulate.cuh>
+
+template <class V>
+void draftproof::gpu::count_trials(const V& verifier, std::string_view law, const DeviceTable& table,
+                                   const TrialRange& range, const DeviceCounts& counts, Stream stream) {
+  TrialDrafters<@drafter_types@>::count(
+      verifier, law, table, range, counts, stream);
+}
+
+@kernels@")
+    list(APPEND found_sources ${output})
+  endwhile()
+  set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
+endfunction()
+
 # No contraction of a * b + c on either side: host and device form the same terms. g++ 12 takes inlined concatenation for
 # overlapping copies (GCC bug 105651).
 set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror,-Wno-restrict)
@@ -105,6 +155,7 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+draftproof_trial_kernels(kernel_sources)
 file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <draftproof/sim/alias_draw.hpp>
 #include <draftproof/sim/quantised_row.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 #include <draftproof/sim/wide/alias_draws.hpp>
@@ -39,13 +40,9 @@ class AliasTable {
     for (const std::uint32_t x : large) set(x, 0, x);  // full: both sides are x
   }
 
-  Token draw(std::uint64_t word) const {
-    const std::uint64_t at = scale(word, cells_.size());
-    const std::uint64_t within = word * cells_.size();  // the fraction of the cell, in 2^-64
-    const std::uint64_t cell = cells_[at], place = within >> 32, share = cell >> 32;
-    const bool own = place == share ? static_cast<std::uint32_t>(within) < rest_[at] : place < share;
-    return static_cast<Token>(own ? at : cell & 0xffffffffu);
-  }
+  Token draw(std::uint64_t word) const { return alias_draw(cells_.data(), rest_.data(), cells_.size(), word); }
+  std::span<const std::uint64_t> cells() const { return cells_; }
+  std::span<const std::uint32_t> rests() const { return rest_; }
 
   /// The same for many words, tokens `stride` apart.
   void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <draftproof/sim/guided_search.hpp>
 #include <draftproof/sim/quantised_row.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 
@@ -44,10 +45,7 @@ class CumulativeTable {
     std::array<Token, max_drafts> removed;
     std::copy_n(seen, n, removed.begin());
     std::sort(removed.begin(), removed.begin() + n);
-    std::uint64_t at = scale(word, mass_left);
-    for (int i = 0; i < n && below_[index(removed[static_cast<std::size_t>(i)])] <= at; ++i)
-      at += mass(removed[static_cast<std::size_t>(i)]);
-    return find(at);
+    return search().find_outside(removed.data(), n, scale(word, mass_left));
   }
 
   /// The words of a token: those from `at` to at + mass, in units of 2^-62.
@@ -57,25 +55,10 @@ class CumulativeTable {
   Interval interval(Token x) const { return {below_[index(x)], mass(x)}; }
 
   /// The token whose interval holds `at` < row_total. The guide narrows it, bisection bounds the rest.
-  Token find(std::uint64_t at) const {
-    const std::size_t cell = at >> shift_;
-    std::size_t first = guide_[cell] + 1, left = guide_[cell + 1] + 1 - first;
-    constexpr std::size_t strip = 4;
-    if (left <= strip && first + strip <= below_.size()) [[likely]] {
-      // Sums of higher cells exceed `at`: to count them too spares a loop whose end is as good as random.
-      std::size_t beyond = 0;
-      for (std::size_t i = 0; i < strip; ++i) beyond += below_[first + i] <= at;
-      return static_cast<Token>(first + beyond - 1);
-    }
-    // By selections: which half holds `at` is as good as random, and a branch on it would be mispredicted.
-    while (left > 0) {
-      const std::size_t half = left / 2;
-      const std::size_t beyond = std::size_t{0} - static_cast<std::size_t>(below_[first + half] <= at);
-      first += (half + 1) & beyond;
-      left = half ^ ((half ^ (left - half - 1)) & beyond);
-    }
-    return static_cast<Token>(first - 1);
-  }
+  Token find(std::uint64_t at) const { return search().find(at); }
+
+  /// The arrays, for whoever reads them elsewhere.
+  SumSearch search() const { return {below_.data(), below_.size(), guide_.data(), shift_}; }
 
   /// What `find` reads first, and what it reads then; what `interval` reads. Inlined, or g++ takes them for functions
   /// without effect.

@@ -10,7 +10,6 @@
 // bisection, also where rounding keeps w_j from rising with j.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,8 +25,8 @@ template <class Table>
 class RatioResidual {
  public:
   /// `bend`: the first token with p <= knee q, or `count`.
-  RatioResidual(const Table& table, double b, double knee, std::size_t count, std::size_t bend)
-      : table_{&table}, b_{b}, knee_{knee}, count_{count}, bend_{std::min(count, bend)}, tail_{1 - b / knee} {}
+  DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double knee, std::size_t count, std::size_t bend)
+      : table_{&table}, b_{b}, knee_{knee}, count_{count}, bend_{bend < count ? bend : count}, tail_{1 - b / knee} {}
 
   double b() const { return b_; }
   double knee() const { return knee_; }
@@ -42,7 +41,7 @@ class RatioResidual {
     return {count_, total(), [this](std::size_t j) { return up_to(j + 1); }};
   }
 
-  Token draw(std::uint64_t word) const {
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     Search search = start(word);
     while (search.range.low < search.range.high) step(search);
     return found(search);
@@ -53,14 +52,16 @@ class RatioResidual {
     double threshold;
     ResidualGuide::Range range;  ///< the answer lies in low .. high
   };
-  Search start(std::uint64_t word) const {
+  DRAFTPROOF_DEVICE Search start(std::uint64_t word) const {
     const double all = total();
     if (!(all > 0)) return {0, {nowhere, nowhere}};
     const double threshold = unit_interval(word) * all;
+#if !defined(__CUDA_ARCH__)
     if (guide_ != nullptr) return {threshold, guide_->range(word)};
+#endif
     return {threshold, {0, static_cast<std::uint32_t>(count_ - 1)}};
   }
-  void step(Search& search) const {
+  DRAFTPROOF_DEVICE void step(Search& search) const {
     auto& [low, high] = search.range;
     const std::uint32_t middle = search.range.middle();
     // By a mask: a branch here would be mispredicted every other time.
@@ -68,7 +69,7 @@ class RatioResidual {
     high = (middle & before) | (high & ~before);
     low = (low & before) | ((middle + 1) & ~before);
   }
-  Token found(const Search& search) const {
+  DRAFTPROOF_DEVICE Token found(const Search& search) const {
     return search.range.low == nowhere ? no_token : table_->order()[search.range.low];
   }
   /// What the next step will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
@@ -76,13 +77,14 @@ class RatioResidual {
     __builtin_prefetch(table_->prefix().data() + search.range.middle() + 1);
   }
 
-  double weight(Token x) const {
+  DRAFTPROOF_DEVICE double weight(Token x) const {
     const double p = table_->target(x), q = table_->proposal(x);
-    return std::max(bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_, 0.0);
+    const double left = bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_;
+    return left < 0.0 ? 0.0 : left;
   }
-  double total() const { return up_to(count_); }
+  DRAFTPROOF_DEVICE double total() const { return up_to(count_); }
   template <class Visit>
-  void for_each(Visit visit) const {
+  DRAFTPROOF_DEVICE void for_each(Visit visit) const {
     for (std::size_t j = 0; j < count_; ++j) {
       const Token x = table_->order()[j];
       const double weight = j < bend_ ? table_->target(x) - b_ * table_->proposal(x) : table_->target(x) * tail_;
@@ -100,7 +102,7 @@ class RatioResidual {
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-  double up_to(std::size_t j) const {
+  DRAFTPROOF_DEVICE double up_to(std::size_t j) const {
     if (j <= bend_) return table_->above(j, b_);
     return table_->above(bend_, b_) + (table_->prefix()[j].target - table_->prefix()[bend_].target) * tail_;
   }

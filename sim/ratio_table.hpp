@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include <draftproof/sim/ratio_residual.hpp>
 #include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/served_weights.hpp>
+#include <draftproof/sim/table_view.hpp>
 #include <draftproof/sim/tabled_weights.hpp>
 #include <draftproof/sim/top_tokens.hpp>
 
@@ -73,9 +75,7 @@ class RatioTable {
 
   /// Tokens in the order of the table, with p- and q-mass of the first j of them; q / p of none is 0 / 0.
   std::span<const Token> order() const { return order_; }
-  struct Mass {
-    double target, proposal;
-  };
+  using Mass = TableMass;
   std::span<const Mass> prefix() const { return prefix_; }
   /// The same without rounding, in units of 2^-62.
   struct ExactMass {
@@ -140,6 +140,23 @@ class RatioTable {
     std::vector<double> values;
     for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
     return FrozenWeights(std::move(values));
+  }
+
+  /// The arrays as a device reads them, here in the memory of the table, which must outlive the view. Throws
+  /// std::invalid_argument if there are more proposals than drafts can be.
+  TableView view() const {
+    if (proposals() > max_drafts) throw std::invalid_argument("a view of a table: more proposals than drafts can be");
+    TableView view;
+    view.size = vocabulary();
+    view.rows = proposals();
+    view.probabilities = probabilities_.data();
+    view.tokens = order_.data();
+    view.masses = prefix_.data();
+    view.likeliest = top_.data();
+    view.ratios = guide_.search(ratio_);
+    for (std::size_t k = 0; k < aliases_.size(); ++k)
+      view.proposals[k] = {aliases_[k].cells().data(), aliases_[k].rests().data(), cumulatives_[k].search()};
+    return view;
   }
 
   /// One rung per token: the order of the table without the tokens that cannot be drafted.

@@ -23,7 +23,7 @@ class ResidualGuide {
  public:
   struct Range {
     std::uint32_t low, high;
-    std::uint32_t middle() const { return low + (high - low) / 2; }
+    DRAFTPROOF_DEVICE std::uint32_t middle() const { return low + (high - low) / 2; }
   };
 
   /// For the first j < count with bound(j) > unit_interval(word) * total, as bisection finds it.

@@ -13,6 +13,7 @@
 #include <draftproof/bench/gpu/floors.cuh>
 #include <draftproof/bench/gpu/refused_batch.cuh>
 #include <draftproof/bench/gpu/results.hpp>
+#include <draftproof/bench/gpu/simulated_trials.cuh>
 #include <draftproof/bench/gpu/stopwatch.cuh>
 #include <draftproof/gpu/cluster_launch.cuh>
 #include <draftproof/gpu/launch.hpp>
@@ -46,6 +47,18 @@ class Run {
     // A copy moves its bytes twice.
     results_.add({.name = "floor/copy", .microseconds = copy, .bytes = 2.0 * bytes});
     results_.add({.name = "floor/read", .microseconds = read, .bytes = 1.0 * bytes});
+  }
+
+  /// Simulation where tokens are many and alike, and where one of them is nearly all there is.
+  void trials() {
+    for (const bool peaked : {false, true}) {
+      const SimulatedTrials simulated(peaked);
+      const double time = watch_.microseconds([&](cudaStream_t stream) { simulated.queue(stream); });
+      simulated.check(watch_.stream());
+      results_.add({.name = peaked ? "simulate/peaked" : "simulate/flat",
+                    .microseconds = time,
+                    .trials = static_cast<double>(SimulatedTrials::trials)});
+    }
   }
 
   /// Everything about B positions of V tokens.
@@ -132,6 +145,7 @@ int run(int argc, char** argv) {
   Results results(device.name, device.major, device.minor);
   Run all(results, device);
   all.floors();
+  all.trials();
   for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{4096, 32000, 128256, 262144})
     for (const int positions : quick ? std::vector<int>{1, 128} : std::vector<int>{1, 8, 32, 128, 256})
       all.positions(positions, vocabulary);

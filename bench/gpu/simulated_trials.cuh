@@ -1,0 +1,59 @@
+// Trials of recursive rejection on four independent drafts of a large vocabulary, for the time that simulation takes.
+//
+//   flat     p and q of random entries alike in size: hardly two lanes of a warp emit one token
+//   peaked   p gives .9 to one token, q half of that: nine of ten trials add to one count
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <draftproof/gpu/simulate.hpp>
+#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::gpu_bench {
+
+class SimulatedTrials {
+ public:
+  static constexpr int vocabulary = 32000, drafts = 4;
+  static constexpr std::uint64_t trials = std::uint64_t{1} << 24;
+
+  explicit SimulatedTrials(bool peaked)
+      : host_(row(0, peaked ? .9 : 0), row(1, peaked ? .45 : 0)), table_(host_), counts_(table_) {}
+
+  /// Queues `trials` trials, the same ones every time.
+  void queue(gpu::Stream stream) const {
+    gpu::count_trials(verifiers::RecursiveRejection{}, "iid", table_,
+                      {.seed = 1, .first = 0, .count = trials, .drafts = drafts}, counts_, stream);
+  }
+  /// Throws unless all that was queued was counted, and nothing was impossible.
+  void check(gpu::Stream stream) const {
+    const Tally tally = counts_.tally(trials, stream);
+    const std::uint64_t counted = std::accumulate(tally.histogram.begin(), tally.histogram.end(), std::uint64_t{0});
+    if (counted == 0 || counted % trials != 0 || tally.impossible != 0)
+      throw std::runtime_error("simulation: trials are missing");
+  }
+
+ private:
+  /// `first` on one token, the rest at random over the others.
+  static std::vector<double> row(std::uint64_t stream, double first) {
+    std::vector<double> entries(vocabulary);
+    for (std::size_t x = 0; x < entries.size(); ++x)
+      entries[x] = .1 + unit_interval(philox_pair(1, stream, static_cast<std::uint32_t>(x), 0).first);
+    if (first > 0) entries[0] = 0;
+    const double total = std::accumulate(entries.begin(), entries.end(), 0.0);
+    for (double& entry : entries) entry *= (1 - first) / total;
+    entries[0] += first;
+    return entries;
+  }
+
+  RatioTable host_;
+  gpu::DeviceTable table_;
+  gpu::DeviceCounts counts_;
+};
+
+}  // namespace draftproof::gpu_bench

@@ -1,0 +1,124 @@
+// What the threads of a block count of their trials, so that a token that nearly every trial ends in does not make
+// them wait for each other: equal counts of a warp are added by one of its lanes, and the tokens most probable under
+// p have counters in the block's own memory.
+//
+//   symbol     code                      meaning
+//   lanes      equal_lanes(value)        how many lanes of the warp hold `value`, and whether this one speaks for
+//   them
+//              add(counter, n)           atomic; the counter is the block's (32 bits) or the device's (64 bits)
+//   hot        HotTokens                 at most `most` tokens, their counters and the way from a token to its
+//   counter
+//
+// Cost: two votes of a warp a trial; an addition in the block's memory for each token that some lane holds, an
+// addition in the device's for the cold ones; at most `most` of the latter at the end of a block. Right because
+// counts are integers, and a block's cannot overflow while it has fewer than 2^32 trials.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::gpu {
+
+/// The tokens with counters in a block's memory.
+struct HotTokens {
+  static constexpr int most = 4096;
+  static constexpr std::uint16_t cold = 0xffff;
+
+  int count = 0;
+  const Token* tokens = nullptr;        ///< [count]
+  const std::uint16_t* slot = nullptr;  ///< [V], of each token: its place among them, or `cold`
+};
+
+/// Where counts of all blocks come together; 64 bits each.
+struct TotalCounts {
+  using Count = unsigned long long;  ///< the type that a device's atomic additions take
+
+  Count* by_draft = nullptr;    ///< [max_drafts]
+  Count* members = nullptr;     ///< one
+  Count* impossible = nullptr;  ///< one
+  Count* histogram = nullptr;   ///< [V], or null if not wanted
+};
+
+/// Counters of a block.
+struct BlockCounts {
+  unsigned int hot[HotTokens::most];
+  unsigned int by_draft[max_drafts];
+};
+
+/// Lanes of a warp that hold the same value.
+struct EqualLanes {
+  bool speaks;  ///< true for one of them
+  unsigned int count;
+};
+
+template <class T>
+concept TrialThreads = requires(const T& threads, unsigned int& own, TotalCounts::Count& total, unsigned int n) {
+  { threads.index() } -> std::convertible_to<int>;  ///< of this thread in its block
+  { threads.size() } -> std::convertible_to<int>;   ///< of a block
+  { threads.block() } -> std::convertible_to<unsigned int>;
+  { threads.blocks() } -> std::convertible_to<unsigned int>;
+  { threads.lanes() } -> std::convertible_to<int>;
+  { threads.equal_lanes(0) } -> std::same_as<EqualLanes>;  ///< all lanes of a warp make the call
+  { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< the same
+  threads.add(own, n);
+  threads.add(total, n);
+  threads.barrier();
+};
+
+/// One thread's hold on the counts. A block makes it, and ends with flush(), together.
+template <TrialThreads T>
+class TrialCounts {
+ public:
+  DRAFTPROOF_DEVICE TrialCounts(const T& threads, BlockCounts& block, const HotTokens& hot, const TotalCounts& totals)
+      : threads_{threads}, block_{block}, hot_{hot}, totals_{totals} {
+    for (int slot = threads_.index(); slot < hot_.count; slot += threads_.size()) block_.hot[slot] = 0;
+    for (int k = threads_.index(); k < max_drafts; k += threads_.size()) block_.by_draft[k] = 0;
+    threads_.barrier();
+  }
+
+  /// A trial, or nothing if not `counts`. The lanes of a warp call it together.
+  DRAFTPROOF_DEVICE void add(bool counts, const Verdict& verdict, const Token* drafts, int count) {
+    const bool served = counts && verdict.token >= 0;
+    impossible_ += counts && !served;
+    bool drafted = false;
+    for (int k = 0; k < count; ++k) drafted |= drafts[k] == verdict.token;
+    members_ += drafted;  // no draft is no_token
+
+    const int accepted = served && verdict.accepted >= 0 ? verdict.accepted : none_accepted;
+    if (const EqualLanes equal = threads_.equal_lanes(accepted); equal.speaks && accepted >= 0)
+      threads_.add(block_.by_draft[accepted], equal.count);
+    if (totals_.histogram == nullptr) return;
+    const Token token = served ? verdict.token : no_token;
+    if (const EqualLanes equal = threads_.equal_lanes(token); equal.speaks && token >= 0) {
+      const std::uint16_t slot = hot_.slot[token];
+      if (slot != HotTokens::cold)
+        threads_.add(block_.hot[slot], equal.count);
+      else
+        threads_.add(totals_.histogram[token], equal.count);
+    }
+  }
+
+  DRAFTPROOF_DEVICE void flush() {
+    threads_.barrier();
+    if (totals_.histogram != nullptr)
+      for (int slot = threads_.index(); slot < hot_.count; slot += threads_.size())
+        if (const unsigned int n = block_.hot[slot]; n > 0) threads_.add(totals_.histogram[hot_.tokens[slot]], n);
+    for (int k = threads_.index(); k < max_drafts; k += threads_.size())
+      if (const unsigned int n = block_.by_draft[k]; n > 0) threads_.add(totals_.by_draft[k], n);
+    const unsigned int members = threads_.lane_sum(members_), impossible = threads_.lane_sum(impossible_);
+    if (threads_.index() % threads_.lanes() != 0) return;
+    if (members > 0) threads_.add(*totals_.members, members);
+    if (impossible > 0) threads_.add(*totals_.impossible, impossible);
+  }
+
+ private:
+  T threads_;
+  BlockCounts& block_;
+  HotTokens hot_;
+  TotalCounts totals_;
+  unsigned int members_ = 0, impossible_ = 0;
+};
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,77 @@
+// Simulation on a device against the host's. Exit code 77, which CTest reads as skipped, without a device.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/simulate.hpp>
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/tests/gpu/table_parity.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::found {
+void device_trials_everything();
+}
+
+namespace {
+
+using namespace draftproof;
+
+/// More trials than a device has threads at a time, in one range, in two that are added up, and without a histogram.
+int compare_long_range() {
+  constexpr int vocabulary = 6000, drafts = 4;
+  std::vector<double> p, q;
+  for (int x = 0; x < vocabulary; ++x) {
+    p.push_back(x == 17 ? .9 : .1 / (vocabulary - 1));
+    q.push_back(2.0 * (x + 1) / (double{vocabulary} * (vocabulary + 1)));
+  }
+  const RatioTable table(p, q);
+  const gpu::TrialRange all{.seed = 3, .first = std::uint64_t{1} << 35, .count = 1'500'007, .drafts = drafts};
+  Tally wanted;
+  wanted.histogram.resize(static_cast<std::size_t>(vocabulary));
+  const verifiers::RecursiveRejection verifier;
+  for (std::uint64_t i = 0; i < all.count; ++i) {
+    Token out[max_drafts];
+    Philox drafting(all.seed, all.first + i, Philox::Role::draft),
+        verifying(all.seed, all.first + i, Philox::Role::verify);
+    const int length = drafters::Iid{}.draw(table, drafts, drafting, out);
+    wanted.add(verifier.verify(At<RatioTable>(table, out, length), verifying), out, length);
+  }
+  const auto same = [&wanted](const Tally& found) {
+    return found.trials == wanted.trials && found.flagged == wanted.flagged && found.members == wanted.members &&
+           found.impossible == wanted.impossible && found.by_draft == wanted.by_draft;
+  };
+  const gpu::DeviceTable device(table);
+  gpu::TrialRange first = all, second = all;
+  first.count = 700'001;
+  second.first += first.count;
+  second.count -= first.count;
+  Tally halves = gpu::simulate(verifier, drafters::Iid{}, device, first);
+  halves += gpu::simulate(verifier, drafters::Iid{}, device, second);
+  const Tally whole = gpu::simulate(verifier, drafters::Iid{}, device, all);
+  const Tally bare = gpu::simulate(verifier, drafters::Iid{}, device, all, false);
+  const bool right = same(whole) && whole.histogram == wanted.histogram && same(halves) &&
+                     halves.histogram == wanted.histogram && same(bare) && bare.histogram.empty();
+  std::printf("a long range of trials: %s\n", right ? "equal" : "NOT equal");
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main() try {
+  if (gpu::device_count() == 0) {
+    std::puts("skipped: no CUDA device");
+    return 77;
+  }
+  found::device_trials_everything();
+  // 6000 tokens are more than have counters in a block's memory.
+  int mismatches = parity::run({.vocabularies = {1, 7, 100}, .drafts = {1, 2, 8}, .trials = 5000});
+  mismatches += parity::run({.vocabularies = {6000}, .drafts = {2, 4}, .trials = 500});
+  mismatches += compare_long_range();
+  return mismatches == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::printf("error: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,197 @@
+// A whole kernel of simulation on fibers of the host in the place of a device's threads: its trials, what a warp adds
+// together, hot and cold tokens, and what a block adds up at its end, against the host's Tally of the same trials.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <draftproof/gpu/hot_tokens.hpp>
+#include <draftproof/gpu/trial_block.cuh>
+#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/tally.hpp>
+#include <draftproof/tests/gpu/host_team.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
+#include <draftproof/verifiers/sample_and_match.hpp>
+
+namespace draftproof::trial_counts_test {
+namespace {
+
+/// A fiber as a thread of a block of a grid.
+class HostTrialThread {
+ public:
+  HostTrialThread(const parity::HostThread& thread, unsigned int block, unsigned int blocks)
+      : thread_{thread}, block_{block}, blocks_{blocks} {}
+
+  int index() const { return thread_.index(); }
+  int size() const { return thread_.warps() * thread_.lanes(); }
+  unsigned int block() const { return block_; }
+  unsigned int blocks() const { return blocks_; }
+  int lanes() const { return thread_.lanes(); }
+  gpu::EqualLanes equal_lanes(int value) const {
+    gpu::EqualLanes equal{true, 0};
+    for (int lane = 0; lane < lanes(); ++lane) {
+      const bool same = thread_.lane_get(value, lane) == value;
+      equal.count += same;
+      equal.speaks &= !same || lane >= thread_.lane();
+    }
+    return equal;
+  }
+  unsigned int lane_sum(unsigned int n) const { return thread_.lane_sum(n); }
+  template <class Count>
+  void add(Count& counter, unsigned int n) const {
+    counter += n;
+  }
+  void barrier() const { thread_.barrier(); }
+
+ private:
+  parity::HostThread thread_;
+  unsigned int block_, blocks_;
+};
+static_assert(gpu::TrialThreads<HostTrialThread>);
+
+/// Fails now and then, as a branch of probability zero does, and accepts a draft that it does not emit.
+struct SometimesImpossible {
+  static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    if (random.flip(1.0, 3.0)) return {};
+    if (random.flip(1.0, 2.0)) return {(at.draft(0) + 1) % at.vocabulary(), at.drafts() - 1};
+    return random.emit(at.residual(at.zero()));
+  }
+};
+
+/// p falls so fast that half of all trials end in one token; q is flatter, and every fifth token is not drafted.
+RatioTable peaked(int vocabulary) {
+  std::vector<double> p, q;
+  for (int x = 0; x < vocabulary; ++x) {
+    const int rank = (x * 7 + 3) % vocabulary;
+    p.push_back(rank < 40 ? std::ldexp(1.0, -rank) : 0.001 / vocabulary);
+    q.push_back(x % 5 == 4 ? 0 : 1.0 / (1 + rank % 11));
+  }
+  for (auto* row : {&p, &q}) {
+    const double total = std::accumulate(row->begin(), row->end(), 0.0);
+    for (double& entry : *row) entry /= total;
+  }
+  return {p, q};
+}
+
+struct Grid {
+  unsigned int blocks;
+  int warps, lanes;
+};
+
+template <class V, class D>
+Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Grid& grid, std::size_t most_hot,
+                bool histogram) {
+  const TableView view = table.view();
+  const gpu::ChosenHotTokens hot = gpu::chosen_hot_tokens(view, most_hot);
+  const auto plan = prepare(V{}, view, range.drafts);
+  using Count = gpu::TotalCounts::Count;
+  std::vector<Count> by_draft(max_drafts), counted(static_cast<std::size_t>(table.vocabulary()));
+  Count members = 0, impossible = 0;
+  const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, histogram ? counted.data() : nullptr};
+  for (unsigned int block = 0; block < grid.blocks; ++block) {
+    parity::HostTeam team({.shares = 1, .warps = grid.warps, .lanes = grid.lanes});
+    gpu::BlockCounts counts;
+    std::memset(&counts, 0xa5, sizeof counts);  // a block's memory begins as anything
+    team.run([&](const parity::HostThread& thread) {
+      // Later warps begin late, as on a device: the first ones are then far ahead unless something holds them.
+      for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
+      const HostTrialThread own(thread, block, grid.blocks);
+      gpu::TrialCounts<HostTrialThread> trials(own, counts, hot.view(), totals);
+      gpu::run_trials(own, trials, V{}, D{}, plan, view, range);
+      trials.flush();
+    });
+  }
+  Tally tally;
+  tally.trials = range.count;
+  std::copy(by_draft.begin(), by_draft.end(), tally.by_draft.begin());
+  tally.flagged = std::accumulate(by_draft.begin(), by_draft.end(), std::uint64_t{0});
+  tally.members = members;
+  tally.impossible = impossible;
+  if (histogram) tally.histogram.assign(counted.begin(), counted.end());
+  return tally;
+}
+
+template <class V, class D>
+Tally on_host(const RatioTable& table, const gpu::TrialRange& range, bool histogram) {
+  Tally tally;
+  if (histogram) tally.histogram.resize(static_cast<std::size_t>(table.vocabulary()));
+  const auto plan = prepare(V{}, table, range.drafts);
+  for (std::uint64_t i = 0; i < range.count; ++i) {
+    Token drafts[max_drafts];
+    Philox drafting(range.seed, range.first + i, Philox::Role::draft);
+    Philox verifying(range.seed, range.first + i, Philox::Role::verify);
+    const int length = D{}.draw(table, range.drafts, drafting, drafts);
+    tally.add(verify(V{}, At<RatioTable>(table, drafts, length), plan, verifying), drafts, length);
+  }
+  return tally;
+}
+
+int failures = 0, comparisons = 0;
+
+void expect(bool holds, const std::string& what) {
+  ++comparisons;
+  if (holds) return;
+  ++failures;
+  std::printf("failed: %s\n", what.c_str());
+}
+
+template <class V, class D>
+void compare(int vocabulary, const gpu::TrialRange& range, const Grid& grid, std::size_t most_hot, bool histogram) {
+  const RatioTable table = peaked(vocabulary);
+  const Tally wanted = on_host<V, D>(table, range, histogram);
+  const Tally found = on_fibers<V, D>(table, range, grid, most_hot, histogram);
+  const std::string where = std::string{V::info.name} + ", V = " + std::to_string(vocabulary) + ", " +
+                            std::to_string(range.count) + " trials, " + std::to_string(most_hot) + " hot: ";
+  expect(found.flagged == wanted.flagged && found.by_draft == wanted.by_draft, where + "accepted drafts");
+  expect(found.members == wanted.members, where + "members");
+  expect(found.impossible == wanted.impossible, where + "impossible trials");
+  expect(found.histogram == wanted.histogram, where + "histogram");
+}
+
+void hot_tokens() {
+  const RatioTable table(std::vector<double>{.1, .3, .1, .3, .2}, std::vector<double>{.2, .2, .2, .2, .2});
+  const gpu::ChosenHotTokens hot = gpu::chosen_hot_tokens(table.view(), 4);
+  expect(hot.tokens == std::vector<Token>{1, 3, 4, 0}, "hot tokens: by falling p, equal ones by id");
+  expect(hot.slot == std::vector<std::uint16_t>{3, 0, gpu::HotTokens::cold, 1, 2}, "hot tokens: places");
+  expect(gpu::chosen_hot_tokens(peaked(5000).view()).tokens.size() == gpu::HotTokens::most, "hot tokens: at most");
+}
+
+void everything() {
+  hot_tokens();
+  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345, last = ~std::uint64_t{0} - 700;
+  for (const Grid grid : {Grid{1, 1, 4}, Grid{3, 2, 4}, Grid{2, 1, 32}})
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{37}, std::uint64_t{1001}})
+      for (const std::size_t most_hot : {std::size_t{0}, std::size_t{3}, std::size_t{4096}}) {
+        compare<verifiers::SampleAndMatch, drafters::Iid>(61, {7, far, count, 3}, grid, most_hot, true);
+        compare<verifiers::RecursiveRejection, drafters::Iid>(61, {7, last, count, 4}, grid, most_hot, true);
+        compare<SometimesImpossible, drafters::Iid>(61, {8, 0, count, max_drafts}, grid, most_hot, true);
+      }
+  const Grid grid{3, 2, 8};
+  compare<verifiers::RecursiveRejectionWor, drafters::WithoutReplacement>(5000, {9, far, 2500, 5}, grid, 4096, true);
+  compare<verifiers::KSeq, drafters::Iid>(5000, {9, far, 2500, 4}, grid, 4096, true);
+  compare<verifiers::KSeq, drafters::Iid>(5000, {9, far, 2500, 4}, grid, 4096, false);
+  std::printf("trial counts: %d comparisons, %d failed\n", comparisons, failures);
+}
+
+}  // namespace
+}  // namespace draftproof::trial_counts_test
+
+int main() try {
+  draftproof::trial_counts_test::everything();
+  return draftproof::trial_counts_test::failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::printf("error: %s\n", error.what());
+  return 1;
+}
