@@ -1,7 +1,7 @@
 // Rows of any format on chip, as floats: what the format and the contents are is asked when a row is brought, once,
 // and no pass over it knows.
 //
-//   slices    [2, slice]    this share's part of p, then of q (on_chip_rows.hpp)
+//   slices    [2, slice]    this share's part of p, then of q (on_chip_rows.cuh)
 //   notes     [blocks]      behind them, for rows of logits (team_softmax.cuh)
 //
 // Cost: device memory is read once in whole lines; softmax works on what is on chip, with four barriers a row.

@@ -67,13 +67,16 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
   Arrival own;
   own_blocks([&](int b, int begin, int end) {
     float greatest = -infinity;
+    Token unsound = no_token;
     for (int i = begin; i < end; i += team.lanes()) {
       const auto x = static_cast<float>(logits[i]);
-      // +infinity and NaN are the earliest of all: the first of them is what the team agrees on.
-      const Arrival here{x < infinity ? -static_cast<double>(x) : -static_cast<double>(infinity), first + i};
-      if (here.before(own)) own = here;
+      if (!(x < infinity) && unsound == no_token) unsound = first + i;
       if (x > greatest) greatest = x;
     }
+    // +infinity and NaN are the earliest of all: the first of them is what the team agrees on.
+    const Arrival here = unsound != no_token ? Arrival{-static_cast<double>(infinity), unsound}
+                                             : Arrival{-static_cast<double>(greatest), first + begin};
+    if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);
     std::uint64_t sum = 0;
     for (int i = begin; i < end; i += team.lanes()) {
