@@ -35,11 +35,12 @@ message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCH
 # Several files to a source: what they have in common, once per architecture, costs more than they do.
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
-  set(function verify_batch)
-  set(parameters "draftproof::gpu::Stream, draftproof::gpu::Mapping")
+  # Kernels of Batch<float> and those of clusters serve all formats; what is made for a StoredBatch only launches them.
+  set(calls
+    "verify_batch(const @, const draftproof::gpu::Batch<float>&, draftproof::gpu::Stream, draftproof::gpu::Mapping)"
+    "verify_batch(const @, const draftproof::gpu::StoredBatch&, draftproof::gpu::Stream, const draftproof::gpu::VerifyOptions&)")
   if(arg_PART STREQUAL clusters)
-    set(function verify_clusters)
-    set(parameters "int, draftproof::gpu::Stream")
+    set(calls "verify_clusters(const @, const draftproof::gpu::StoredBatch&, int, draftproof::gpu::Stream)")
   endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
@@ -52,9 +53,10 @@ function(draftproof_kernels sources)
       get_filename_component(name ${file} NAME_WE)
       draftproof_type_name(type ${file})
       string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
-      string(APPEND kernels
-        "template void draftproof::gpu::${function}(const ${arg_NAMESPACE}::${type}&,\n"
-        "    const draftproof::gpu::Batch<float>&, ${parameters});\n")
+      foreach(call ${calls})
+        string(REPLACE "@" "${arg_NAMESPACE}::${type}&" call "${call}")
+        string(APPEND kernels "template void draftproof::gpu::${call};\n")
+      endforeach()
     endforeach()
     list(GET batch 0 first)
     get_filename_component(name ${first} NAME_WE)

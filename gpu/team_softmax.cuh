@@ -35,11 +35,12 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
 
 /// What a team found in a row of logits: the earliest arrival says whether they are a law.
 struct SoftmaxOutcome {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
   double time;
   Token token;
 
   DRAFTPROOF_DEVICE bool sound() const {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     return -infinity < time && time < infinity;
   }
   /// Not sound.
@@ -55,7 +56,7 @@ struct SoftmaxOutcome {
 template <Team T, class Entry>
 DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count, int vocabulary,
                                               float inverse, float* out, SoftmaxNote* notes) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr auto infinity = static_cast<float>(SoftmaxOutcome::infinity);
   const int blocks = softmax_blocks(count);
   const auto own_blocks = [&](const auto& visit) {
     for (int b = team.warp(); b < blocks; b += team.warps()) {

@@ -22,6 +22,8 @@ namespace draftproof {
 /// Logits of a block; 2^12 would overflow lanes of 32 bits in wide registers.
 inline constexpr int softmax_block_size = 1024;
 
+inline constexpr float least_normal_float = std::numeric_limits<float>::min();
+
 /// e in units of 2^-46.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_power(float power) {
   const float split = 1 + power, rest = power - (split - 1);
@@ -42,9 +44,8 @@ DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units
 
 /// Powers below this have probability 0: their products with the factor would not be normal floats.
 DRAFTPROOF_DEVICE inline float least_power_served(float factor) {
-  constexpr float normal = std::numeric_limits<float>::min();
   // A power is at most 1; no factor below the least normal float leaves anything.
-  return factor >= normal ? normal / factor : 2;
+  return factor >= least_normal_float ? least_normal_float / factor : 2;
 }
 
 }  // namespace draftproof
