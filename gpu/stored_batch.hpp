@@ -55,7 +55,7 @@ struct StoredBatch {
 
   Format format = Format::float32;
   Contents contents = Contents::probabilities;
-  Temperatures temperatures;  ///< of logits
+  Temperatures temperatures{};  ///< of logits
   int positions = 0, vocabulary = 0, proposals = 1;
   const void* target = nullptr;
   std::int64_t target_stride = 0;
