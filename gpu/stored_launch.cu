@@ -49,8 +49,7 @@ Batch<float> StoredLaunch::floats() const {
 }
 
 std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options) {
-  if (checked_shape(batch).positions == 0) return 0;
-  return workspace_of(batch, mapping_of(batch, options), this_device(), options.check_probabilities).bytes;
+  return workspace_for_up_to(checked_shape(batch), options.mapping, this_device(), options.check_probabilities);
 }
 
 }  // namespace draftproof::gpu

@@ -39,7 +39,8 @@ struct VerifyOptions {
 template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options = {});
 
-/// Bytes of workspace that it wants on the device that is current; never less for a batch of more positions.
+/// Bytes of workspace that are enough, on the device that is current, for this batch and all like it of fewer positions:
+/// asked once for the largest. Reads nothing that the batch points to; whether `faults` is there matters.
 std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {});
 
 /// Its part for clusters of `shares` blocks a position.

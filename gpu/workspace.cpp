@@ -34,4 +34,19 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
   return workspace;
 }
 
+std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks) {
+  const auto bytes = [&](int positions) {
+    StoredBatch fewer = batch;
+    fewer.positions = positions;
+    const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
+    const Mapped found = mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry);
+    return workspace_of(fewer, found, device, checks).bytes;
+  };
+  if (batch.positions == 0) return 0;
+  // From as many positions as multiprocessors on each has one block at most, and more positions want more.
+  std::size_t most = bytes(batch.positions);
+  for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
+  return most;
+}
+
 }  // namespace draftproof::gpu

@@ -27,4 +27,8 @@ int most_split_teams(const DeviceTraits& device, int positions, int shares);
 /// `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
 
+/// Bytes that are enough for every batch like this one of at most as many positions: fewer positions may want more,
+/// because a few are split over the device.
+std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
+
 }  // namespace draftproof::gpu
