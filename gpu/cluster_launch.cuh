@@ -9,7 +9,8 @@
 namespace draftproof::gpu {
 
 /// `positions` clusters of `shares` blocks of `threads` threads, each block with `shared_bytes` of dynamic shared
-/// memory; at most most_blocks of them. More than 8 blocks have to be asked for: not every device grants it. Throws DeviceError.
+/// memory; at most most_blocks of them. More than 8 blocks have to be asked for: not every device grants it. Throws
+/// DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), int positions, int shares, int threads, std::size_t shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {

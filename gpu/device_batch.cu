@@ -98,8 +98,7 @@ BatchVerdicts DeviceBatch<Entry>::verdicts() const {
   const std::vector<std::uint64_t> faults = buffers_->faults.copy();
   for (std::size_t i = 0; i < result.verdicts.size(); ++i) {
     if (result.verdicts[i].token == no_token) result.unserved.push_back(i);
-    if (faults[i] != no_fault)
-      result.refused.push_back({static_cast<std::int64_t>(i), RowFault::of_word(faults[i])});
+    if (faults[i] != no_fault) result.refused.push_back({static_cast<std::int64_t>(i), RowFault::of_word(faults[i])});
   }
   return result;
 }

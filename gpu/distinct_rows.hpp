@@ -28,9 +28,7 @@ struct DistinctRows {
 
   DRAFTPROOF_DEVICE std::int64_t targets() const { return batch.target_stride == 0 ? 1 : batch.positions; }
   DRAFTPROOF_DEVICE std::int64_t groups() const { return batch.proposal_stride == 0 ? 1 : batch.positions; }
-  DRAFTPROOF_DEVICE std::int64_t per_group() const {
-    return batch.proposal_row_stride == 0 ? 1 : batch.proposals;
-  }
+  DRAFTPROOF_DEVICE std::int64_t per_group() const { return batch.proposal_row_stride == 0 ? 1 : batch.proposals; }
   DRAFTPROOF_DEVICE std::int64_t size() const { return targets() + groups() * per_group(); }
   DRAFTPROOF_DEVICE DistinctRow operator[](std::int64_t i) const {
     if (i < targets()) return {batch.target_row(i), 0, i, batch.target_stride == 0};

@@ -15,8 +15,8 @@ namespace draftproof::gpu {
 int device_count();
 
 /// The verdicts of a batch. A position of `unserved` reached a branch of probability zero: its drafts cannot
-/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it. Where rows were
-/// found to be no laws, `refused` names row and token (describe(), row_fault.hpp).
+/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it. Where rows
+/// were found to be no laws, `refused` names row and token (describe(), row_fault.hpp).
 struct BatchVerdicts {
   std::vector<Verdict> verdicts;         ///< [B]
   std::vector<std::size_t> unserved;     ///< positions, ascending; empty in a sound batch
@@ -54,9 +54,9 @@ BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping
 
 /// The same for logits, and for probabilities of any format that are to be checked: with the kernels of the tree.
 template <class V, class Entry>
-  requires has_format<Entry>
-BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Contents contents,
-                            Temperatures temperatures = {}, const VerifyOptions& options = {}) {
+requires has_format<Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Contents contents,
+                                                       Temperatures temperatures = {},
+                                                       const VerifyOptions& options = {}) {
   const DeviceBatch<Entry> device(host);
   verify_batch(verifier, stored(device.view(), contents, temperatures), Stream{}, options);
   return device.verdicts();

@@ -22,9 +22,9 @@ void launch_split(void (*kernel)(V, B, SplitScratch*), int most, int shares, int
               cudaMemsetAsync(scratch, 0, static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream));
   void* arguments[] = {&verifier, &batch, &scratch};
   device_call("cudaLaunchCooperativeKernel",
-              cudaLaunchCooperativeKernel(
-                  reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(shares), static_cast<unsigned>(teams)),
-                  dim3(static_cast<unsigned>(threads)), arguments, 0, stream));
+              cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                          dim3(static_cast<unsigned>(shares), static_cast<unsigned>(teams)),
+                                          dim3(static_cast<unsigned>(threads)), arguments, 0, stream));
 }
 
 }  // namespace draftproof::gpu

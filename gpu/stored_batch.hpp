@@ -30,7 +30,7 @@ template <class Entry>
 inline constexpr bool has_format =
     std::is_same_v<Entry, float> || std::is_same_v<Entry, Bfloat16> || std::is_same_v<Entry, Half>;
 template <class Entry>
-  requires has_format<Entry>
+requires has_format<Entry>
 inline constexpr Format format_of = std::is_same_v<Entry, float>      ? Format::float32
                                     : std::is_same_v<Entry, Bfloat16> ? Format::bfloat16
                                                                       : Format::float16;
@@ -120,27 +120,12 @@ struct StoredBatch {
 
 /// The same batch with its format as a value.
 template <class Entry>
-  requires has_format<Entry>
-StoredBatch stored(const Batch<Entry>& batch, Contents contents = Contents::probabilities,
-                   Temperatures temperatures = {}) {
-  return {format_of<Entry>,
-          contents,
-          temperatures,
-          batch.positions,
-          batch.vocabulary,
-          batch.proposals,
-          batch.target,
-          batch.target_stride,
-          batch.proposal,
-          batch.proposal_stride,
-          batch.proposal_row_stride,
-          batch.drafts,
-          batch.draft_stride,
-          batch.counts,
-          batch.seed,
-          batch.first_trial,
-          batch.faults,
-          batch.verdicts};
+requires has_format<Entry> StoredBatch stored(const Batch<Entry>& batch, Contents contents = Contents::probabilities,
+                                              Temperatures temperatures = {}) {
+  return {format_of<Entry>,          contents,     temperatures,        batch.positions, batch.vocabulary,
+          batch.proposals,           batch.target, batch.target_stride, batch.proposal,  batch.proposal_stride,
+          batch.proposal_row_stride, batch.drafts, batch.draft_stride,  batch.counts,    batch.seed,
+          batch.first_trial,         batch.faults, batch.verdicts};
 }
 
 /// Throws std::invalid_argument that names the field on sizes, strides or temperatures that no batch has; reads no

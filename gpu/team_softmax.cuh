@@ -6,9 +6,9 @@
 //   M        greatest of the row; as the earliest of times -m, in which whatever is no logit is earlier still
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
-// Cost: each logit is read twice by the same lane, the second time from the nearest cache; powers are written and then
-// scaled in place; four barriers. The bits are the host's because maxima, sums of integers and operations on one entry
-// or one block are all there is: no order of threads shows.
+// Cost: each logit is read twice by the same lane, the second time from the nearest cache; powers are written and
+// then scaled in place; four barriers. The bits are the host's because maxima, sums of integers and operations on one
+// entry or one block are all there is: no order of threads shows.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,7 @@ struct SoftmaxOutcome {
   double time;
   Token token;
 
-  DRAFTPROOF_DEVICE bool sound() const {
-    return -infinity < time && time < infinity;
-  }
+  DRAFTPROOF_DEVICE bool sound() const { return -infinity < time && time < infinity; }
   /// Not sound.
   DRAFTPROOF_DEVICE RowFault fault(int row) const {
     if (time > 0) return {RowFault::Kind::masked, row};
@@ -54,8 +52,8 @@ struct SoftmaxOutcome {
 /// probabilities, which may be the same memory. Shares but the last are multiples of a block. What `out` holds if the
 /// outcome is not sound is of no use. Ends with a barrier.
 template <Team T, class Entry>
-DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count, int vocabulary,
-                                              float inverse, float* out, SoftmaxNote* notes) {
+DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
+                                              int vocabulary, float inverse, float* out, SoftmaxNote* notes) {
   constexpr auto infinity = static_cast<float>(SoftmaxOutcome::infinity);
   const int blocks = softmax_blocks(count);
   const auto own_blocks = [&](const auto& visit) {

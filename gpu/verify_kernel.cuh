@@ -31,8 +31,8 @@ static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView
 static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
 static_assert(Position<At<TeamRows<RowView<float>, BlockTeam>>>);
 
-/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or a
-/// StoredBatch.
+/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or
+/// a StoredBatch.
 template <class V, class B, class L>
 DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
   if (batch.refused(position)) return {};

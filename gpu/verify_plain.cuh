@@ -19,7 +19,8 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
   const auto positions = static_cast<unsigned>(batch.positions);
   switch (mapped.mapping) {
     case Mapping::warp:
-      verify_by_warp<<<(positions + verify_warps - 1) / verify_warps, 32 * verify_warps, 0, stream>>>(verifier, batch);
+      verify_by_warp<<<(positions + verify_warps - 1) / verify_warps, 32 * verify_warps, 0, stream>>>(verifier,
+                                                                                                      batch);
       break;
     case Mapping::split:
       return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,

@@ -8,7 +8,7 @@
 namespace draftproof::gpu {
 
 int most_split_teams(const DeviceTraits& device, int positions, int shares) {
-  constexpr int blocks = 4;        // of 512 threads on one multiprocessor, which has 2048
+  constexpr int blocks = 4;         // of 512 threads on one multiprocessor, which has 2048
   constexpr int most_rows = 65535;  // of a grid
   return std::min({positions, std::max(1, blocks * device.multiprocessors / shares), most_rows});
 }

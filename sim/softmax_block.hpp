@@ -10,8 +10,8 @@
 //
 // Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
 // them. Right at every width because all of it is IEEE operations entry by entry, maxima, and integer sums. For those
-// a power is split without conversions (softmax_terms.hpp), so that adding bits adds numbers, in 32 bits a lane. Blocks
-// know nothing of each other: any order of them, on any number of threads, gives the same bits.
+// a power is split without conversions (softmax_terms.hpp), so that adding bits adds numbers, in 32 bits a lane.
+// Blocks know nothing of each other: any order of them, on any number of threads, gives the same bits.
 #pragma once
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 //   Z     units      sum over blocks of w S                        units of 2^-40, at most 2^62 for V <= 2^22
 //
 // Cost: seven operations a power, a division a block. A power is split without conversions: h = 1 + e rounds to a
-// multiple of 2^-23 within [1, 2], where the bits of a float count in just that unit; l = e - (h - 1) is exact, at most
-// 2^-24, and 1.5 + 2^23 l rounds it to 2^-46 in the same way. Adding bits then adds numbers, in any order.
+// multiple of 2^-23 within [1, 2], where the bits of a float count in just that unit; l = e - (h - 1) is exact, at
+// most 2^-24, and 1.5 + 2^23 l rounds it to 2^-46 in the same way. Adding bits then adds numbers, in any order.
 #pragma once
 
 #include <cmath>

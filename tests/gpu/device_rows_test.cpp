@@ -1,5 +1,5 @@
-// Rows of every format, logits and checks on a device against the host, in every mapping that it has, on a stream with
-// the user's own workspace. Exit code 77, which CTest reads as skipped, without a device.
+// Rows of every format, logits and checks on a device against the host, in every mapping that it has, on a stream
+// with the user's own workspace. Exit code 77, which CTest reads as skipped, without a device.
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -106,8 +106,9 @@ void compare_checks() {
           static_cast<Entry>(rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)]);
   drafted.logits(4, 1)[4999] = static_cast<Entry>(-0.5f);
   for (Entry& entry : drafted.logits(7, 0)) entry = static_cast<Entry>(0.75f * static_cast<float>(entry));
-  const gpu::BatchVerdicts found = gpu::verify_copied(verifiers::RecursiveRejection{}, drafted.batch(),
-                                                      gpu::Contents::probabilities, {}, {.check_probabilities = true});
+  const gpu::BatchVerdicts found =
+      gpu::verify_copied(verifiers::RecursiveRejection{}, drafted.batch(), gpu::Contents::probabilities, {},
+                         {.check_probabilities = true});
   std::size_t refused = 0;
   for (int i = 0; i < positions; ++i) {
     bool sound = true;

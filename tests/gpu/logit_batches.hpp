@@ -1,4 +1,5 @@
-// Batches of logits with drafts from their proposals, for tests on a device and in lock-step, and the host's verdicts.
+// Batches of logits with drafts from their proposals, for tests on a device and in lock-step, and the host's
+// verdicts.
 #pragma once
 
 #include <cstddef>

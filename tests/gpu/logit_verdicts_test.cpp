@@ -79,8 +79,8 @@ void compare_probabilities() {
         const gpu::RowView<float> row = converted.rows(i);
         equal &= row.p(x) == static_cast<double>(first[i * stored.target_stride + x]);
         for (int k = 0; k < proposals; ++k)
-          equal &= row.q(x, k) == static_cast<double>(
-                                      proposed[i * stored.proposal_stride + k * stored.proposal_row_stride + x]);
+          equal &= row.q(x, k) ==
+                   static_cast<double>(proposed[i * stored.proposal_stride + k * stored.proposal_row_stride + x]);
       }
     expect(equal, std::string("converted entries, ") + what);
   };
@@ -111,13 +111,15 @@ void expect_faults() {
     };
     expect(verdict(2).token == no_token && verdict(5).token == no_token, "no token where rows are no law");
     expect(verdict(3).token == third.token, "the verdict of a position beside them");
-    const gpu::RefusedPosition nan{2, gpu::RowFault::of_word(faults[2])}, masked{5, gpu::RowFault::of_word(faults[5])};
-    expect(gpu::describe(nan) == "position 2: proposal 0 logits: token 1999: found NaN or +infinity, wanted a finite "
-                                 "logit, or -infinity",
+    const gpu::RefusedPosition nan{2, gpu::RowFault::of_word(faults[2])},
+        masked{5, gpu::RowFault::of_word(faults[5])};
+    expect(gpu::describe(nan) ==
+               "position 2: proposal 0 logits: token 1999: found NaN or +infinity, wanted a finite "
+               "logit, or -infinity",
            "the NaN, found: " + gpu::describe(nan));
-    expect(gpu::describe(masked) ==
-               "position 5: target logits: found -infinity for every token, wanted a finite logit",
-           "the masked row, found: " + gpu::describe(masked));
+    expect(
+        gpu::describe(masked) == "position 5: target logits: found -infinity for every token, wanted a finite logit",
+        "the masked row, found: " + gpu::describe(masked));
     expect(faults[3] == gpu::no_fault, "no fault beside them");
   }
   std::vector<std::uint64_t> faults(positions, gpu::no_fault);

@@ -153,9 +153,9 @@ void measure_workspaces() {
   const std::size_t many = wanted_bytes(batch_of(1 << 20, Format::float16, Contents::logits, 8), hopper);
   expect(many == (std::size_t{9} << 20) * row + (std::size_t{8} << 20), "sizes beyond 32 bits");
   // 27 positions of floats are split on this device and want scratch, 28 are not and want none.
-  expect(wanted_bytes(batch_of(28, Format::float32, Contents::probabilities), ampere) >=
-             27 * sizeof(gpu::SplitScratch),
-         "enough for fewer positions");
+  expect(
+      wanted_bytes(batch_of(28, Format::float32, Contents::probabilities), ampere) >= 27 * sizeof(gpu::SplitScratch),
+      "enough for fewer positions");
   for (const int positions : {1, 5, 27, 28, 300})
     for (const bool checks : {false, true})
       for (const auto mapping : {gpu::Mapping::automatic, gpu::Mapping::split, gpu::Mapping::block}) {
@@ -168,9 +168,9 @@ void measure_workspaces() {
                    rows_end <= (split ? parts.split : parts.bytes),
                "parts one behind the other");
         expect(parts.faults % 256 == 0 && parts.rows % 256 == 0 && parts.split % 256 == 0, "aligned parts");
-        expect(!split || (0 < parts.teams && parts.teams <= positions &&
-                          parts.split + static_cast<std::size_t>(parts.teams) * sizeof(gpu::SplitScratch) <=
-                              parts.bytes),
+        expect(!split ||
+                   (0 < parts.teams && parts.teams <= positions &&
+                    parts.split + static_cast<std::size_t>(parts.teams) * sizeof(gpu::SplitScratch) <= parts.bytes),
                "room for the teams");
         expect(parts.bytes <= gpu::workspace_for_up_to(batch, mapping, ampere, checks), "no more than was asked for");
       }
