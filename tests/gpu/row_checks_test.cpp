@@ -83,12 +83,17 @@ void compare_format(const std::string& format) {
         auto wrong = row;
         wrong[static_cast<std::size_t>(x)] = Entry(bad);
         compare_with_host(wrong, x, what + " with " + std::to_string(bad));
+        // A second one in the same lane is not the first.
+        if (x + 24 < vocabulary) wrong[static_cast<std::size_t>(x + 24)] = Entry(bad);
+        compare_with_host(wrong, x, what + " with two of " + std::to_string(bad));
       }
     auto signs = row;
     signs.back() = Entry(-0.0);  // zero whatever its sign
     if (vocabulary == 3000) compare_with_host(signs, no_token, what + " with a negative zero");
     compare_with_host(std::vector<Entry>(row.size(), Entry(1.875)), no_token, what + " of entries below 2");
     compare_with_host(std::vector<Entry>(row.size(), Entry(0.0)), no_token, what + " of nothing");
+    // 2^13 is what 64 bits of 2^-51 hold: a sum that went round would be 1.
+    if (vocabulary == 1) compare_with_host(std::vector<Entry>(8193, Entry(1.0)), no_token, what + ", sum 8193");
     // Right at what the format explains, and beyond it.
     gpu::StoredBatch batch{.format = gpu::format_of<Entry>, .positions = 1};
     batch.vocabulary = 1;
