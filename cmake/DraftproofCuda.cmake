@@ -30,19 +30,28 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES} with nvcc "
                "${CMAKE_CUDA_COMPILER_VERSION}")
 
-# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters)
+# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|walks)
 #
 # Several files to a source: what they have in common, once per architecture, costs more than they do.
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
-  set(function verify_batch)
-  set(parameters "draftproof::gpu::Stream, draftproof::gpu::Mapping")
+  # Kernels of Batch<float> and those of clusters serve all formats; what is made for a StoredBatch only launches them.
+  set(definition verify_${arg_PART})
   if(arg_PART STREQUAL "clusters")
-    set(function verify_clusters)
-    set(parameters "int, draftproof::gpu::Stream")
+    set(calls "verify_clusters(const @, const StoredBatch&, int, Stream)")
+  elseif(arg_PART STREQUAL "paths")
+    set(definition verify_passages)
+    set(calls "verify_passages(const @, const PassageBatch<float>&, Stream, Mapping)")
+  elseif(arg_PART STREQUAL "walks")
+    set(definition verify_passages)
+    set(calls "verify_passages(const Walk<@>&, const PassageBatch<float>&, Stream, Mapping)")
+  else()
+    set(calls "verify_batch(const @, const Batch<float>&, Stream, Mapping)"
+              "verify_batch(const @, const StoredBatch&, Stream, const VerifyOptions&)")
   endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
+  string(REPLACE / _ directory ${arg_DIRECTORY})
   while(files)
     list(SUBLIST files 0 6 batch)
     list(REMOVE_ITEM files ${batch})
@@ -52,16 +61,18 @@ function(draftproof_kernels sources)
       get_filename_component(name ${file} NAME_WE)
       draftproof_type_name(type ${file})
       string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
-      string(APPEND kernels
-        "template void draftproof::gpu::${function}(const ${arg_NAMESPACE}::${type}&,\n"
-        "    const draftproof::gpu::Batch<float>&, ${parameters});\n")
+      foreach(call ${calls})
+        string(REPLACE "Walk<@>" "Walk<${arg_NAMESPACE}::${type}>" call "${call}")
+        string(REPLACE "@" "${arg_NAMESPACE}::${type}&" call "${call}")
+        string(APPEND kernels "template void draftproof::gpu::${call};\n")
+      endforeach()
     endforeach()
     list(GET batch 0 first)
     get_filename_component(name ${first} NAME_WE)
-    set(output ${PROJECT_BINARY_DIR}/found/${arg_PART}_${arg_DIRECTORY}_${name}.cu)
+    set(output ${PROJECT_BINARY_DIR}/found/${arg_PART}_${directory}_${name}.cu)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated.
-@includes@#include <draftproof/gpu/verify_@arg_PART@.cuh>
+@includes@#include <draftproof/gpu/@definition@.cuh>
 
 @kernels@")
     list(APPEND found_sources ${output})

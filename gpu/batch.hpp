@@ -6,11 +6,13 @@
 //   proposal   [B, M, V]                 proposal rows; M = `proposals` is 1 or the number of drafts
 //   drafts     [B, K]                    draft tokens in draw order, `draft_stride` apart
 //   counts     [B]                       drafts at hand at each position, 1 .. K
+//   faults     [B]                       read if there: a position with a fault (row_fault.hpp) is not verified
 //   verdicts   [B]                       written: token and accepted index
 #pragma once
 
 #include <cstdint>
 
+#include <draftproof/gpu/row_fault.hpp>
 #include <draftproof/gpu/row_view.hpp>
 
 namespace draftproof::gpu {
@@ -32,11 +34,13 @@ struct Batch {
   std::int64_t draft_stride = 0;
   const std::int32_t* counts = nullptr;
   std::uint64_t seed = 0, first_trial = 0;
+  std::uint64_t* faults = nullptr;
   Verdict* verdicts = nullptr;
 
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i) const {
     return {target + i * target_stride, proposal + i * proposal_stride, vocabulary, proposals, proposal_row_stride};
   }
+  DRAFTPROOF_DEVICE bool refused(std::int64_t i) const { return faults != nullptr && faults[i] != no_fault; }
   DRAFTPROOF_DEVICE const Token* drafts_at(std::int64_t i) const { return drafts + i * draft_stride; }
 };
 

@@ -4,11 +4,13 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device_call.cuh>
+#include <draftproof/gpu/grids.hpp>
 
 namespace draftproof::gpu {
 
 /// `positions` clusters of `shares` blocks of `threads` threads, each block with `shared_bytes` of dynamic shared
-/// memory. More than 8 blocks have to be asked for: not every device grants it. Throws DeviceError.
+/// memory; at most most_blocks of them. More than 8 blocks have to be asked for: not every device grants it. Throws
+/// DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), int positions, int shares, int threads, std::size_t shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {

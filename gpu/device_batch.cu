@@ -56,18 +56,22 @@ struct DeviceBatch<Entry>::Buffers {
         drafts{host.drafts,
                extent(host.positions, host.draft_stride, host.positions == 0 ? 0 : host.counts[host.positions - 1])},
         counts{host.counts, extent(host.positions, 1, 1)},
+        faults{std::vector<std::uint64_t>(extent(host.positions, 1, 1), no_fault).data(),
+               extent(host.positions, 1, 1)},
         verdicts{nullptr, extent(host.positions, 1, 1)},
         view{host} {
     view.target = target.data();
     view.proposal = proposal.data();
     view.drafts = drafts.data();
     view.counts = counts.data();
+    view.faults = faults.data();
     view.verdicts = verdicts.data();
   }
 
   DeviceBuffer<Entry> target, proposal;
   DeviceBuffer<Token> drafts;
   DeviceBuffer<std::int32_t> counts;
+  DeviceBuffer<std::uint64_t> faults;
   DeviceBuffer<Verdict> verdicts;
   Batch<Entry> view;
 };
@@ -91,8 +95,11 @@ BatchVerdicts DeviceBatch<Entry>::verdicts() const {
   device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
   BatchVerdicts result;
   result.verdicts = buffers_->verdicts.copy();
-  for (std::size_t i = 0; i < result.verdicts.size(); ++i)
+  const std::vector<std::uint64_t> faults = buffers_->faults.copy();
+  for (std::size_t i = 0; i < result.verdicts.size(); ++i) {
     if (result.verdicts[i].token == no_token) result.unserved.push_back(i);
+    if (faults[i] != no_fault) result.refused.push_back({static_cast<std::int64_t>(i), RowFault::of_word(faults[i])});
+  }
   return result;
 }
 

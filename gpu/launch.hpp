@@ -15,10 +15,12 @@ namespace draftproof::gpu {
 int device_count();
 
 /// The verdicts of a batch. A position of `unserved` reached a branch of probability zero: its drafts cannot
-/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it.
+/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it. Where rows
+/// were found to be no laws, `refused` names row and token (describe(), row_fault.hpp).
 struct BatchVerdicts {
-  std::vector<Verdict> verdicts;      ///< [B]
-  std::vector<std::size_t> unserved;  ///< positions, ascending; empty in a sound batch
+  std::vector<Verdict> verdicts;         ///< [B]
+  std::vector<std::size_t> unserved;     ///< positions, ascending; empty in a sound batch
+  std::vector<RefusedPosition> refused;  ///< those of them whose rows are at fault
 };
 
 /// A copy in device memory of a batch in host memory. Throws std::invalid_argument, with the position, if
@@ -32,7 +34,7 @@ class DeviceBatch {
   DeviceBatch(DeviceBatch&&) noexcept;
   DeviceBatch& operator=(DeviceBatch&&) noexcept;
 
-  /// The batch in device memory.
+  /// The batch in device memory, with places for faults; stored(view(), ...) is the same with its format as a value.
   const Batch<Entry>& view() const;
   /// Waits for the device and copies the verdicts back.
   BatchVerdicts verdicts() const;
@@ -47,6 +49,16 @@ template <class V, class Entry>
 BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping mapping = Mapping::automatic) {
   const DeviceBatch<Entry> device(host);
   verify_batch(verifier, device.view(), Stream{}, mapping);
+  return device.verdicts();
+}
+
+/// The same for logits, and for probabilities of any format that are to be checked: with the kernels of the tree.
+template <class V, class Entry>
+requires has_format<Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Contents contents,
+                                                       Temperatures temperatures = {},
+                                                       const VerifyOptions& options = {}) {
+  const DeviceBatch<Entry> device(host);
+  verify_batch(verifier, stored(device.view(), contents, temperatures), Stream{}, options);
   return device.verdicts();
 }
 

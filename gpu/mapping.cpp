@@ -1,10 +1,11 @@
 #include <draftproof/gpu/mapping.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/gpu/on_chip_rows.cuh>
+#include <draftproof/gpu/stored_on_chip.cuh>
 
 namespace draftproof::gpu {
 namespace {
@@ -15,9 +16,10 @@ constexpr int lanes = 32, warp_vocabulary = 2048;
 int cluster_shares(const DeviceTraits& device, int positions, int vocabulary) {
   constexpr int portable = 8;
   for (int shares = 1; shares <= device.most_cluster; shares *= 2) {
-    const TeamLayout layout(vocabulary, lanes, shares);
+    const TeamLayout layout = on_chip_layout(vocabulary, lanes, shares);
     if (on_chip_bytes(layout.slice()) + sizeof(TeamScratch) > device.shared_bytes) continue;
-    while (2 * shares <= std::min(portable, device.most_cluster) && 2 * shares * positions <= device.multiprocessors)
+    while (2 * shares <= std::min(portable, device.most_cluster) &&
+           std::int64_t{2} * shares * positions <= device.multiprocessors)
       shares *= 2;
     return shares;
   }
@@ -27,7 +29,7 @@ int cluster_shares(const DeviceTraits& device, int positions, int vocabulary) {
 /// As many blocks as make the positions fill the device, a power of two.
 int split_shares(const DeviceTraits& device, int positions) {
   int shares = 1;
-  while (shares < 32 && 2 * shares * positions <= device.multiprocessors) shares *= 2;
+  while (shares < 32 && std::int64_t{2} * shares * positions <= device.multiprocessors) shares *= 2;
   return shares;
 }
 
@@ -76,7 +78,7 @@ Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int voc
   }
   if (vocabulary <= warp_vocabulary) return {Mapping::warp, 1};
   if (shares > 0) return {Mapping::cluster, shares};
-  if (device.cooperative && 4 * positions <= device.multiprocessors)
+  if (device.cooperative && std::int64_t{4} * positions <= device.multiprocessors)
     return {Mapping::split, split_shares(device, positions)};
   return {Mapping::block, 1};
 }

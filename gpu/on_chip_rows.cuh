@@ -26,6 +26,7 @@ struct OnChipRows {
   int first, slice;           ///< of this share
   float* own;                 ///< [2, slice]
   T team;
+  TeamLayout layout;
 
   DRAFTPROOF_DEVICE double p(Token x) const { return at(x, 0); }
   DRAFTPROOF_DEVICE double q(Token x, int) const { return at(x, slice); }
@@ -63,21 +64,31 @@ DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count
   for (int i = done + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
 }
 
+/// What lies in `own` once both rows are there and all of the team's threads know it.
+template <class T>
+DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
+  const int slice = layout.slice();
+  return {layout.vocabulary, 1, team.share() * slice, slice, own, team, layout};
+}
+
+/// Tokens of the vocabulary in this share.
+template <class T>
+DRAFTPROOF_DEVICE int tokens_of_share(const T& team, const TeamLayout& layout) {
+  const int slice = layout.slice(), left = layout.vocabulary - team.share() * slice;
+  return left < 0 ? 0 : left < slice ? left : slice;
+}
+
 /// Reads this share's slice of both rows into `own`; all of the team's threads call it, and may use what it returns
 /// on any token.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE OnChipRows<T> bring_on_chip(const RowView<Entry>& rows, const T& team, float* own) {
   static_assert(sizeof(Entry) <= sizeof(float), "doubles do not fit");
   const TeamLayout layout(rows.vocabulary, team.lanes(), team.shares());
-  const int slice = layout.slice(), first = team.share() * slice, left = rows.vocabulary - first;
-  const int count = left < 0 ? 0 : left < slice ? left : slice;
+  const int first = team.share() * layout.slice(), count = tokens_of_share(team, layout);
   copy_as_floats(team, rows.target + first, count, own);
-  copy_as_floats(team, rows.proposal + first, count, own + slice);
+  copy_as_floats(team, rows.proposal + first, count, own + layout.slice());
   team.barrier();
-  return {rows.vocabulary, 1, first, slice, own, team};
+  return on_chip_rows(team, layout, own);
 }
-
-/// Bytes of shared memory that a block needs for its slice.
-constexpr std::size_t on_chip_bytes(int slice) { return 2 * sizeof(float) * static_cast<std::size_t>(slice); }
 
 }  // namespace draftproof::gpu

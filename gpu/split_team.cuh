@@ -6,16 +6,10 @@
 // first-level cache, which is not coherent.
 #pragma once
 
-#include <draftproof/gpu/team.hpp>
+#include <draftproof/gpu/split_scratch.hpp>
 #include <draftproof/gpu/warp_lanes.cuh>
 
 namespace draftproof::gpu {
-
-/// In device memory, zero before the first use; one for each team.
-struct SplitScratch {
-  TeamScratch told;
-  unsigned arrived;
-};
 
 /// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
 class SplitTeam : public WarpLanes {

@@ -54,14 +54,17 @@ concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
 };
 
 /// How V tokens are cut: `shares` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
-/// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them.
+/// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them. Shares are
+/// multiples of `whole` tokens, a power of two, for whom blocks of that many must not be cut.
 struct TeamLayout {
   int vocabulary, length, segments, per_share;
 
-  DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int shares) : vocabulary{tokens} {
+  DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int shares, int whole = 1) : vocabulary{tokens} {
     per_share = TeamScratch::most_segments / shares;
-    const int wave = per_share * shares * lanes;
-    length = (vocabulary / wave + (vocabulary % wave != 0)) * lanes;
+    int unit = lanes;
+    while (per_share * unit % whole != 0) unit *= 2;
+    const int wave = per_share * shares * unit;
+    length = (vocabulary / wave + (vocabulary % wave != 0)) * unit;
     segments = vocabulary / length + (vocabulary % length != 0);
   }
 

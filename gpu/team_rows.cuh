@@ -38,7 +38,7 @@ class TeamRows {
   static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(rows.vocabulary, team.lanes(), team.shares()) {}
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)) {}
 
   DRAFTPROOF_DEVICE int vocabulary() const { return rows_.vocabulary; }
   DRAFTPROOF_DEVICE int proposals() const { return rows_.proposals; }
@@ -167,6 +167,14 @@ class TeamRows {
     const TeamRows& rows_;
     double b_;
   };
+
+  /// Rows that lie in the shares' own memory say how they are cut.
+  DRAFTPROOF_DEVICE static TeamLayout layout_of(const Source& rows, const T& team) {
+    if constexpr (requires { rows.layout; })
+      return rows.layout;
+    else
+      return {rows.vocabulary, team.lanes(), team.shares()};
+  }
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double never = -1;  ///< no b is negative

@@ -31,11 +31,13 @@ static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView
 static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
 static_assert(Position<At<TeamRows<RowView<float>, BlockTeam>>>);
 
-/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict.
-template <class V, class Entry, class L>
-DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const Batch<Entry>& batch, std::int64_t position, const L& laws) {
+/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or
+/// a StoredBatch.
+template <class V, class B, class L>
+DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
+  if (batch.refused(position)) return {};
   const int count = batch.counts[position];
-  const At<L> at(laws, batch.drafts_at(position), count);
+  const At<L> at(laws, batch.drafts + position * batch.draft_stride, count);
   const auto plan = prepare(verifier, laws, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
   return verify(verifier, at, plan, random);

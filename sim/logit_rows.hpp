@@ -17,12 +17,9 @@
 
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/softmax.hpp>
+#include <draftproof/sim/temperatures.hpp>
 
 namespace draftproof {
-
-struct Temperatures {
-  double target = 1, proposal = 1;
-};
 
 class LogitRows {
  public:

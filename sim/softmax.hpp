@@ -82,18 +82,13 @@ class Softmax {
     std::uint64_t units = 0;
     for (Block& block : blocks_) {
       block.factor = power_of_e((block.powers.greatest - greatest) * inverse);
-      units +=
-          static_cast<std::uint64_t>(static_cast<double>(block.powers.sum) * 0x1p-46 * double{block.factor} * 0x1p40);
+      units += units_of_block(block.powers.sum, block.factor);
     }
-    const double total = static_cast<double>(units) * 0x1p-40;
-    for (Block& block : blocks_) block.factor = static_cast<float>(double{block.factor} / total);
+    for (Block& block : blocks_) block.factor = factor_of_block(block.factor, units);
   }
   void scale_block(std::size_t b) {
-    constexpr float normal = std::numeric_limits<float>::min();
     const float factor = blocks_[b].factor;
-    // A power is at most 1; no factor below the least normal float leaves anything.
-    const float least = factor >= normal ? normal / factor : 2;
-    softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least);
+    softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_served(factor));
   }
 
   std::span<const float> row() const { return row_; }

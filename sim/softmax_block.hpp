@@ -10,10 +10,8 @@
 //
 // Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
 // them. Right at every width because all of it is IEEE operations entry by entry, maxima, and integer sums. For those
-// a power is split without conversions: h = 1 + e rounds to a multiple of 2^-23 within [1, 2], where the bits of a
-// float count in just that unit; l = e - (h - 1) is exact, at most 2^-24, and 1.5 + 2^23 l rounds it to 2^-46 in the
-// same way. Adding bits then adds numbers, in 32 bits a lane. Blocks know nothing of each other: any order of them,
-// on any number of threads, gives the same bits.
+// a power is split without conversions (softmax_terms.hpp), so that adding bits adds numbers, in 32 bits a lane.
+// Blocks know nothing of each other: any order of them, on any number of threads, gives the same bits.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +20,14 @@
 #include <limits>
 
 #include <draftproof/sim/power_of_e.hpp>
+#include <draftproof/sim/softmax_terms.hpp>
 #include <draftproof/sim/wide/softmax_loops.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof {
 
 struct SoftmaxBlock {
-  static constexpr std::size_t size = 1024;  ///< logits of a block; 2^12 would overflow lanes of 32 bits
+  static constexpr std::size_t size = softmax_block_size;
 
   float greatest;     ///< whatever it is if the block is not sound
   std::uint64_t sum;  ///< units of 2^-46
@@ -63,10 +62,7 @@ SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse
   }
   for (std::size_t i = 0; i < count; ++i) {
     powers[i] = power_of_e((static_cast<float>(logits[i]) - block.greatest) * inverse);
-    const float split = 1 + powers[i], rest = powers[i] - (split - 1);
-    const auto coarse = std::uint64_t{same_bits<std::uint32_t>(split) - same_bits<std::uint32_t>(1.0f)};
-    const auto fine = std::uint64_t{same_bits<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f))};
-    block.sum += (coarse << 23) + fine - same_bits<std::uint32_t>(1.5f);
+    block.sum += units_of_power(powers[i]);
   }
   return block;
 }

@@ -58,6 +58,10 @@ int main() {
   expect(automatic(ampere, 1, 128256), {Mapping::split, 32}, "no clusters");
   expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
+  // Four times as many positions, or twice as many blocks, are no int.
+  expect(automatic(hopper, 1 << 30, 1 << 20), {Mapping::block, 1}, "positions without end");
+  expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 8}, "the same in clusters");
+  expect(mapped(Mapping::split, ampere, 1 << 30, 128256, 1, 4), {Mapping::split, 1}, "the same by the whole device");
   expect(automatic(plain, 1, 128256), {Mapping::block, 1}, "no cooperation");
   expect(mapped(Mapping::block, hopper, 1, 128256, 1, 4), {Mapping::block, 1}, "by name");
   expect(mapped(Mapping::warp, plain, 1, 128256, 4, 8), {Mapping::warp, 1}, "by name, whatever it costs");

@@ -1,0 +1,66 @@
+// The rows of a batch one after the other, each once: rows that positions share are one row. What converts or checks
+// rows goes through these, a team for each.
+//
+//   rows     targets()          B, or 1 if all positions share it
+//            groups()           positions with proposal rows of their own, or 1
+//            per_group()        proposal rows of a position: M, or 1 if they are one row
+//   apart    row_apart()        entries between converted rows, whole lines of memory
+//
+// Cost: a division to find a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <draftproof/gpu/stored_batch.hpp>
+
+namespace draftproof::gpu {
+
+struct DistinctRow {
+  const void* entries;
+  int row;                ///< as RowFault counts: 0 is the target's
+  std::int64_t position;  ///< whose it is
+  bool shared;            ///< by all positions
+};
+
+struct DistinctRows {
+  StoredBatch batch;
+
+  DRAFTPROOF_DEVICE std::int64_t targets() const { return batch.target_stride == 0 ? 1 : batch.positions; }
+  DRAFTPROOF_DEVICE std::int64_t groups() const { return batch.proposal_stride == 0 ? 1 : batch.positions; }
+  DRAFTPROOF_DEVICE std::int64_t per_group() const { return batch.proposal_row_stride == 0 ? 1 : batch.proposals; }
+  DRAFTPROOF_DEVICE std::int64_t size() const { return targets() + groups() * per_group(); }
+  DRAFTPROOF_DEVICE DistinctRow operator[](std::int64_t i) const {
+    if (i < targets()) return {batch.target_row(i), 0, i, batch.target_stride == 0};
+    const std::int64_t position = (i - targets()) / per_group();
+    const int k = static_cast<int>((i - targets()) % per_group());
+    return {batch.proposal_row(position, k), 1 + k, position, batch.proposal_stride == 0};
+  }
+
+  DRAFTPROOF_DEVICE std::int64_t row_apart() const { return (std::int64_t{batch.vocabulary} + 31) / 32 * 32; }
+  /// Of converted rows, in floats.
+  DRAFTPROOF_DEVICE std::int64_t floats() const { return size() * row_apart(); }
+  /// The batch on converted rows: row i at i * row_apart().
+  DRAFTPROOF_DEVICE Batch<float> converted(const float* rows) const {
+    const std::int64_t apart = row_apart(), of_position = per_group() * apart;
+    return batch.with_rows(rows, batch.target_stride == 0 ? 0 : apart, rows + targets() * apart,
+                           batch.proposal_stride == 0 ? 0 : of_position, per_group() == 1 ? 0 : apart);
+  }
+  /// The batch on its own rows, which are probabilities in float.
+  DRAFTPROOF_DEVICE Batch<float> as_they_are() const {
+    return batch.with_rows(static_cast<const float*>(batch.target), batch.target_stride,
+                           static_cast<const float*>(batch.proposal), batch.proposal_stride,
+                           batch.proposal_row_stride);
+  }
+
+  /// Notes a fault of this row, at every position that has it: by all threads of a team, of which this is `thread`.
+  DRAFTPROOF_DEVICE void tell(const DistinctRow& row, const RowFault& fault, int thread, int threads) const {
+    if (!row.shared) {
+      if (thread == 0) tell_fault(batch.faults + row.position, fault.word());
+    } else {
+      for (std::int64_t i = thread; i < batch.positions; i += threads) tell_fault(batch.faults + i, fault.word());
+    }
+  }
+};
+
+}  // namespace draftproof::gpu

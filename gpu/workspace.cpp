@@ -1,0 +1,52 @@
+#include <draftproof/gpu/workspace.hpp>
+
+#include <algorithm>
+
+#include <draftproof/gpu/distinct_rows.hpp>
+#include <draftproof/gpu/split_scratch.hpp>
+
+namespace draftproof::gpu {
+
+int most_split_teams(const DeviceTraits& device, int positions, int shares) {
+  constexpr int blocks = 4;         // of 512 threads on one multiprocessor, which has 2048
+  constexpr int most_rows = 65535;  // of a grid
+  return std::min({positions, std::max(1, blocks * device.multiprocessors / shares), most_rows});
+}
+
+Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks) {
+  Workspace workspace;
+  const auto take = [&workspace](std::size_t bytes) {
+    const std::size_t start = workspace.bytes;
+    workspace.bytes += (bytes + 255) / 256 * 256;
+    return start;
+  };
+  const bool logits = batch.contents == Contents::logits;
+  workspace.has_faults = batch.faults == nullptr && (logits || checks);
+  workspace.converts = mapped.mapping != Mapping::cluster && (logits || batch.format != Format::float32);
+  if (workspace.has_faults)
+    workspace.faults = take(static_cast<std::size_t>(batch.positions) * sizeof(std::uint64_t));
+  if (workspace.converts)
+    workspace.rows = take(static_cast<std::size_t>(DistinctRows{batch}.floats()) * sizeof(float));
+  if (mapped.mapping == Mapping::split) {
+    workspace.teams = most_split_teams(device, batch.positions, mapped.shares);
+    workspace.split = take(static_cast<std::size_t>(workspace.teams) * sizeof(SplitScratch));
+  }
+  return workspace;
+}
+
+std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks) {
+  const auto bytes = [&](int positions) {
+    StoredBatch fewer = batch;
+    fewer.positions = positions;
+    const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
+    const Mapped found = mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry);
+    return workspace_of(fewer, found, device, checks).bytes;
+  };
+  if (batch.positions == 0) return 0;
+  // From as many positions as multiprocessors on each has one block at most, and more positions want more.
+  std::size_t most = bytes(batch.positions);
+  for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
+  return most;
+}
+
+}  // namespace draftproof::gpu

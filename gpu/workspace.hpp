@@ -1,0 +1,34 @@
+// Device memory that a verification wants beside its batch, and where in it each part lies: found without a device,
+// so that an engine can set it aside once.
+//
+//   faults    [B] words          if the batch has none and something may be found
+//   rows      converted rows     where a mapping reads rows at every pass and they are not floats yet
+//   split     [teams] scratch    of blocks that meet in device memory (split_team.cuh)
+//
+// Parts begin at multiples of 256 bytes.
+#pragma once
+
+#include <cstddef>
+
+#include <draftproof/gpu/mapping.hpp>
+#include <draftproof/gpu/stored_batch.hpp>
+
+namespace draftproof::gpu {
+
+struct Workspace {
+  std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offsets, and the end
+  bool has_faults = false, converts = false;
+  int teams = 0;  ///< of a split verification, at most; what its scratch has room for
+};
+
+/// The most teams of `shares` blocks of 512 threads that a device can run at once; no more than positions.
+int most_split_teams(const DeviceTraits& device, int positions, int shares);
+
+/// `checks`: rows of probabilities are checked before they are used.
+Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
+
+/// Bytes that are enough for every batch like this one of at most as many positions: fewer positions may want more,
+/// because a few are split over the device.
+std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
+
+}  // namespace draftproof::gpu
