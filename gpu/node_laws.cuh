@@ -3,7 +3,7 @@
 //
 //   at.laws(u)         NodeLaws        which node; any number of them at a time
 //   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
-//   laws.residual(b)   NodeWeights     goes back to its node when drawn from, whatever was asked meanwhile
+//   laws.residual(b)   weights         goes back to its node when drawn from, whatever was asked meanwhile
 //
 // Cost: that of TeamRows; looking up single tokens goes nowhere. At b = 0 the proposal is not read: leaves need none.
 #pragma once
@@ -40,6 +40,12 @@ class TreeRows {
     }
     return laws_;
   }
+  // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
+  // they would spill what the walk holds.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const { return at(c, b > 0).residual_mass(b); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_residual(int c, double b, std::uint64_t word) const {
+    return at(c, b > 0).residual(b).draw(word);
+  }
 
  private:
   const PassageBatch<Entry>& batch_;
@@ -66,7 +72,7 @@ class NodeLaws {
   DRAFTPROOF_DEVICE double target(Token x) const { return rows_->look_up(context_).p(x); }
   DRAFTPROOF_DEVICE double proposal(Token x, int = 0) const { return rows_->look_up(context_).q(x, 0); }
 
-  DRAFTPROOF_DEVICE double residual_mass(double b) const { return here(b > 0).residual_mass(b); }
+  DRAFTPROOF_DEVICE double residual_mass(double b) const { return rows_->residual_mass(context_, b); }
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const { return here().mass_and_slope(b); }
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     return here().mass_without(k, seen, n);
@@ -81,39 +87,41 @@ class NodeLaws {
     return here().template earliest<most>(wanted, walk);
   }
 
-  DRAFTPROOF_DEVICE auto residual(double b) const { return NodeWeights(*this, Residual{b}); }
-  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const { return NodeWeights(*this, Clipped{b, knee}); }
-  DRAFTPROOF_DEVICE auto row(int k) const { return NodeWeights(*this, Row{k}); }
+  DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }
+  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const { return NodeWeights<Clipped>(*this, Clipped{b, knee}); }
+  DRAFTPROOF_DEVICE auto row(int k) const { return NodeWeights<Row>(*this, Row{k}); }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
-    return NodeWeights(*this, RowWithout{k, seen, n});
+    return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
   }
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f) const {
-    return NodeWeights(*this, Given<F>{std::move(f)});
+    return NodeWeights<Given<F>>(*this, Given<F>{std::move(f)});
   }
 
  private:
   using Here = TeamRows<RowView<Entry>, T>;
 
   struct Residual {
+    const Rows* rows;
+    int context;
     double b;
-    DRAFTPROOF_DEVICE bool with_proposal() const { return b > 0; }
-    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.residual(b); }
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return rows->draw_residual(context, b, word); }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      rows->at(context, b > 0).residual(b).for_each(visit);
+    }
   };
-  struct ReadsProposal {
-    DRAFTPROOF_DEVICE bool with_proposal() const { return true; }
-  };
-  struct Clipped : ReadsProposal {
+  struct Clipped {
     DRAFTPROOF_DEVICE Clipped(double to_b, double at) : b{to_b}, knee{at} {}
     DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.clipped(b, knee); }
     double b, knee;
   };
-  struct Row : ReadsProposal {
+  struct Row {
     DRAFTPROOF_DEVICE explicit Row(int which) : k{which} {}
     DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.row(k); }
     int k;
   };
-  struct RowWithout : ReadsProposal {
+  struct RowWithout {
     DRAFTPROOF_DEVICE RowWithout(int which, const Token* tokens, int count) : k{which}, seen{tokens}, n{count} {}
     DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.row_without(k, seen, n); }
     int k;
@@ -121,7 +129,7 @@ class NodeLaws {
     int n;
   };
   template <class F>
-  struct Given : ReadsProposal {
+  struct Given {
     DRAFTPROOF_DEVICE explicit Given(F function) : f{std::move(function)} {}
     DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.weights(f); }
     F f;
@@ -133,11 +141,11 @@ class NodeLaws {
    public:
     DRAFTPROOF_DEVICE NodeWeights(const NodeLaws& laws, Make make) : laws_{laws}, make_{std::move(make)} {}
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
-      return make_(laws_.here(make_.with_proposal())).draw(word);
+      return make_(laws_.here()).draw(word);
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
-      make_(laws_.here(make_.with_proposal())).for_each(visit);
+      make_(laws_.here()).for_each(visit);
     }
 
    private:
@@ -145,7 +153,7 @@ class NodeLaws {
     Make make_;
   };
 
-  DRAFTPROOF_DEVICE const Here& here(bool with_proposal = true) const { return rows_->at(context_, with_proposal); }
+  DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
 
   const Rows* rows_;
   int context_;

@@ -40,7 +40,7 @@ DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& bat
   const TreeAt<L> at(rows, batch.tree(request));
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(request), Philox::Role::verify);
   if constexpr (Carries<V, L>) {
-    const DeviceCarry carry = batch.carries[request];
+    const DeviceCarry& carry = batch.carries[request];
     const Passage passage = verifier.verify(at, carry, random);
     if (passage.extra.token < 0) return passage;
     const DeviceCarry left = verifier.after(at, carry, passage);

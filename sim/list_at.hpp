@@ -15,6 +15,18 @@ namespace draftproof {
 template <class T, int most>
 class FixedList {
  public:
+  FixedList() = default;
+  // As long as the list is, not as its bound: copies of the whole array would go through registers.
+  DRAFTPROOF_DEVICE FixedList(const FixedList& other) { *this = other; }
+  DRAFTPROOF_DEVICE FixedList& operator=(const FixedList& other) {
+    size_ = other.size_;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = 0; i < size_; ++i) items_[i] = other.items_[i];
+    return *this;
+  }
+
   DRAFTPROOF_DEVICE int size() const { return size_; }
   DRAFTPROOF_DEVICE void push_back(const T& item) {
     assert(size_ < most);

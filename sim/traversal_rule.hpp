@@ -40,7 +40,7 @@ class TraversalRun {
     enter(DraftTree::root, one);
     for (;;) {
       Node& u = path_.back();
-      if (!(u.next == std::as_const(u.children).end())) {
+      if (const Children& children = u.children; !(u.next == children.end())) {
         const Scalar weight = entered(u, at_.tree().token(*u.next));
         // Nothing below a node of weight 0 is ever accepted.
         if (weight > at_.laws(u.node).zero())
@@ -72,7 +72,8 @@ class TraversalRun {
     const L& laws = at_.laws(u);
     path_.push_back({u, laws.zero(), laws.one(), laws.one(), weight, order_(at_, u), {}, 0});
     Node& last = path_.back();
-    last.next = std::as_const(last.children).begin();
+    const Children& children = last.children;
+    last.next = children.begin();
   }
 
   DRAFTPROOF_DEVICE Scalar entered(const Node& u, Token c) const {
@@ -99,7 +100,8 @@ class TraversalRun {
     assert(u.refused <= max_drafts);
     Token seen[max_drafts];
     int count = 0;
-    for (auto child = std::as_const(u.children).begin(); count < u.refused; ++child)
+    const Children& children = u.children;
+    for (Next child = children.begin(); count < u.refused; ++child)
       seen[count++] = at_.tree().token(*child);
     // w F' over w F' + (1 - w) F: at w = 1 a quotient of equals.
     const Scalar served = u.weight * mass;

@@ -103,6 +103,9 @@ class TreeReading {
 
  private:
   DRAFTPROOF_DEVICE const Tree& self() const { return static_cast<const Tree&>(*this); }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // of a DraftTree, which the host alone reads
+#endif
   DRAFTPROOF_DEVICE const TreeNode& node(int u) const { return self().node_at(u); }
 };
 

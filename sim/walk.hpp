@@ -59,6 +59,7 @@ class WalkPlans {
 template <class V>
 struct Walk {
   V verifier{};
+  static constexpr bool sees_repeats = V::info.drafts.includes("iid") || V::info.shared_noise;
 
   template <class L>
   WalkPlans<V, L> prepare(const Contexts<L>&, const TreeShape&) const {
@@ -75,7 +76,7 @@ struct Walk {
       Token drafts[max_drafts];
       int count = 0;
       [[maybe_unused]] std::uint32_t streams[max_drafts];
-      if constexpr (V::info.drafts.includes("iid") || V::info.shared_noise) {
+      if constexpr (sees_repeats) {
         const auto draws = tree.draws(u);
         for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
           if constexpr (V::info.shared_noise) streams[count] = draw.stream();
