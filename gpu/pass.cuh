@@ -15,8 +15,12 @@ namespace draftproof::gpu {
 template <class V>
 inline constexpr std::string_view no_passages = V::info.cannot.device;
 template <class V>
-inline constexpr std::string_view no_passages<WalkOf<V>> =
+inline constexpr std::string_view no_passages<Walk<V>> =
     walkable<V> ? V::info.cannot.device : "it cannot decide at the nodes of a tree";
+template <class V>
+inline constexpr std::string_view passage_name = V::info.name;
+template <class V>
+inline constexpr std::string_view passage_name<Walk<V>> = V::info.name;
 
 /// Whether V reads and leaves state.
 template <class V, class L>

@@ -60,11 +60,11 @@ Passage host_passage(const V& verifier, const HostAt& at, HostCarry& carry, Phil
   }
 }
 
-/// Registers V with a machine, if it has kernels and can look at fresh rows.
+/// Registers V, which has kernels, with a machine.
 template <class V>
-void add(std::function<void(const gpu::PassageBatch<float>&)> machine) {
-  if constexpr (gpu::no_passages<V>.empty() && V::info.cannot.fresh.empty())
-    add(Scheme{V::info, gpu::Carries<V, HostLaws>,
+void add(const Info& info, std::function<void(const gpu::PassageBatch<float>&)> machine) {
+  if (info.cannot.fresh.empty())
+    add(Scheme{info, gpu::Carries<V, HostLaws>,
                [](const HostAt& at, HostCarry& carry, Philox random) {
                  return host_passage(V{}, at, carry, random);
                },

@@ -36,11 +36,12 @@ void lockstep_passages(const gpu::PassageBatch<float>& batch) {
 
 template <class V>
 void register_lockstep_passages() {
-  if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(passage_parity::lockstep_passages<V>);
+  if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(V::info, passage_parity::lockstep_passages<V>);
 }
 template <class V>
 void register_lockstep_passages_walk() {
-  register_lockstep_passages<WalkOf<V>>();
+  if constexpr (gpu::no_passages<Walk<V>>.empty())
+    passage_parity::add<Walk<V>>(WalkOf<V>::info, passage_parity::lockstep_passages<Walk<V>>);
 }
 
 }  // namespace draftproof
