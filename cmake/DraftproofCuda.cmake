@@ -30,19 +30,31 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES} with nvcc "
                "${CMAKE_CUDA_COMPILER_VERSION}")
 
-# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters)
+# draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|walks)
 #
 # Several files to a source: what they have in common, once per architecture, costs more than they do.
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
   set(function verify_batch)
-  set(parameters "draftproof::gpu::Stream, draftproof::gpu::Mapping")
+  set(arguments "draftproof::gpu::Batch<float>&, draftproof::gpu::Stream, draftproof::gpu::Mapping")
+  set(definition verify_${arg_PART})
+  set(scheme "")
+  set(end "")
   if(arg_PART STREQUAL clusters)
     set(function verify_clusters)
-    set(parameters "int, draftproof::gpu::Stream")
+    set(arguments "draftproof::gpu::Batch<float>&, int, draftproof::gpu::Stream")
+  elseif(arg_PART MATCHES "paths|walks")
+    set(function verify_passages)
+    set(arguments "draftproof::gpu::PassageBatch<float>&, draftproof::gpu::Stream, draftproof::gpu::Mapping")
+    set(definition verify_passages)
+    if(arg_PART STREQUAL walks)
+      set(scheme "draftproof::Walk<")
+      set(end ">")
+    endif()
   endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   list(SORT files)
+  string(REPLACE / _ directory ${arg_DIRECTORY})
   while(files)
     list(SUBLIST files 0 6 batch)
     list(REMOVE_ITEM files ${batch})
@@ -53,15 +65,15 @@ function(draftproof_kernels sources)
       draftproof_type_name(type ${file})
       string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.hpp>\n")
       string(APPEND kernels
-        "template void draftproof::gpu::${function}(const ${arg_NAMESPACE}::${type}&,\n"
-        "    const draftproof::gpu::Batch<float>&, ${parameters});\n")
+        "template void draftproof::gpu::${function}(const ${scheme}${arg_NAMESPACE}::${type}${end}&,\n"
+        "    const ${arguments});\n")
     endforeach()
     list(GET batch 0 first)
     get_filename_component(name ${first} NAME_WE)
-    set(output ${PROJECT_BINARY_DIR}/found/${arg_PART}_${arg_DIRECTORY}_${name}.cu)
+    set(output ${PROJECT_BINARY_DIR}/found/${arg_PART}_${directory}_${name}.cu)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated.
-@includes@#include <draftproof/gpu/verify_@arg_PART@.cuh>
+@includes@#include <draftproof/gpu/@definition@.cuh>
 
 @kernels@")
     list(APPEND found_sources ${output})
@@ -103,6 +115,8 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
+draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART walks)
 file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)

@@ -78,7 +78,7 @@ class Requests {
     std::vector<Passage> passages(contexts_.size());
     batch.passages = passages.data();
     batch.carries = carries_.data();
-    scheme_.machine(batch);
+    scheme_.machine(batch, trees.rows());
     int mismatches = 0;
     for (std::size_t i = 0; i < contexts_.size(); ++i) mismatches += differs(i, drafted[i], passages[i], trial + i);
     return mismatches;

@@ -3,6 +3,7 @@
 // carries state. Zero mismatches.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ struct Scheme {
   /// A passage on the host; reads the carry and leaves that of the next iteration.
   std::function<Passage(const HostAt&, HostCarry&, Philox)> host;
   /// The passages of a batch in host memory by the machine under test.
-  std::function<void(const gpu::PassageBatch<float>&)> machine;
+  std::function<void(const gpu::PassageBatch<float>&, std::int64_t rows)> machine;
 };
 
 struct TreeLaw {
@@ -62,7 +63,7 @@ Passage host_passage(const V& verifier, const HostAt& at, HostCarry& carry, Phil
 
 /// Registers V, which has kernels, with a machine.
 template <class V>
-void add(const Info& info, std::function<void(const gpu::PassageBatch<float>&)> machine) {
+void add(const Info& info, std::function<void(const gpu::PassageBatch<float>&, std::int64_t rows)> machine) {
   if (info.cannot.fresh.empty())
     add(Scheme{info, gpu::Carries<V, HostLaws>,
                [](const HostAt& at, HostCarry& carry, Philox random) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -18,7 +20,7 @@ inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{
                                                               parity::TeamShape{.shares = 4, .warps = 2, .lanes = 4}};
 
 template <class V>
-void lockstep_passages(const gpu::PassageBatch<float>& batch) {
+void lockstep_passages(const gpu::PassageBatch<float>& batch, std::int64_t) {
   for (int i = 0; i < batch.requests; ++i) {
     parity::HostTeam team(team_shapes[static_cast<std::size_t>(i) % team_shapes.size()]);
     std::vector<Passage> passages(static_cast<std::size_t>(team.shape().threads()));
@@ -37,6 +39,10 @@ void lockstep_passages(const gpu::PassageBatch<float>& batch) {
 template <class V>
 void register_lockstep_passages() {
   if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(V::info, passage_parity::lockstep_passages<V>);
+}
+template <class D>
+void register_lockstep_passages_trees() {
+  passage_parity::add_trees<D>();
 }
 template <class V>
 void register_lockstep_passages_walk() {
