@@ -1,5 +1,5 @@
-// The laws at the nodes of a drafted tree as a team looks at them: one TeamRows, and so one scratch, that goes from node
-// to node. The device's form of TreeAt hands out laws by value; what they give out remembers its node.
+// The laws at the nodes of a drafted tree as a team looks at them: one TeamRows, and so one scratch, that goes from
+// node to node. The device's form of TreeAt hands out laws by value; what they give out remembers its node.
 //
 //   at.laws(u)         NodeLaws        which node; any number of them at a time
 //   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
@@ -42,7 +42,9 @@ class TreeRows {
   }
   // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
   // they would spill what the walk holds.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const { return at(c, b > 0).residual_mass(b); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
+    return at(c, b > 0).residual_mass(b);
+  }
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_residual(int c, double b, std::uint64_t word) const {
     return at(c, b > 0).residual(b).draw(word);
   }
@@ -88,7 +90,9 @@ class NodeLaws {
   }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }
-  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const { return NodeWeights<Clipped>(*this, Clipped{b, knee}); }
+  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {
+    return NodeWeights<Clipped>(*this, Clipped{b, knee});
+  }
   DRAFTPROOF_DEVICE auto row(int k) const { return NodeWeights<Row>(*this, Row{k}); }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
     return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
@@ -140,9 +144,7 @@ class NodeLaws {
   class NodeWeights {
    public:
     DRAFTPROOF_DEVICE NodeWeights(const NodeLaws& laws, Make make) : laws_{laws}, make_{std::move(make)} {}
-    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
-      return make_(laws_.here()).draw(word);
-    }
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return make_(laws_.here()).draw(word); }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
       make_(laws_.here()).for_each(visit);

@@ -37,8 +37,8 @@ DRAFTPROOF_DEVICE Passage pass_walk(const Walk<V>& walk, const TreeAt<L>& at, Ph
 /// A branch of probability zero leaves no_token in the passage. `team` has a barrier before the carry is written: all
 /// threads have read it by then.
 template <class V, class Entry, Team T>
-DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& batch, std::int64_t request, const T& team,
-                               bool writes) {
+DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& batch, std::int64_t request,
+                               const T& team, bool writes) {
   using L = NodeLaws<Entry, T>;
   const TreeRows<Entry, T> rows(batch, request, team);
   const TreeAt<L> at(rows, batch.tree(request));

@@ -20,9 +20,9 @@ struct PassageResults {
   std::vector<std::size_t> unserved;  ///< requests, ascending; empty in a sound batch
 };
 
-/// A copy in device memory of a batch in host memory that a TreeBatch was shown in: trees, `rows` rows of both models,
-/// and carries, empty ones if the batch has none. Throws std::invalid_argument if strides or sizes are out of range,
-/// DeviceError if a copy fails. Entry = float, double, Bfloat16 or Half.
+/// A copy in device memory of a batch in host memory that a TreeBatch was shown in: trees, `rows` rows of both
+/// models, and carries, empty ones if the batch has none. Throws std::invalid_argument if strides or sizes are out of
+/// range, DeviceError if a copy fails. Entry = float, double, Bfloat16 or Half.
 template <class Entry>
 class DevicePassages {
  public:

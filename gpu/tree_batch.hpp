@@ -25,8 +25,8 @@ class TreeBatch {
   /// A tree whose node u has its rows at first_row + context(u). Returns its request.
   int add(const DraftTree& tree, std::int64_t first_row);
   /// A tree of entries: token e was drafted after entry parents[e], which comes before it, from stream streams[e] of
-  /// the shared noise, if any. Both throw std::invalid_argument with the request and the node or entry, what was found
-  /// and what is wanted; nothing is added then.
+  /// the shared noise, if any. Both throw std::invalid_argument with the request and the node or entry, what was
+  /// found and what is wanted; nothing is added then.
   int add(std::span<const Token> tokens, std::span<const std::int32_t> parents, std::int64_t first_row,
           std::span<const std::uint32_t> streams = {});
 

@@ -7,8 +7,8 @@
 //   passages_by_split   `shares` blocks a team, teams  at every pass at it, by the whole device: few requests
 //                       take requests in turn
 //
-// Most nodes see one pass or none, so shared memory would hold rows that nobody reads again. Every thread computes the
-// request's randomness itself, so all go to the same nodes and meet at every barrier.
+// Most nodes see one pass or none, so shared memory would hold rows that nobody reads again. Every thread computes
+// the request's randomness itself, so all go to the same nodes and meet at every barrier.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@
 
 namespace draftproof::gpu {
 
-static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>> && Laws<NodeLaws<double, SplitTeam>>);
+static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>> &&
+              Laws<NodeLaws<double, SplitTeam>>);
 
 inline constexpr int passage_threads = 512;
 /// Warps of a block, each with a request of its own.

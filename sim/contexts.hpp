@@ -55,8 +55,8 @@ using Carry = std::vector<Layer<Scalar>>;
 /// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The carry of programs on L. Every iteration takes a position at least off each layer and leaves one more: there are
-/// never more of them than a path has tokens.
+/// The carry of programs on L. Every iteration takes a position at least off each layer and leaves one more: there
+/// are never more of them than a path has tokens.
 template <class L>
 using CarryAt = ListAt<L, Layer<typename L::Scalar>, max_path_length>;
 

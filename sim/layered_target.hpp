@@ -24,7 +24,8 @@ class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry) : steps_{at}, layers_{carry}, running_{steps_.one()} {
+  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry)
+      : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
     step(length(), no_token);
   }
@@ -35,7 +36,9 @@ class LayeredPath {
   DRAFTPROOF_DEVICE const Scalar& ratio(int i) const { return ratio_[i]; }
 
   /// Sum over the vocabulary of (R p_s - q)+ after i tokens; R > 0.
-  DRAFTPROOF_DEVICE Scalar excess(int i) const { return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i)); }
+  DRAFTPROOF_DEVICE Scalar excess(int i) const {
+    return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
+  }
   DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 

@@ -46,7 +46,9 @@ class FixedList {
 
 /// Laws that a device's threads look at: they are handed out by value, and programs on them own no memory.
 template <class L>
-concept OnDevice = requires { requires L::on_device; };
+concept OnDevice = requires {
+  requires L::on_device;
+};
 
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;

@@ -31,7 +31,9 @@ class NodeNoise {
   DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
     return random_.emit(weights);
   }
-  DRAFTPROOF_DEVICE NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const { return random_.noise(of_trial(stream), block); }
+  DRAFTPROOF_DEVICE NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    return random_.noise(of_trial(stream), block);
+  }
   void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count,
                       std::uint32_t* out) const requires BulkNoiseSource<R> {
     random_.noise_quarters(of_trial(stream), first, count, out);

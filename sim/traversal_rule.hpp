@@ -33,7 +33,8 @@ class TraversalRun {
  public:
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE TraversalRun(const TreeAt<L>& at, R& random, Order order = {}) : at_{at}, random_{random}, order_{order} {}
+  DRAFTPROOF_DEVICE TraversalRun(const TreeAt<L>& at, R& random, Order order = {})
+      : at_{at}, random_{random}, order_{order} {}
 
   DRAFTPROOF_DEVICE Passage run() {
     const Scalar one = at_.laws(DraftTree::root).one();
@@ -101,8 +102,7 @@ class TraversalRun {
     Token seen[max_drafts];
     int count = 0;
     const Children& children = u.children;
-    for (Next child = children.begin(); count < u.refused; ++child)
-      seen[count++] = at_.tree().token(*child);
+    for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
     // w F' over w F' + (1 - w) F: at w = 1 a quotient of equals.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (laws.one() - u.weight) * u.mass);
@@ -114,7 +114,8 @@ class TraversalRun {
   const TreeAt<L>& at_;
   R& random_;
   Order order_;
-  ListAt<L, Node, max_path_length + 1> path_;  ///< from the root to the node at work; nodes off it are untouched or refused
+  ListAt<L, Node, max_path_length + 1>
+      path_;  ///< from the root to the node at work; nodes off it are untouched or refused
 };
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
-// How a drafted tree is read, wherever its nodes lie: in a DraftTree that grows, or in arrays that somebody else keeps,
-// on a device too.
+// How a drafted tree is read, wherever its nodes lie: in a DraftTree that grows, or in arrays that somebody else
+// keeps, on a device too.
 //
 //   u          node                 0 is the root, the context itself; parents come before their children
 //              depth(u), token(u)   drafted tokens on the way to u; the last of them

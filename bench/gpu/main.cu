@@ -88,7 +88,8 @@ class Run {
           if (passage.extra.token < 0) throw std::runtime_error(name + ": a passage without a token");
           stopped_below += passage.node > 1;
         }
-        if (10 * stopped_below > requests) throw std::runtime_error(name + ": tests succeeded that should cost a pass");
+        if (10 * stopped_below > requests)
+          throw std::runtime_error(name + ": tests succeeded that should cost a pass");
         results_.add({.name = name, .microseconds = all / paths.sets(), .bytes = paths.bytes()});
       }
     }
@@ -166,7 +167,8 @@ int run(int argc, char** argv) {
     for (const int positions : quick ? std::vector<int>{1, 128} : std::vector<int>{1, 8, 32, 128, 256})
       all.positions(positions, vocabulary);
   for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{32000, 128256})
-    for (const int requests : quick ? std::vector<int>{32} : std::vector<int>{1, 32}) all.blocks(requests, vocabulary);
+    for (const int requests : quick ? std::vector<int>{32} : std::vector<int>{1, 32})
+      all.blocks(requests, vocabulary);
   results.print();
   if (!output.empty()) results.write(output);
   return 0;

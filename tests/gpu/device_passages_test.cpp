@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <exception>
 
-#include <draftproof/gpu/passages.hpp>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/passages.hpp>
 #include <draftproof/tests/gpu/passage_parity.hpp>
 
 namespace draftproof::found {

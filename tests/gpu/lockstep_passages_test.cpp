@@ -1,5 +1,5 @@
-// Passages by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no device
-// and no CUDA. And trees that no device may be given.
+// Passages by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
+// device and no CUDA. And trees that no device may be given.
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -38,7 +38,8 @@ int refused_trees() {
   wrong += expect_refused({1, 2}, {-1, 1}, "trees: request 1: entry 1: the parent is 1, wanted -1 .. 0");
   wrong += expect_refused({1, 10}, {-1, 0}, "trees: request 1: entry 1: the token is 10, wanted a token below 10");
   wrong += expect_refused({1, -1}, {-1, 0}, "trees: request 1: entry 1: the token is -1, wanted a token below 10");
-  wrong += expect_refused({1, 2}, {-1}, "trees: request 1: entry 2: the number of parents is 1, wanted 2, one a token");
+  wrong +=
+      expect_refused({1, 2}, {-1}, "trees: request 1: entry 2: the number of parents is 1, wanted 2, one a token");
   std::vector<Token> tokens(65, 1);
   std::vector<std::int32_t> chain;
   for (int e = 0; e < 65; ++e) chain.push_back(e - 1);

@@ -93,7 +93,8 @@ class Requests {
     if (law_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
     // Levels of few children: six to the fifth nodes say no more.
     if (law_.info.branches)
-      for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
+      for (int depth = 0; depth < shape.length; ++depth)
+        shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
     DraftTree tree(contexts_[i]);
     law_.draw(model_, shape, Philox(seed, trial + i, Philox::Role::draft), tree);
     return tree;
@@ -136,11 +137,12 @@ class Requests {
     if (same) same = std::equal(carry.begin(), carry.end(), carries_[i].begin());
     contexts_[i] = wanted.extra.token < 0 ? 0 : model_.next(tree.context(wanted.node), wanted.extra.token);
     if (same) return 0;
-    std::printf("mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
-                "token %d\n",
-                std::string{scheme_.info.name}.c_str(), std::string{law_.info.name}.c_str(), vocabulary_, tree.size(),
-                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node,
-                found.extra.token, wanted.node, wanted.extra.token);
+    std::printf(
+        "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
+        "token %d\n",
+        std::string{scheme_.info.name}.c_str(), std::string{law_.info.name}.c_str(), vocabulary_, tree.size(),
+        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node, found.extra.token,
+        wanted.node, wanted.extra.token);
     return 1;
   }
 
@@ -177,8 +179,9 @@ int run(const Sizes& sizes) {
     if (own == 0) ++idle;
     passages += own;
   }
-  std::printf("passages: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld passages, %lld mismatches\n",
-              schemes().size(), idle, laws().size(), passages, mismatches);
+  std::printf(
+      "passages: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld passages, %lld mismatches\n",
+      schemes().size(), idle, laws().size(), passages, mismatches);
   return static_cast<int>(std::min<long long>(mismatches + (passages == 0), 1'000'000));
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/gpu/passage_batch.hpp>
 #include <draftproof/gpu/pass.cuh>
+#include <draftproof/gpu/passage_batch.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/philox.hpp>
 #include <draftproof/sim/tree_drafter.hpp>
@@ -66,9 +66,7 @@ template <class V>
 void add(const Info& info, std::function<void(const gpu::PassageBatch<float>&, std::int64_t rows)> machine) {
   if (info.cannot.fresh.empty())
     add(Scheme{info, gpu::Carries<V, HostLaws>,
-               [](const HostAt& at, HostCarry& carry, Philox random) {
-                 return host_passage(V{}, at, carry, random);
-               },
+               [](const HostAt& at, HostCarry& carry, Philox random) { return host_passage(V{}, at, carry, random); },
                std::move(machine)});
 }
 

@@ -43,8 +43,7 @@ struct GreedyBlock {
   }
 
   template <class L>
-  DRAFTPROOF_DEVICE CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry,
-                                  const Passage& passage) const {
+  DRAFTPROOF_DEVICE CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, const Passage& passage) const {
     return LayeredPath<L>::after(at, carry, at.tree().depth(passage.node), passage.extra.token);
   }
 };
