@@ -115,7 +115,7 @@ class Requests {
     std::vector<std::int32_t> parents, entry_of(static_cast<std::size_t>(tree.size()), -1);
     std::vector<std::uint32_t> streams;
     // A leaf has nothing drafted after it: no proposal, unless what is carried reaches it.
-    const bool carried = !host_carries_.empty() && scheme_.carries;
+    const bool carried = scheme_.carries;
     const auto row = [&](int u) { add_row(tree.context(u), carried || !tree.leaf(u)); };
     row(DraftTree::root);
     for (const TreeDraw& draw : tree.all_draws()) {
