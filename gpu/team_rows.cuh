@@ -40,6 +40,12 @@ class TeamRows {
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
       : rows_{rows}, team_{team}, layout_(layout_of(rows, team)) {}
 
+  /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
+  DRAFTPROOF_DEVICE void look_at(const Source& rows) {
+    rows_ = rows;
+    passed_ = never;
+  }
+
   DRAFTPROOF_DEVICE int vocabulary() const { return rows_.vocabulary; }
   DRAFTPROOF_DEVICE int proposals() const { return rows_.proposals; }
   DRAFTPROOF_DEVICE double zero() const { return 0; }

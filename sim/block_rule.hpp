@@ -18,9 +18,6 @@
 
 namespace draftproof {
 
-/// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
-inline constexpr int max_path_length = 64;
-
 /// A path as it was drafted: rows of the laws at its nodes.
 template <class L>
 class PlainSteps {
@@ -28,30 +25,30 @@ class PlainSteps {
   using Scalar = typename L::Scalar;
 
   /// The first path from the root to its end.
-  explicit PlainSteps(const TreeAt<L>& at) : PlainSteps(at, DraftTree::root) {
+  DRAFTPROOF_DEVICE explicit PlainSteps(const TreeAt<L>& at) : PlainSteps(at, DraftTree::root) {
     while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
   }
   /// No step yet.
-  PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
+  DRAFTPROOF_DEVICE PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
 
   /// One step further, to a child of the last node.
-  void append(int child) {
+  DRAFTPROOF_DEVICE void append(int child) {
     assert(length_ < max_path_length);
     nodes_[++length_] = child;
   }
 
-  int length() const { return length_; }
-  int node(int i) const { return nodes_[i]; }
-  const L& laws(int i) const { return at_.laws(nodes_[i]); }
-  Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
-  Scalar zero() const { return laws(0).zero(); }
-  Scalar one() const { return laws(0).one(); }
+  DRAFTPROOF_DEVICE int length() const { return length_; }
+  DRAFTPROOF_DEVICE int node(int i) const { return nodes_[i]; }
+  DRAFTPROOF_DEVICE decltype(auto) laws(int i) const { return at_.laws(nodes_[i]); }
+  DRAFTPROOF_DEVICE Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
+  DRAFTPROOF_DEVICE Scalar zero() const { return laws(0).zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return laws(0).one(); }
 
-  Scalar target(int i) const { return laws(i).target(token(i)); }
-  Scalar proposal(int i) const { return laws(i).proposal(token(i)); }
-  Scalar excess(int i, const Scalar& c) const { return c * laws(i).residual_mass(one() / c); }
-  auto correction(int i, const Scalar& c) const { return laws(i).residual(one() / c); }
-  auto bonus() const { return laws(length_).residual(zero()); }
+  DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
+  DRAFTPROOF_DEVICE Scalar proposal(int i) const { return laws(i).proposal(token(i)); }
+  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const { return c * laws(i).residual_mass(one() / c); }
+  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return laws(i).residual(one() / c); }
+  DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
 
  private:
   const TreeAt<L>& at_;
@@ -60,7 +57,7 @@ class PlainSteps {
 };
 
 template <class Steps>
-void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
+DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
   clipped[0] = steps.one();
   for (int i = 0; i < steps.length(); ++i) {
     const auto product = clipped[i] * steps.target(i);
@@ -71,7 +68,7 @@ void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
 
 /// The tests of the nodes above the end of the path, from the lowest up: one of them succeeds.
 template <class Steps, class R>
-Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
+DRAFTPROOF_DEVICE Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;
   int i = steps.length() - 1;
   for (; i > 0; --i) {
@@ -84,7 +81,7 @@ Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipp
 }
 
 template <class Steps, class R>
-Passage verify_block(const Steps& steps, R& random) {
+DRAFTPROOF_DEVICE Passage verify_block(const Steps& steps, R& random) {
   typename Steps::Scalar clipped[max_path_length + 1];
   clip_products(steps, clipped);
   const int length = steps.length();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <draftproof/sim/draft_tree.hpp>
+#include <draftproof/sim/list_at.hpp>
 #include <draftproof/sim/position.hpp>
 
 namespace draftproof {
@@ -50,6 +51,14 @@ struct Layer {
 /// State carried into the next iteration, oldest layer first; empty for almost all schemes.
 template <class Scalar>
 using Carry = std::vector<Layer<Scalar>>;
+
+/// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
+inline constexpr int max_path_length = 64;
+
+/// The carry of programs on L. Every iteration takes a position at least off each layer and leaves one more: there
+/// are never more of them than a path has tokens.
+template <class L>
+using CarryAt = ListAt<L, Layer<typename L::Scalar>, max_path_length>;
 
 /// A drafted tree with the laws at its nodes. Refers to both, owns neither.
 template <class L>

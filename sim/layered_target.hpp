@@ -24,45 +24,48 @@ class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
-  LayeredPath(const TreeAt<L>& at, const Carry<Scalar>& carry) : steps_{at}, layers_{carry}, running_{steps_.one()} {
+  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry)
+      : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
     step(length(), no_token);
   }
 
-  int length() const { return steps_.length(); }
-  int node(int i) const { return steps_.node(i); }
+  DRAFTPROOF_DEVICE int length() const { return steps_.length(); }
+  DRAFTPROOF_DEVICE int node(int i) const { return steps_.node(i); }
   /// R after i tokens; 0 once the target gives the path none.
-  const Scalar& ratio(int i) const { return ratio_[i]; }
+  DRAFTPROOF_DEVICE const Scalar& ratio(int i) const { return ratio_[i]; }
 
   /// Sum over the vocabulary of (R p_s - q)+ after i tokens; R > 0.
-  Scalar excess(int i) const { return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i)); }
-  auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
-  auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
+  DRAFTPROOF_DEVICE Scalar excess(int i) const {
+    return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
+  }
+  DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
   /// What the next iteration carries after `accepted` tokens of the path and then `extra`.
-  static Carry<Scalar> after(const TreeAt<L>& at, const Carry<Scalar>& carry, int accepted, Token extra) {
+  DRAFTPROOF_DEVICE static CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
     const L& last = PlainSteps<L>(at).laws(accepted);
     // Every ratio becomes infinite, and layers ask for nothing.
     if (!(last.proposal(extra) > last.zero())) return {};
     LayeredPath path(at, carry, accepted, extra);
     path.layers_.push_back({path.length(), path.running_});
-    Carry<Scalar> left;
+    CarryAt<L> left;
     for (const Layer<Scalar>& layer : path.layers_)
       if (layer.remaining > accepted + 1) left.push_back({layer.remaining - accepted - 1, layer.ratio});
     return left;
   }
 
  private:
-  LayeredPath(const TreeAt<L>& at, const Carry<Scalar>& carry, int accepted, Token extra)
+  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < accepted; ++i) step(i, steps_.token(i));
     step(accepted, extra);
   }
 
-  Scalar corrected(int i) const { return b_[i] + mass_[i] / ratio_[i]; }
+  DRAFTPROOF_DEVICE Scalar corrected(int i) const { return b_[i] + mass_[i] / ratio_[i]; }
 
   /// The target after i tokens, and all ratios after x.
-  void step(int i, Token x) {
+  DRAFTPROOF_DEVICE void step(int i, Token x) {
     const L& laws = steps_.laws(i);
     ratio_[i] = running_;
     if (!(running_ > laws.zero())) return;
@@ -86,13 +89,13 @@ class LayeredPath {
   }
 
   /// Target's over proposal's probability of x.
-  static Scalar share(const L& laws, const Scalar& b, const Scalar& mass, Token x) {
+  DRAFTPROOF_DEVICE static Scalar share(const L& laws, const Scalar& b, const Scalar& mass, Token x) {
     const Scalar wanted = laws.target(x) - b * laws.proposal(x);
     return wanted > laws.zero() ? Scalar(wanted / (mass * laws.proposal(x))) : laws.zero();
   }
 
   PlainSteps<L> steps_;
-  Carry<Scalar> layers_;
+  CarryAt<L> layers_;
   Scalar running_;
   Scalar b_[max_path_length + 1], mass_[max_path_length + 1], ratio_[max_path_length + 1];
 };

@@ -17,28 +17,30 @@ template <NoiseSource R>
 class NodeNoise {
  public:
   /// `streams` are referred to: as many as the program has drafts, or those it reads.
-  NodeNoise(R& random, const std::uint32_t* streams) : random_{random}, streams_{streams} {}
+  DRAFTPROOF_DEVICE NodeNoise(R& random, const std::uint32_t* streams) : random_{random}, streams_{streams} {}
 
   template <class Scalar>
-  bool flip(const Scalar& num, const Scalar& den) {
+  DRAFTPROOF_DEVICE bool flip(const Scalar& num, const Scalar& den) {
     return random_.flip(num, den);
   }
   template <class W>
-  Token pick(const W& weights) {
+  DRAFTPROOF_DEVICE Token pick(const W& weights) {
     return random_.pick(weights);
   }
   template <class W>
-  Verdict emit(const W& weights) {
+  DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
     return random_.emit(weights);
   }
-  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const { return random_.noise(of_trial(stream), block); }
+  DRAFTPROOF_DEVICE NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    return random_.noise(of_trial(stream), block);
+  }
   void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count,
                       std::uint32_t* out) const requires BulkNoiseSource<R> {
     random_.noise_quarters(of_trial(stream), first, count, out);
   }
 
  private:
-  std::uint32_t of_trial(std::uint32_t stream) const {
+  DRAFTPROOF_DEVICE std::uint32_t of_trial(std::uint32_t stream) const {
     const std::uint32_t number = stream % stream_numbers;
     return stream - number + streams_[number];
   }

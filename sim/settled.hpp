@@ -11,29 +11,29 @@ namespace draftproof {
 template <class R>
 class Settled {
  public:
-  explicit Settled(R& random) : random_{random} {}
+  DRAFTPROOF_DEVICE explicit Settled(R& random) : random_{random} {}
 
   /// For schemes that decide by raw words where there are any.
-  std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
+  DRAFTPROOF_DEVICE std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
   { return random_.next(purpose); }
 
   template <class Scalar>
-  bool flip(const Scalar& num, const Scalar& den) {
+  DRAFTPROOF_DEVICE bool flip(const Scalar& num, const Scalar& den) {
     return random_.flip(num, den);
   }
   template <class W>
-  Token pick(const W& weights) {
+  DRAFTPROOF_DEVICE Token pick(const W& weights) {
     return random_.pick(weights);
   }
   template <class W>
-  Verdict emit(const W& weights) {
+  DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
     // Not by emitting first: an explorer would look at every weight again whenever it replays.
     if constexpr (requires { R::spreads_emitted; })
       return {random_.pick(weights), none_accepted};
     else
       return random_.emit(weights);
   }
-  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const requires NoiseSource<R> {
+  DRAFTPROOF_DEVICE NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const requires NoiseSource<R> {
     return random_.noise(stream, block);
   }
   void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count,

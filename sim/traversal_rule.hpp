@@ -14,7 +14,7 @@
 #pragma once
 
 #include <cassert>
-#include <vector>
+#include <utility>
 
 #include <draftproof/sim/contexts.hpp>
 
@@ -23,10 +23,8 @@ namespace draftproof {
 /// `Order` is draw order; a function (at, u) -> children of u in the order they are tried.
 struct DrawOrder {
   template <class L>
-  std::vector<int> operator()(const TreeAt<L>& at, int u) const {
-    std::vector<int> children;
-    for (const int child : at.tree().children(u)) children.push_back(child);
-    return children;
+  DRAFTPROOF_DEVICE auto operator()(const TreeAt<L>& at, int u) const {
+    return at.tree().children(u);
   }
 };
 
@@ -35,21 +33,22 @@ class TraversalRun {
  public:
   using Scalar = typename L::Scalar;
 
-  TraversalRun(const TreeAt<L>& at, R& random, Order order = {}) : at_{at}, random_{random}, order_{order} {}
+  DRAFTPROOF_DEVICE TraversalRun(const TreeAt<L>& at, R& random, Order order = {})
+      : at_{at}, random_{random}, order_{order} {}
 
-  Passage run() {
+  DRAFTPROOF_DEVICE Passage run() {
     const Scalar one = at_.laws(DraftTree::root).one();
     enter(DraftTree::root, one);
     for (;;) {
       Node& u = path_.back();
-      if (u.refused < u.children.size()) {
-        const Scalar weight = entered(u, at_.tree().token(u.children[u.refused]));
+      if (const Children& children = u.children; !(u.next == children.end())) {
+        const Scalar weight = entered(u, at_.tree().token(*u.next));
         // Nothing below a node of weight 0 is ever accepted.
         if (weight > at_.laws(u.node).zero())
-          enter(u.children[u.refused], weight);
+          enter(*u.next, weight);
         else
           refuse(u);
-      } else if (path_.size() == 1 || random_.flip(u.weight, one)) {
+      } else if (u.node == DraftTree::root || random_.flip(u.weight, one)) {
         return {u.node, random_.emit(at_.laws(u.node).residual(u.b))};
       } else {
         path_.pop_back();
@@ -59,19 +58,26 @@ class TraversalRun {
   }
 
  private:
+  using Children = decltype(std::declval<const Order&>()(std::declval<const TreeAt<L>&>(), 0));
+  using Next = decltype(std::declval<const Children&>().begin());
+
   struct Node {
     int node;
     Scalar b, mass, unseen, weight;
-    std::vector<int> children{};
-    std::size_t refused = 0;  ///< the first so many children
+    Children children;
+    Next next;    ///< the child that is tried
+    int refused;  ///< those before it
   };
 
-  void enter(int u, const Scalar& weight) {
+  DRAFTPROOF_DEVICE void enter(int u, const Scalar& weight) {
     const L& laws = at_.laws(u);
-    path_.push_back({u, laws.zero(), laws.one(), laws.one(), weight, order_(at_, u)});
+    path_.push_back({u, laws.zero(), laws.one(), laws.one(), weight, order_(at_, u), {}, 0});
+    Node& last = path_.back();
+    const Children& children = last.children;
+    last.next = children.begin();
   }
 
-  Scalar entered(const Node& u, Token c) const {
+  DRAFTPROOF_DEVICE Scalar entered(const Node& u, Token c) const {
     const L& laws = at_.laws(u.node);
     const Scalar wanted = laws.target(c) - u.b * laws.proposal(c);
     if (!(u.weight > laws.zero()) || !(wanted > laws.zero())) return laws.zero();
@@ -79,9 +85,10 @@ class TraversalRun {
     return num < den ? Scalar(num / den) : laws.one();
   }
 
-  void refuse(Node& u) {
+  DRAFTPROOF_DEVICE void refuse(Node& u) {
     const L& laws = at_.laws(u.node);
     ++u.refused;
+    ++u.next;
     if (!(u.weight > laws.zero())) return;
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
     const Scalar mass = laws.residual_mass(b);
@@ -91,10 +98,11 @@ class TraversalRun {
       if (u.weight < laws.one()) u.weight = laws.zero();
       return;
     }
-    assert(u.refused <= static_cast<std::size_t>(max_drafts));
+    assert(u.refused <= max_drafts);
     Token seen[max_drafts];
     int count = 0;
-    for (std::size_t i = 0; i < u.refused; ++i) seen[count++] = at_.tree().token(u.children[i]);
+    const Children& children = u.children;
+    for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
     // w F' over w F' + (1 - w) F: at w = 1 a quotient of equals.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (laws.one() - u.weight) * u.mass);
@@ -106,7 +114,8 @@ class TraversalRun {
   const TreeAt<L>& at_;
   R& random_;
   Order order_;
-  std::vector<Node> path_;  ///< from the root to the node at work; nodes off it are untouched or refused
+  ListAt<L, Node, max_path_length + 1>
+      path_;  ///< from the root to the node at work; nodes off it are untouched or refused
 };
 
 }  // namespace draftproof

@@ -36,14 +36,17 @@ class WalkPlans {
  public:
   explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
 
-  const PlanOf<V, L>& of(const Contexts<L>& contexts, int context, int drafts) {
+  /// For the laws at node u of a tree.
+  const PlanOf<V, L>& of(const TreeAt<L>& at, int u, const L& laws, int drafts) {
+    const Contexts<L>& contexts = at.contexts();
+    const int context = at.tree().context(u);
     if (contexts.forgotten() != forgotten_) {
       plans_.clear();
       forgotten_ = contexts.forgotten();
     }
     const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
     auto& plan = plans_[key];
-    if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, contexts.laws(context), drafts));
+    if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, laws, drafts));
     return *plan;
   }
 
@@ -56,6 +59,7 @@ class WalkPlans {
 template <class V>
 struct Walk {
   V verifier{};
+  static constexpr bool sees_repeats = V::info.drafts.includes("iid") || V::info.shared_noise;
 
   template <class L>
   WalkPlans<V, L> prepare(const Contexts<L>&, const TreeShape&) const {
@@ -63,8 +67,8 @@ struct Walk {
   }
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, WalkPlans<V, L>& plans, R& random) const {
-    const DraftTree& tree = at.tree();
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, WalkPlans<V, L>& plans, R& random) const {
+    const auto& tree = at.tree();
     Settled<R> settled(random);
     for (int u = DraftTree::root;;) {
       const L& laws = at.laws(u);
@@ -72,7 +76,7 @@ struct Walk {
       Token drafts[max_drafts];
       int count = 0;
       [[maybe_unused]] std::uint32_t streams[max_drafts];
-      if constexpr (V::info.drafts.includes("iid") || V::info.shared_noise) {
+      if constexpr (sees_repeats) {
         const auto draws = tree.draws(u);
         for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
           if constexpr (V::info.shared_noise) streams[count] = draw.stream();
@@ -82,8 +86,8 @@ struct Walk {
         for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
       }
       const auto decide = [&](auto& source) {
-        return draftproof::verify(verifier, At<L>(laws, drafts, count),
-                                  plans.of(at.contexts(), tree.context(u), count), source);
+        const auto& plan = plans.of(at, u, laws, count);
+        return draftproof::verify(verifier, At<L>(laws, drafts, count), plan, source);
       };
       Verdict verdict;
       if constexpr (V::info.shared_noise) {

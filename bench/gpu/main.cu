@@ -11,13 +11,16 @@
 
 #include <draftproof/bench/gpu/common_shape.cuh>
 #include <draftproof/bench/gpu/floors.cuh>
+#include <draftproof/bench/gpu/path_batch.cuh>
 #include <draftproof/bench/gpu/refused_batch.cuh>
 #include <draftproof/bench/gpu/results.hpp>
 #include <draftproof/bench/gpu/simulated_trials.cuh>
 #include <draftproof/bench/gpu/stopwatch.cuh>
 #include <draftproof/gpu/cluster_launch.cuh>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/verify_passages.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::gpu_bench {
@@ -78,6 +81,34 @@ class Run {
       }
       if (drafts == 1) common(where, count, vocabulary, batches);
     }
+  }
+
+  /// Blocks of 8 drafted tokens, and as many single refusals on rows of as many positions.
+  void blocks(int requests, int vocabulary) {
+    constexpr int length = 8;
+    const std::string where = "/" + std::to_string(vocabulary) + "/" + std::to_string(requests);
+    const auto cache = static_cast<std::size_t>(device_.l2CacheSize);
+    {
+      const PathBatches paths(requests, vocabulary, length, cache);
+      for (const gpu::Mapping mapping : {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::split}) {
+        const double all = watch_.microseconds([&](cudaStream_t stream) {
+          for (int set = 0; set < paths.sets(); ++set)
+            gpu::verify_passages(verifiers::paths::Block{}, paths.batch(set), stream, mapping);
+        });
+        const std::string name = "block_of_8/" + std::string(gpu::name_of(mapping)) + where;
+        int stopped_below = 0;
+        for (const Passage& passage : paths.passages()) {
+          if (passage.extra.token < 0) throw std::runtime_error(name + ": a passage without a token");
+          stopped_below += passage.node > 1;
+        }
+        if (10 * stopped_below > requests)
+          throw std::runtime_error(name + ": tests succeeded that should cost a pass");
+        results_.add({.name = name, .microseconds = all / paths.sets(), .bytes = paths.bytes()});
+      }
+    }
+    const RefusedBatches single(requests * length, vocabulary, 1, cache);
+    ours("eight_refusals/automatic" + where, verifiers::RecursiveRejection{}, single, gpu::Mapping::automatic);
+    ours("eight_refusals/block" + where, verifiers::RecursiveRejection{}, single, gpu::Mapping::block);
   }
 
  private:
@@ -149,6 +180,9 @@ int run(int argc, char** argv) {
   for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{4096, 32000, 128256, 262144})
     for (const int positions : quick ? std::vector<int>{1, 128} : std::vector<int>{1, 8, 32, 128, 256})
       all.positions(positions, vocabulary);
+  for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{32000, 128256})
+    for (const int requests : quick ? std::vector<int>{32} : std::vector<int>{1, 32})
+      all.blocks(requests, vocabulary);
   results.print();
   if (!output.empty()) results.write(output);
   return 0;

@@ -80,6 +80,7 @@ class RefusedBatches {
   /// Bytes of both rows of all positions of one set.
   double bytes() const { return 8.0 * vocabulary_ * positions_; }
   const float* rows(int set) const { return rows_.data() + 2 * stride_ * positions_ * set; }
+  float* writable() const { return rows_.data(); }
   std::int64_t stride() const { return stride_; }
 
   gpu::Batch<float> batch(int set) const {

@@ -52,6 +52,8 @@ inline std::vector<DeviceGoal> device_goals() {
        true, .5, true},
       {"many positions: the common shape against ours", "common_shape" + large + "/256", rejection("/256", "/1"),
        false, true, 1.3},
+      {"a block of 8 positions against 8 refusals", "block_of_8/automatic" + large + "/32",
+       "eight_refusals/automatic" + large + "/32", false, false, 1.5},
       {"four rounds refused against one", rejection("/256", "/4"), rejection("/256", "/1"), false, false, 1.25},
   };
 }

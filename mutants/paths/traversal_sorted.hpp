@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include <draftproof/sim/info.hpp>
 #include <draftproof/sim/traversal_rule.hpp>
@@ -21,7 +22,8 @@ struct TraversalSorted {
   struct ById {
     template <class L>
     std::vector<int> operator()(const TreeAt<L>& at, int u) const {
-      std::vector<int> children = DrawOrder{}(at, u);
+      std::vector<int> children;
+      for (const int child : at.tree().children(u)) children.push_back(child);
       std::sort(children.begin(), children.end(),
                 [&](int a, int b) { return at.tree().token(a) < at.tree().token(b); });
       return children;

@@ -23,6 +23,7 @@ struct BranchReentry {
                              .source = "derived here",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
+                             .cannot = {.device = "it keeps an order of the vocabulary at every node of a path"},
                              .ranks_tokens = true};
 
   template <class L, class R>

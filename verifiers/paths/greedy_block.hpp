@@ -25,7 +25,7 @@ struct GreedyBlock {
                              .claims = {.accepts_equal_laws = true}};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry, R& random) const {
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, const CarryAt<L>& carry, R& random) const {
     using Scalar = typename L::Scalar;
     const LayeredPath<L> path(at, carry);
     const L& laws = at.laws(DraftTree::root);
@@ -43,8 +43,7 @@ struct GreedyBlock {
   }
 
   template <class L>
-  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
-                                  const Passage& passage) const {
+  DRAFTPROOF_DEVICE CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, const Passage& passage) const {
     return LayeredPath<L>::after(at, carry, at.tree().depth(passage.node), passage.extra.token);
   }
 };

@@ -30,7 +30,8 @@ struct LayerFrame {
                              .summary = "sweep a tree layer by layer, scores shared by recursive rejection",
                              .source = "derived here",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
+                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
+                             .cannot = {.device = "it keeps a score for every node of the tree"}};
 
   template <class L, class R>
   Passage verify(const TreeAt<L>& at, R& random) const {

@@ -1,0 +1,83 @@
+// Batches of requests with one drafted path each, for times of block verification at its worst: nearly every test
+// fails, so that every node of the path costs a pass over its rows.
+//
+//   rows        those of refused_batch.cuh, one position a node and one for the path's end
+//   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i of them the product of ratios is
+//               0.3^i, and the test there succeeds with what (0.3^i p - q)+ sums to, a few percent at i = 1 and
+//               nothing further down
+//   passes      L a request, seldom one less; one draw
+//
+// Those 16 tokens at most add less than 2^-10 to a target row's sum: it serves for times alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/bench/gpu/refused_batch.cuh>
+#include <draftproof/gpu/passage_batch.hpp>
+#include <draftproof/gpu/tree_batch.hpp>
+
+namespace draftproof::gpu_bench {
+
+/// A block a row: the target of the drafted tokens.
+__global__ void draft_kernel(float* rows, std::int64_t stride) {
+  float* const p = rows + 2 * stride * blockIdx.x;
+  const int x = static_cast<int>(threadIdx.x);
+  p[x] = 0.3f * p[stride + x];
+}
+
+class PathBatches {
+ public:
+  PathBatches(int requests, int vocabulary, int length, std::size_t cache_bytes)
+      : length_{length},
+        rows_{requests * (length + 1), vocabulary, 1, cache_bytes},
+        passages_{nullptr, static_cast<std::size_t>(requests)} {
+    std::vector<Token> tokens;
+    std::vector<std::int32_t> parents;
+    for (int i = 0; i < length; ++i) {
+      tokens.push_back(i);
+      parents.push_back(i - 1);
+    }
+    gpu::TreeBatch trees(vocabulary);
+    for (int i = 0; i < requests; ++i) trees.add(tokens, parents, std::int64_t{i} * (length + 1));
+    trees.show(batch_);
+    spans_ = DeviceBuffer<gpu::TreeSpan>(trees.trees().data(), trees.trees().size());
+    nodes_ = DeviceBuffer<TreeNode>(trees.nodes().data(), trees.nodes().size());
+    draws_ = DeviceBuffer<TreeDraw>(trees.draws().data(), trees.draws().size());
+    batch_.trees = spans_.data();
+    batch_.nodes = nodes_.data();
+    batch_.draws = draws_.data();
+    batch_.passages = passages_.data();
+    batch_.target_stride = batch_.proposal_stride = 2 * rows_.stride();
+    batch_.seed = 1;
+    const auto all = static_cast<unsigned>(requests * (length + 1) * sets());
+    draft_kernel<<<all, most_refused>>>(rows_.writable(), rows_.stride());
+    gpu::device_call("cudaLaunchKernel", cudaGetLastError());
+    gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
+  }
+
+  int sets() const { return rows_.sets(); }
+  /// Bytes of both rows of the nodes that a path is drafted from.
+  double bytes() const { return rows_.bytes() * length_ / (length_ + 1); }
+  gpu::PassageBatch<float> batch(int set) const {
+    gpu::PassageBatch<float> view = batch_;
+    view.target = rows_.rows(set);
+    view.proposal = view.target + rows_.stride();
+    return view;
+  }
+  std::vector<Passage> passages() const { return passages_.copy(); }
+
+ private:
+  template <class T>
+  using DeviceBuffer = gpu::DeviceBuffer<T>;
+
+  int length_;
+  RefusedBatches rows_;
+  DeviceBuffer<Passage> passages_;
+  DeviceBuffer<gpu::TreeSpan> spans_{nullptr, 0};
+  DeviceBuffer<TreeNode> nodes_{nullptr, 0};
+  DeviceBuffer<TreeDraw> draws_{nullptr, 0};
+  gpu::PassageBatch<float> batch_;
+};
+
+}  // namespace draftproof::gpu_bench

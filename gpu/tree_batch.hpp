@@ -1,0 +1,62 @@
+// Drafted trees of a batch of requests as a device reads them: all nodes in one array and all draws in another. Trees
+// come from a DraftTree, or from an engine's arrays of drafted tokens; both are held to what kernels rely on.
+//
+//   entry e     drafted token e in draw order, from 0; -1 stands for the root, the context itself
+//   node        equal entries after the same node are one node, named after the first of them; every entry is a draw
+//   row         of the root: first_row; of entry e: first_row + 1 + e (that of its first equal entry is read)
+//
+// Cost: O(nodes) once a batch, on the host.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/gpu/passage_batch.hpp>
+#include <draftproof/sim/draft_tree.hpp>
+
+namespace draftproof::gpu {
+
+class TreeBatch {
+ public:
+  explicit TreeBatch(int vocabulary) : vocabulary_{vocabulary} {}
+
+  /// A tree whose node u has its rows at first_row + context(u). Returns its request.
+  int add(const DraftTree& tree, std::int64_t first_row);
+  /// A tree of entries: token e was drafted after entry parents[e], which comes before it, from stream streams[e] of
+  /// the shared noise, if any. Both throw std::invalid_argument with the request and the node or entry, what was
+  /// found and what is wanted; nothing is added then.
+  int add(std::span<const Token> tokens, std::span<const std::int32_t> parents, std::int64_t first_row,
+          std::span<const std::uint32_t> streams = {});
+
+  int requests() const { return static_cast<int>(spans_.size()); }
+  std::span<const TreeSpan> trees() const { return spans_; }
+  std::span<const TreeNode> nodes() const { return nodes_; }
+  std::span<const TreeDraw> draws() const { return draws_; }
+  /// Rows that the trees ask for: one more than the last.
+  std::int64_t rows() const { return rows_; }
+
+  /// Points `batch` to these trees, for as long as they stay.
+  template <class Entry>
+  void show(PassageBatch<Entry>& batch) const {
+    batch.requests = requests();
+    batch.vocabulary = vocabulary_;
+    batch.trees = spans_.data();
+    batch.nodes = nodes_.data();
+    batch.draws = draws_.data();
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& where, std::int64_t place, const std::string& what, std::int64_t found,
+                           const std::string& wanted) const;
+  void check(const DraftTree& tree, std::int64_t first_row) const;
+
+  int vocabulary_;
+  std::int64_t rows_ = 0;
+  std::vector<TreeSpan> spans_;
+  std::vector<TreeNode> nodes_;
+  std::vector<TreeDraw> draws_;
+};
+
+}  // namespace draftproof::gpu
