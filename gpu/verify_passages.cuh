@@ -19,6 +19,8 @@
 #include <draftproof/gpu/device_call.cuh>
 #include <draftproof/gpu/pass.cuh>
 #include <draftproof/gpu/split_launch.cuh>
+#include <draftproof/gpu/stream_memory.cuh>
+#include <draftproof/gpu/workspace.hpp>
 #include <draftproof/gpu/split_team.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
 
@@ -91,9 +93,13 @@ void verify_passages(const V& verifier, const PassageBatch<Entry>& batch, Stream
                                                                                                             batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
         break;
-      case Mapping::split:
-        launch_split(passages_by_split<V, Entry>, batch.requests, shares, passage_threads, stream, verifier, batch);
+      case Mapping::split: {
+        const int teams = most_split_teams(this_device(), batch.requests, shares);
+        const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
+        launch_split(passages_by_split<V, Entry>, teams, shares, passage_threads, stream, verifier, batch,
+                     static_cast<SplitScratch*>(scratch.data()));
         break;
+      }
       default:
         passages_by_block<<<requests, passage_threads, 0, stream>>>(verifier, batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
