@@ -27,7 +27,14 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_EXTENSIONS OFF)
-message(STATUS "draftproof: GPU kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES} with nvcc "
+set(cuda_architectures ${CMAKE_CUDA_ARCHITECTURES})
+list(TRANSFORM cuda_architectures REPLACE "-(real|virtual)$" "")
+foreach(architecture ${cuda_architectures})
+  if(NOT architecture MATCHES "^[0-9]+$")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES: found ${architecture}, wanted numbers such as 80;90")
+  endif()
+endforeach()
+message(STATUS "draftproof: GPU kernels for compute capability ${cuda_architectures} with nvcc "
                "${CMAKE_CUDA_COMPILER_VERSION}")
 
 # draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|walks)
@@ -140,7 +147,7 @@ set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-
 # compiler's front end is most of the time. Its intermediate code goes along, for devices later than those.
 function(draftproof_cuda_code target oldest)
   set(wanted "")
-  foreach(architecture ${DRAFTPROOF_CUDA_ARCHITECTURES})
+  foreach(architecture ${cuda_architectures})
     if(NOT architecture LESS oldest)
       list(APPEND wanted ${architecture})
     endif()
@@ -157,7 +164,7 @@ function(draftproof_cuda_code target oldest)
 endfunction()
 
 set(cluster_kernels FALSE)
-foreach(architecture ${DRAFTPROOF_CUDA_ARCHITECTURES})
+foreach(architecture ${cuda_architectures})
   if(NOT architecture LESS 90)
     set(cluster_kernels TRUE)
   endif()

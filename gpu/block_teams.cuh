@@ -27,7 +27,7 @@ class SharedScratch {
 };
 
 /// A block; its scratch lies in shared memory.
-class BlockTeam : public WarpLanes, public SharedScratch {
+class BlockTeam : public BlockWarps, public SharedScratch {
  public:
   using SharedScratch::SharedScratch;
 
@@ -40,12 +40,8 @@ class BlockTeam : public WarpLanes, public SharedScratch {
     if (lane() == 0) write_first(warp(), arrival);
   }
 #if defined(__CUDA_ARCH__)
-  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
-  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
   DRAFTPROOF_DEVICE void barrier() const { __syncthreads(); }
 #else
-  DRAFTPROOF_DEVICE int warp() const { return 0; }
-  DRAFTPROOF_DEVICE int warps() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}
 #endif
 };

@@ -20,7 +20,7 @@ namespace draftproof::gpu {
 
 /// `scratch` is the same variable in every block's shared memory. On older devices and on the host it can be named
 /// and not run.
-class ClusterTeam : public WarpLanes {
+class ClusterTeam : public BlockWarps {
  public:
   DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch) : scratch_{scratch} {}
 
@@ -30,8 +30,6 @@ class ClusterTeam : public WarpLanes {
   }
 
 #if DRAFTPROOF_CLUSTERS
-  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
-  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
   DRAFTPROOF_DEVICE int share() const { return static_cast<int>(cluster().block_rank()); }
   DRAFTPROOF_DEVICE int shares() const { return static_cast<int>(cluster().num_blocks()); }
   DRAFTPROOF_DEVICE void barrier() const { cluster().sync(); }
@@ -52,8 +50,6 @@ class ClusterTeam : public WarpLanes {
  private:
   DRAFTPROOF_DEVICE static cooperative_groups::cluster_group cluster() { return cooperative_groups::this_cluster(); }
 #else
-  DRAFTPROOF_DEVICE int warp() const { return 0; }
-  DRAFTPROOF_DEVICE int warps() const { return 1; }
   DRAFTPROOF_DEVICE int share() const { return 0; }
   DRAFTPROOF_DEVICE int shares() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}

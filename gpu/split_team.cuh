@@ -12,13 +12,11 @@
 namespace draftproof::gpu {
 
 /// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
-class SplitTeam : public WarpLanes {
+class SplitTeam : public BlockWarps {
  public:
   DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch) : scratch_{scratch} {}
 
 #if defined(__CUDA_ARCH__)
-  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
-  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
   DRAFTPROOF_DEVICE int share() const { return static_cast<int>(blockIdx.x); }
   DRAFTPROOF_DEVICE int shares() const { return static_cast<int>(gridDim.x); }
   DRAFTPROOF_DEVICE void barrier() const {
@@ -43,8 +41,6 @@ class SplitTeam : public WarpLanes {
     return {__ldcg(&first.time), __ldcg(&first.token)};
   }
 #else
-  DRAFTPROOF_DEVICE int warp() const { return 0; }
-  DRAFTPROOF_DEVICE int warps() const { return 1; }
   DRAFTPROOF_DEVICE int share() const { return 0; }
   DRAFTPROOF_DEVICE int shares() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}

@@ -76,4 +76,16 @@ class WarpLanes {
 #endif
 };
 
+/// The same with the warps of a block told apart.
+class BlockWarps : public WarpLanes {
+ public:
+#if defined(__CUDA_ARCH__)
+  DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
+  DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
+#else
+  DRAFTPROOF_DEVICE int warp() const { return 0; }
+  DRAFTPROOF_DEVICE int warps() const { return 1; }
+#endif
+};
+
 }  // namespace draftproof::gpu

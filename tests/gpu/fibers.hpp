@@ -91,13 +91,16 @@ class Fibers {
     }
     own.ended = true;
   }
-  /// For some rounds a run of fibers stands still while the others go on as far as they can without it: what a slow
-  /// warp is to fast ones, which a missing barrier lets run away. The same ones in every run of the program.
+  /// For some rounds, 1 to 64 of them, a run of fibers stands still while the others go on as far as they can without
+  /// it: what a slow warp is to fast ones, which a missing barrier lets run away. The same ones in every run of the
+  /// program. From one exchange of the whole team to the next it takes a dozen rounds.
   void put_to_sleep(int count, bool went_on) {
-    if (went_on && ++round_ % 3 != 0) return;
+    if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;
+    rounds_left_ = 1;
     if (!went_on) return;
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    rounds_left_ = 1 + static_cast<int>(random_ >> 58);
     first_asleep_ = static_cast<int>((random_ >> 33) % static_cast<std::uint64_t>(count));
     end_asleep_ = first_asleep_ + static_cast<int>((random_ >> 13) % static_cast<std::uint64_t>(count));
   }
@@ -109,7 +112,8 @@ class Fibers {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Fiber* running_ = nullptr;
   ucontext_t scheduler_;
-  std::size_t progress_ = 0, round_ = 0;
+  std::size_t progress_ = 0;
+  int rounds_left_ = 1;
   std::uint64_t random_ = 1;
   int first_asleep_ = 0, end_asleep_ = 0;
   std::exception_ptr failure_;
