@@ -43,7 +43,7 @@ message(STATUS "draftproof: GPU kernels for compute capability ${cuda_architectu
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
   # Kernels of Batch<float> and those of clusters serve all formats; what is made for a StoredBatch only launches them.
-  set(definition verify_${arg_PART})
+  set(definition positions/verify_${arg_PART})
   if(arg_PART STREQUAL "clusters")
     set(calls "verify_clusters(const @, const StoredBatch&, int, Stream)")
   elseif(arg_PART STREQUAL "paths")
@@ -176,7 +176,7 @@ draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutant
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART walks)
 draftproof_trial_kernels(kernel_sources)
-file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
+file(GLOB_RECURSE gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
 draftproof_kernels(cluster_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART clusters)

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/gpu/stored_on_chip.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
 
 namespace draftproof::gpu {
 namespace {

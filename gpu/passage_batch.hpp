@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/row_view.hpp>
+#include <draftproof/gpu/rows/row_view.hpp>
 #include <draftproof/sim/contexts.hpp>
 #include <draftproof/sim/tree_reading.hpp>
 

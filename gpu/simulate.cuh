@@ -10,10 +10,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include <draftproof/gpu/device_call.cuh>
+#include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/simulate.hpp>
-#include <draftproof/gpu/trial_block.cuh>
-#include <draftproof/gpu/warp_lanes.cuh>
+#include <draftproof/gpu/simulation/trial_block.cuh>
+#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include <draftproof/gpu/device_error.hpp>
-#include <draftproof/gpu/trial_range.hpp>
+#include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/tally.hpp>

@@ -2,5 +2,5 @@
 // verify_batch, and verify_clusters if the source is compiled for compute capability 9 or later.
 #pragma once
 
-#include <draftproof/gpu/verify_clusters.cuh>
-#include <draftproof/gpu/verify_plain.cuh>
+#include <draftproof/gpu/positions/verify_clusters.cuh>
+#include <draftproof/gpu/positions/verify_plain.cuh>

@@ -15,13 +15,13 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/gpu/block_teams.cuh>
-#include <draftproof/gpu/device_call.cuh>
-#include <draftproof/gpu/pass.cuh>
-#include <draftproof/gpu/split_launch.cuh>
-#include <draftproof/gpu/stream_memory.cuh>
+#include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/passages/pass.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
+#include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/workspace.hpp>
-#include <draftproof/gpu/split_team.cuh>
+#include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
 
 namespace draftproof::gpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <draftproof/gpu/distinct_rows.hpp>
-#include <draftproof/gpu/split_scratch.hpp>
+#include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/teams/split_scratch.hpp>
 
 namespace draftproof::gpu {
 

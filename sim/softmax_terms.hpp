@@ -1,5 +1,5 @@
 // The terms of softmax: what one power, one block and one row contribute, in operations that have the same bits on a
-// host and on a device. softmax.hpp and gpu/team_softmax.cuh put them together.
+// host and on a device. softmax.hpp and gpu/teams/team_softmax.cuh put them together.
 //
 //   e     power      power_of_e, in [0, 1]                         float
 //   S     sum        powers of a block                             units of 2^-46, at most 2^56

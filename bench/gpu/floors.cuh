@@ -4,7 +4,7 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include <draftproof/gpu/cluster_team.cuh>
+#include <draftproof/gpu/teams/cluster_team.cuh>
 
 namespace draftproof::gpu_bench {
 

@@ -16,7 +16,7 @@
 #include <draftproof/bench/gpu/results.hpp>
 #include <draftproof/bench/gpu/simulated_trials.cuh>
 #include <draftproof/bench/gpu/stopwatch.cuh>
-#include <draftproof/gpu/cluster_launch.cuh>
+#include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/verify_passages.hpp>
 #include <draftproof/verifiers/k_seq.hpp>

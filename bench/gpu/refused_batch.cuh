@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <draftproof/gpu/batch.hpp>
-#include <draftproof/gpu/device_buffer.cuh>
+#include <draftproof/gpu/device/device_buffer.cuh>
 #include <draftproof/sim/philox4x32.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 

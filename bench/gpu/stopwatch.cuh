@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <draftproof/gpu/device_call.cuh>
+#include <draftproof/gpu/device/device_call.cuh>
 
 namespace draftproof::gpu_bench {
 

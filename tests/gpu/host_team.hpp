@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include <draftproof/gpu/team.hpp>
+#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/tests/gpu/fibers.hpp>
 
 namespace draftproof::parity {

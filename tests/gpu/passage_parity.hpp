@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/gpu/pass.cuh>
+#include <draftproof/gpu/passages/pass.cuh>
 #include <draftproof/gpu/passage_batch.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/philox.hpp>

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/gpu/on_chip_rows.cuh>
-#include <draftproof/gpu/team_rows.cuh>
+#include <draftproof/gpu/teams/on_chip_rows.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/parity.hpp>
 

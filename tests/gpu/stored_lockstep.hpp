@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <draftproof/gpu/check_row.cuh>
-#include <draftproof/gpu/convert_row.cuh>
-#include <draftproof/gpu/stored_on_chip.cuh>
-#include <draftproof/gpu/team_rows.cuh>
+#include <draftproof/gpu/rows/check_row.cuh>
+#include <draftproof/gpu/rows/convert_row.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/sim/philox.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
@@ -20,7 +20,7 @@ namespace draftproof::parity {
 inline constexpr TeamShape cluster_of_fibers{.shares = 4, .warps = 2, .lanes = 4};
 inline constexpr TeamShape block_of_fibers{.shares = 1, .warps = 3, .lanes = 4};
 
-/// What decide() of gpu/verify_kernel.cuh does.
+/// What decide() of gpu/positions/verify_kernel.cuh does.
 template <class V, class B, class L>
 Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& laws) {
   if (batch.refused(position)) return {};

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/gpu/trial_range.hpp>
+#include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/sim/philox.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/tally.hpp>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/stored_on_chip.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
 #include <draftproof/sim/softmax.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/logit_cases.hpp>

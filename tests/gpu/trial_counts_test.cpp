@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/hot_tokens.hpp>
-#include <draftproof/gpu/trial_block.cuh>
+#include <draftproof/gpu/simulation/hot_tokens.hpp>
+#include <draftproof/gpu/simulation/trial_block.cuh>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
 #include <draftproof/sim/ratio_table.hpp>

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/grids.hpp>
-#include <draftproof/gpu/split_scratch.hpp>
+#include <draftproof/gpu/device/grids.hpp>
+#include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/workspace.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/tests/gpu/logit_batches.hpp>

@@ -1,0 +1,62 @@
+#include <draftproof/gpu/device/device_call.cuh>
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/gpu/launch.hpp>
+
+namespace draftproof::gpu {
+
+void device_call(const char* name, cudaError_t status) {
+  if (status != cudaSuccess) throw DeviceError(name, cudaGetErrorString(status));
+}
+
+void no_kernel(std::string_view name, std::string_view why) {
+  throw std::logic_error(std::string{name} + " has no kernel: " + std::string{why});
+}
+
+namespace {
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  device_call("cudaDeviceGetAttribute", cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+DeviceTraits traits_of(int device) {
+  DeviceTraits traits;
+  traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
+  traits.shared_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  traits.cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
+  // Kernels of clusters are compiled for 9.0 and later, if for that. 16 blocks have to be asked for
+  // (cluster_launch.cuh).
+  if (DRAFTPROOF_CLUSTER_KERNELS != 0 && attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 &&
+      attribute(cudaDevAttrClusterLaunch, device) != 0)
+    traits.most_cluster = 16;
+  return traits;
+}
+
+}  // namespace
+
+const DeviceTraits& this_device() {
+  static std::mutex lock;
+  static std::map<int, DeviceTraits> known;
+  int device = 0;
+  device_call("cudaGetDevice", cudaGetDevice(&device));
+  const std::lock_guard held(lock);
+  const auto found = known.find(device);
+  return found != known.end() ? found->second : known.emplace(device, traits_of(device)).first->second;
+}
+
+int device_count() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return 0;
+  device_call("cudaGetDeviceCount", status);
+  return count;
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,54 @@
+// Verification by clusters: the kernel and its launch, for compute capability 9 and later. The build compiles it
+// apart from the other mappings, which run on every device. One kernel a verifier serves every format and contents of
+// rows: they differ only in how rows come on chip.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/teams/cluster_launch.cuh>
+#include <draftproof/gpu/teams/cluster_team.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
+#include <draftproof/gpu/verify_batch.hpp>
+#include <draftproof/gpu/positions/verify_kernel.cuh>
+
+namespace draftproof::gpu {
+
+static_assert(Position<At<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
+
+template <class V>
+__global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V verifier, const StoredBatch batch) {
+#if !defined(__CUDA_ARCH__) || DRAFTPROOF_CLUSTERS
+  extern __shared__ float4 slices[];
+  __shared__ TeamScratch scratch;
+  const ClusterTeam team(&scratch);
+  const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.shares());
+  const bool tells = team.share() == 0 && threadIdx.x == 0;
+  if (batch.refused(position)) {  // the whole cluster
+    if (tells) batch.verdicts[position] = {};
+    return;
+  }
+  const auto [rows, fault] = bring_on_chip(batch, position, team, reinterpret_cast<float*>(slices));
+  Verdict verdict;
+  if (fault == no_fault) verdict = decide(verifier, batch, position, TeamRows(rows, team));
+  if (tells) {
+    batch.verdicts[position] = verdict;
+    if (fault != no_fault && batch.faults != nullptr) batch.faults[position] = fault;
+  }
+  team.leave();
+#endif
+}
+
+template <class V>
+void verify_clusters(const V& verifier, const StoredBatch& batch, int shares, Stream stream) {
+  if constexpr (V::info.cannot.device.empty()) {
+    const TeamLayout layout = on_chip_layout(batch.vocabulary, WarpLanes::lanes(), shares);
+    for_positions_of_grids(batch.positions, shares, [&](std::int64_t first, int count) {
+      launch_clusters(verify_by_cluster<V>, count, shares, verify_threads, on_chip_bytes(layout.slice()), stream,
+                      verifier, batch.part(first, count));
+    });
+  } else {
+    no_kernel(V::info.name, V::info.cannot.device);
+  }
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,78 @@
+// The kernels of a verifier: a position is verified by a warp, a block, a cluster of blocks or blocks all over the
+// device, whose threads prepare and verify together. One source for all: they differ in the team alone.
+//
+//   kernel               grid                            a position's rows are read
+//   verify_by_warp       a warp a position               at every pass, from cache: small vocabularies
+//   verify_by_block      a block a position              at every pass: many positions
+//   verify_by_cluster    `shares` blocks a position      once, into shared memory (verify_clusters.cuh)
+//   verify_by_split      `shares` blocks a team, teams   at every pass, by the whole device: few positions
+//                        take positions in turn
+//
+// Every thread computes the position's randomness itself, so all take the same branches and meet at every barrier.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/batch.hpp>
+#include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/teams/split_team.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::gpu {
+
+/// Threads of a block: 16 warps keep enough loads in flight for one block on a multiprocessor.
+inline constexpr int verify_threads = 512;
+/// Warps of a block, each with a position of its own.
+inline constexpr int verify_warps = 4;
+
+static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);
+static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
+static_assert(Position<At<TeamRows<RowView<float>, BlockTeam>>>);
+
+/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or
+/// a StoredBatch.
+template <class V, class B, class L>
+DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
+  if (batch.refused(position)) return {};
+  const int count = batch.counts[position];
+  const At<L> at(laws, batch.drafts + position * batch.draft_stride, count);
+  const auto plan = prepare(verifier, laws, count);
+  Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
+  return verify(verifier, at, plan, random);
+}
+
+/// Bounds of one block a multiprocessor keep the compiler from spilling registers to make room for a second.
+template <class V, class Entry>
+__global__ void __launch_bounds__(verify_threads, 1) verify_by_block(const V verifier, const Batch<Entry> batch) {
+  __shared__ TeamScratch scratch;
+  const std::int64_t position = blockIdx.x;
+  const TeamRows laws(batch.rows(position), BlockTeam(&scratch));
+  const Verdict verdict = decide(verifier, batch, position, laws);
+  if (threadIdx.x == 0) batch.verdicts[position] = verdict;
+}
+
+template <class V, class Entry>
+__global__ void __launch_bounds__(32 * verify_warps, 1) verify_by_warp(const V verifier, const Batch<Entry> batch) {
+  __shared__ TeamScratch scratch[verify_warps];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps + warp;
+  if (position >= batch.positions) return;  // the whole warp, and no other waits for it
+  const TeamRows laws(batch.rows(position), WarpTeam(scratch + warp));
+  const Verdict verdict = decide(verifier, batch, position, laws);
+  if (threadIdx.x % 32 == 0) batch.verdicts[position] = verdict;
+}
+
+template <class V, class Entry>
+__global__ void __launch_bounds__(verify_threads, 1)
+    verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {
+  const SplitTeam team(scratch + blockIdx.y);
+  for (std::int64_t position = blockIdx.y; position < batch.positions; position += gridDim.y) {
+    const TeamRows laws(batch.rows(position), team);
+    const Verdict verdict = decide(verifier, batch, position, laws);
+    if (blockIdx.x == 0 && threadIdx.x == 0) batch.verdicts[position] = verdict;
+  }
+}
+
+}  // namespace draftproof::gpu

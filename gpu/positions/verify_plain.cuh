@@ -1,0 +1,64 @@
+// verify_batch and the mappings that run on every device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
+#include <draftproof/gpu/rows/stored_launch.cuh>
+#include <draftproof/gpu/verify_batch.hpp>
+#include <draftproof/gpu/positions/verify_kernel.cuh>
+
+namespace draftproof::gpu {
+
+/// Queues a kernel that reads rows at every pass. `scratch` has room for `teams`, if the mapping is split.
+template <class V, class Entry>
+void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& mapped, int teams,
+                  SplitScratch* scratch, Stream stream) {
+  const auto positions = static_cast<unsigned>(batch.positions);
+  switch (mapped.mapping) {
+    case Mapping::warp:
+      verify_by_warp<<<(positions + verify_warps - 1) / verify_warps, 32 * verify_warps, 0, stream>>>(verifier,
+                                                                                                      batch);
+      break;
+    case Mapping::split:
+      return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,
+                          scratch);
+    default:
+      verify_by_block<<<positions, verify_threads, 0, stream>>>(verifier, batch);
+  }
+  device_call("cudaLaunchKernel", cudaGetLastError());
+}
+
+template <class V, class Entry>
+void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
+  if constexpr (V::info.cannot.device.empty()) {
+    if (batch.positions == 0) return;  // CUDA refuses an empty grid
+    const Mapped found =
+        mapped(wanted, this_device(), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
+    if constexpr (has_format<Entry>)
+      if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.shares, stream);
+    const bool split = found.mapping == Mapping::split;
+    const int teams = split ? most_split_teams(this_device(), batch.positions, found.shares) : 0;
+    const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
+    launch_plain(verifier, batch, found, teams, static_cast<SplitScratch*>(scratch.data()), stream);
+  } else {
+    no_kernel(V::info.name, V::info.cannot.device);
+  }
+}
+
+template <class V>
+void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options) {
+  if constexpr (V::info.cannot.device.empty()) {
+    if (checked_shape(batch).positions == 0) return;
+    const StoredLaunch launch(batch, stream, options);
+    if (launch.mapped().mapping == Mapping::cluster)
+      return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
+    launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);
+  } else {
+    no_kernel(V::info.name, V::info.cannot.device);
+  }
+}
+
+}  // namespace draftproof::gpu

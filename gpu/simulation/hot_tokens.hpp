@@ -1,0 +1,40 @@
+// The tokens that get counters in a block's memory: those most probable under p, which a lossless verifier emits
+// most.
+//
+// Cost: a pass and a selection once a table. Any choice counts right; this one keeps additions off the device's
+// memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/gpu/simulation/trial_counts.cuh>
+#include <draftproof/sim/table_view.hpp>
+#include <draftproof/sim/top_tokens.hpp>
+
+namespace draftproof::gpu {
+
+/// Arrays of HotTokens in host memory.
+struct ChosenHotTokens {
+  std::vector<Token> tokens;
+  std::vector<std::uint16_t> slot;
+
+  HotTokens view() const { return {static_cast<int>(tokens.size()), tokens.data(), slot.data()}; }
+};
+
+inline ChosenHotTokens chosen_hot_tokens(const TableView& laws, std::size_t most = HotTokens::most) {
+  const auto target = [&laws](Token x) { return laws.target(x); };
+  ChosenHotTokens chosen;
+  chosen.tokens = first_tokens(
+      laws.vocabulary(), std::min<std::size_t>(most, HotTokens::most), target,
+      [&target](Token a, Token b) { return target(a) > target(b) || (!(target(a) < target(b)) && a < b); },
+      [](Token) { return true; });
+  chosen.slot.assign(static_cast<std::size_t>(laws.vocabulary()), HotTokens::cold);
+  for (std::size_t i = 0; i < chosen.tokens.size(); ++i)
+    chosen.slot[static_cast<std::size_t>(chosen.tokens[i])] = static_cast<std::uint16_t>(i);
+  return chosen;
+}
+
+}  // namespace draftproof::gpu

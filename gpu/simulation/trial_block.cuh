@@ -1,0 +1,46 @@
+// Trials of one verifier on the drafts of one drafter at fixed (p, q, K): what each thread of a block does. A thread
+// takes trials that are a grid apart and runs each alone, with the words that the host gives it.
+//
+//   symbol    code              meaning
+//   n         range.first + i   trial; its words are those of Philox(seed, n, role)
+//   N         range.count       trials in all
+//
+// Cost: O(1) expected a draft, O(log V) a residual draw; passes over V where a rule asks for them. Right because
+// laws, drafter and verifier are the host's own text and draw from the same counters, whichever thread runs a trial.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/simulation/trial_counts.cuh>
+#include <draftproof/gpu/simulation/trial_range.hpp>
+#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/table_view.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::gpu {
+
+template <TrialThreads T, class V, class D, class Plan>
+DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, const V& verifier, const D& drafter,
+                                  const Plan& plan, const TableView& laws, const TrialRange& range) {
+  const int lane = threads.index() % threads.lanes();
+  const std::uint64_t warps = static_cast<std::uint64_t>(threads.size() / threads.lanes());
+  const std::uint64_t warp = threads.block() * warps + static_cast<std::uint64_t>(threads.index() / threads.lanes());
+  const auto lanes = static_cast<std::uint64_t>(threads.lanes());
+  const std::uint64_t volleys = range.count / lanes + (range.count % lanes != 0), stride = threads.blocks() * warps;
+  // The lanes of a warp make as many steps, for they count together.
+  for (std::uint64_t volley = warp; volley < volleys; volley += stride) {
+    const std::uint64_t i = volley * lanes + static_cast<std::uint64_t>(lane);
+    Token drafts[max_drafts];
+    int length = 0;
+    Verdict verdict;
+    if (i < range.count) {
+      Philox drafting(range.seed, range.first + i, Philox::Role::draft);
+      length = drafter.draw(laws, range.drafts, drafting, drafts);
+      Philox verifying(range.seed, range.first + i, Philox::Role::verify);
+      verdict = verify(verifier, At<TableView>(laws, drafts, length), plan, verifying);
+    }
+    counts.add(i < range.count, verdict, drafts, length);
+  }
+}
+
+}  // namespace draftproof::gpu

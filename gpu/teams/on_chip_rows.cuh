@@ -1,0 +1,94 @@
+// The rows p and q of one position in the shared memory of a cluster, a slice of the vocabulary in each block: device
+// memory is read once, whatever the verifier asks, and any block can look up any token.
+//
+//   own      [2, slice]    this share's part of p, then of q, as floats
+//   slice    tokens of a share: x lies in share x / slice
+//
+// Cost: a token of one's own slice is a load of shared memory; another's takes a division and a load over the
+// cluster's network, and is asked for drafts alone, never in a pass. Entries of bf16 and fp16 become floats without
+// rounding.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+
+namespace draftproof::gpu {
+
+/// A source of rows for TeamRows. Made by `bring_on_chip`.
+template <class T>
+struct OnChipRows {
+  using Entry = float;
+
+  int vocabulary, proposals;  ///< V, 1
+  int first, slice;           ///< of this share
+  float* own;                 ///< [2, slice]
+  T team;
+  TeamLayout layout;
+
+  DRAFTPROOF_DEVICE double p(Token x) const { return at(x, 0); }
+  DRAFTPROOF_DEVICE double q(Token x, int) const { return at(x, slice); }
+
+ private:
+  DRAFTPROOF_DEVICE float at(Token x, int row) const {
+    const auto inside = static_cast<unsigned>(x - first);
+    if (inside < static_cast<unsigned>(slice)) return own[static_cast<unsigned>(row) + inside];
+    const int share = x / slice;
+    return team.of_share(own, share)[row + x - share * slice];
+  }
+};
+
+/// Copies `count` entries as floats, on all threads of a share: 16 bytes at a time where the row is aligned for it.
+template <class Entry, class T>
+DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
+  const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
+  struct alignas(16) Chunk {
+    Entry entries[16 / sizeof(Entry)];
+  };
+  constexpr int per_chunk = 16 / static_cast<int>(sizeof(Entry));
+  int done = 0;
+  if (reinterpret_cast<std::uintptr_t>(row) % alignof(Chunk) == 0) {
+    const auto* const chunks = reinterpret_cast<const Chunk*>(row);
+    const int whole = count / per_chunk;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+    for (int c = thread; c < whole; c += threads) {
+      const Chunk chunk = chunks[c];
+      for (int i = 0; i < per_chunk; ++i) out[c * per_chunk + i] = static_cast<float>(chunk.entries[i]);
+    }
+    done = whole * per_chunk;
+  }
+  for (int i = done + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
+}
+
+/// What lies in `own` once both rows are there and all of the team's threads know it.
+template <class T>
+DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
+  const int slice = layout.slice();
+  return {layout.vocabulary, 1, team.share() * slice, slice, own, team, layout};
+}
+
+/// Tokens of the vocabulary in this share.
+template <class T>
+DRAFTPROOF_DEVICE int tokens_of_share(const T& team, const TeamLayout& layout) {
+  const int slice = layout.slice(), left = layout.vocabulary - team.share() * slice;
+  return left < 0 ? 0 : left < slice ? left : slice;
+}
+
+/// Reads this share's slice of both rows into `own`; all of the team's threads call it, and may use what it returns
+/// on any token.
+template <class Entry, class T>
+DRAFTPROOF_DEVICE OnChipRows<T> bring_on_chip(const RowView<Entry>& rows, const T& team, float* own) {
+  static_assert(sizeof(Entry) <= sizeof(float), "doubles do not fit");
+  const TeamLayout layout(rows.vocabulary, team.lanes(), team.shares());
+  const int first = team.share() * layout.slice(), count = tokens_of_share(team, layout);
+  copy_as_floats(team, rows.target + first, count, own);
+  copy_as_floats(team, rows.proposal + first, count, own + layout.slice());
+  team.barrier();
+  return on_chip_rows(team, layout, own);
+}
+
+}  // namespace draftproof::gpu

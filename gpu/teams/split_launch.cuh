@@ -1,0 +1,30 @@
+// Launches of kernels whose blocks wait for each other all over the device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/teams/split_team.cuh>
+
+namespace draftproof::gpu {
+
+/// Teams of `shares` blocks of `threads` threads, as many as can run at once and no more than `most`, for which
+/// `scratch` has room; it is zeroed on the stream. Throws DeviceError.
+template <class V, class B>
+void launch_split(void (*kernel)(V, B, SplitScratch*), int most, int shares, int threads, cudaStream_t stream,
+                  V verifier, B batch, SplitScratch* scratch) {
+  int per_multiprocessor = 0;
+  device_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+              cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, 0));
+  const int teams = std::min(most, std::max(1, per_multiprocessor * this_device().multiprocessors / shares));
+  device_call("cudaMemsetAsync",
+              cudaMemsetAsync(scratch, 0, static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream));
+  void* arguments[] = {&verifier, &batch, &scratch};
+  device_call("cudaLaunchCooperativeKernel",
+              cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                          dim3(static_cast<unsigned>(shares), static_cast<unsigned>(teams)),
+                                          dim3(static_cast<unsigned>(threads)), arguments, 0, stream));
+}
+
+}  // namespace draftproof::gpu

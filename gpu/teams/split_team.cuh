@@ -1,0 +1,63 @@
+// Blocks anywhere on the device that look at one position together, for devices without clusters: each is a share of
+// the vocabulary, and they meet in device memory.
+//
+// The barrier counts arrivals and waits, so all blocks of a team must run at once: a cooperative launch sees to it.
+// The counter only rises and serves any number of positions one after the other. What others wrote is read past the
+// first-level cache, which is not coherent.
+#pragma once
+
+#include <draftproof/gpu/teams/split_scratch.hpp>
+#include <draftproof/gpu/teams/warp_lanes.cuh>
+
+namespace draftproof::gpu {
+
+/// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
+class SplitTeam : public BlockWarps {
+ public:
+  DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch) : scratch_{scratch} {}
+
+#if defined(__CUDA_ARCH__)
+  DRAFTPROOF_DEVICE int share() const { return static_cast<int>(blockIdx.x); }
+  DRAFTPROOF_DEVICE int shares() const { return static_cast<int>(gridDim.x); }
+  DRAFTPROOF_DEVICE void barrier() const {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      const unsigned ticket = atomicAdd(&scratch_->arrived, 1u), blocks = gridDim.x;
+      const unsigned all = ticket / blocks * blocks + blocks;
+      // Differences are right although the counter wraps around; shares are powers of two, so that it does so between
+      // two barriers.
+      while (static_cast<int>(*static_cast<volatile unsigned*>(&scratch_->arrived) - all) < 0) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  DRAFTPROOF_DEVICE Fixed get(int segment) const {
+    return static_cast<Fixed>(__ldcg(reinterpret_cast<const long long*>(&scratch_->told.partial[segment])));
+  }
+  DRAFTPROOF_DEVICE Arrival first(int warp) const {
+    const auto& first = scratch_->told.first[warp];
+    return {__ldcg(&first.time), __ldcg(&first.token)};
+  }
+#else
+  DRAFTPROOF_DEVICE int share() const { return 0; }
+  DRAFTPROOF_DEVICE int shares() const { return 1; }
+  DRAFTPROOF_DEVICE void barrier() const {}
+  DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->told.partial[segment]; }
+  DRAFTPROOF_DEVICE Arrival first(int) const { return {}; }
+#endif
+  DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
+    if (lane() == 0) scratch_->told.partial[segment] = sum;
+  }
+  DRAFTPROOF_DEVICE void put_first(const Arrival& arrival) const {
+    if (lane() == 0) scratch_->told.first[share() * warps() + warp()] = {arrival.time, arrival.token};
+  }
+
+ private:
+  SplitScratch* scratch_;
+};
+
+static_assert(Team<SplitTeam>);
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,272 @@
+// Laws that all threads of a team look at together: every pass over V strides over the threads, and every thread
+// returns with the same answer. The device twin of FreshRows; the same words give the same tokens.
+//
+//   symbol      code            meaning                                                       shape
+//   V           vocabulary()    number of tokens                                              int
+//   segments    layout_         runs of consecutive tokens, dealt to the shares in order      (team.hpp)
+//   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
+//
+// Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after it bisects nothing: each
+// warp walks the partial sums and then one segment by warp-wide running sums, without a barrier. The bits are those
+// of the host because terms are formed by the same IEEE operations (no contraction but the fused operations of
+// float_residual.hpp) and added as integers, which no order of addition can change; a token is the first one whose
+// running sum, in token order, exceeds the scaled word.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/sim/float_residual.hpp>
+#include <draftproof/sim/mass_and_slope.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/race.hpp>
+
+namespace draftproof::gpu {
+
+/// One object per thread, all made from the same arguments. Every call but target() and proposal() is collective: the
+/// whole team makes it, with equal arguments. A function given to sum() or weights() is called by single threads,
+/// so it may only read. `Source` has the rows: RowView, or OnChipRows.
+template <class Source, Team T>
+class TeamRows {
+ public:
+  using Scalar = double;
+  static constexpr bool fresh = true;
+
+  DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)) {}
+
+  /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
+  DRAFTPROOF_DEVICE void look_at(const Source& rows) {
+    rows_ = rows;
+    passed_ = never;
+  }
+
+  DRAFTPROOF_DEVICE int vocabulary() const { return rows_.vocabulary; }
+  DRAFTPROOF_DEVICE int proposals() const { return rows_.proposals; }
+  DRAFTPROOF_DEVICE double zero() const { return 0; }
+  DRAFTPROOF_DEVICE double one() const { return 1; }
+  DRAFTPROOF_DEVICE double target(Token x) const { return rows_.p(x); }
+  DRAFTPROOF_DEVICE double proposal(Token x, int k = 0) const { return rows_.q(x, k); }
+
+  DRAFTPROOF_DEVICE double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
+  /// One pass, unless b was that of the last one.
+  DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
+    Fixed slope = 0;
+    const auto seen = [this](Token x, auto left) { return left > 0 ? proposal(x) : 0.0; };
+    with_residual(b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
+    passed_ = b;
+    return {from_fixed(total_), from_fixed(slope)};
+  }
+
+  DRAFTPROOF_DEVICE auto residual(double b) const { return ResidualWeights{*this, b}; }
+  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {
+    return weights([this, b, knee](Token x) {
+      const double p = target(x), q = proposal(x), most = p / knee;
+      const double left = p - b * (most < q ? most : q);
+      return left > 0 ? left : 0.0;
+    });
+  }
+  DRAFTPROOF_DEVICE auto row(int k) const {
+    return weights([this, k](Token x) { return proposal(x, k); });
+  }
+  DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
+    return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+  }
+
+  /// By subtraction while at least 1/16 is left, else by a pass: the rule of FreshRows, so the same bits.
+  DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
+    double left = 1;
+    for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
+    if (left >= 0x1p-4) return left;
+    return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+  }
+
+  /// j + 1 passes of the team over the row; 0 <= j < V.
+  DRAFTPROOF_DEVICE Token top(int j) const {
+    Arrival last{-infinity, no_token};
+    for (int rank = 0; rank <= j; ++rank) {
+      Arrival own;
+      for_own([&](Token x) {
+        // The greatest first: as times, -q ascends.
+        const Arrival here{-proposal(x), x};
+        const bool after = last.token == no_token || last.before(here);
+        if (after && here.before(own)) own = here;
+      });
+      last = team_first(team_, own, vocabulary());
+    }
+    return last.token;
+  }
+
+  template <class F>
+  DRAFTPROOF_DEVICE double sum(F f) const {
+    passed_ = never;
+    return from_fixed(pass(f));
+  }
+  template <class F>
+  DRAFTPROOF_DEVICE auto weights(F f) const {
+    return PassWeights<F>{*this, std::move(f)};
+  }
+
+  /// The `wanted` earliest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
+  template <int most, class Walk>
+  DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
+    const int warps = team_.warps() * team_.shares(), warp = team_.share() * team_.warps() + team_.warp();
+    Arrivals<most> own(wanted), all(wanted);
+    walk(own, warp * team_.lanes() + team_.lane(), warps * team_.lanes());
+    for (int told = 0; all.size() < wanted;) {
+      const Arrival next = own[told], first = team_first(team_, next, vocabulary());
+      if (first.token == no_token) break;
+      told += first.token == next.token && first.time == next.time;
+      all.add(first);
+    }
+    return all;
+  }
+
+ private:
+  /// Weights f(x); a draw is a pass and a search.
+  template <class F>
+  class PassWeights {
+   public:
+    DRAFTPROOF_DEVICE PassWeights(const TeamRows& rows, F f) : rows_{rows}, f_{std::move(f)} {}
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+      rows_.passed_ = never;
+      return team_search(rows_.team_, rows_.layout_, rows_.pass(f_), word, f_);
+    }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const double weight = f_(x); weight > 0) visit(x, weight);
+    }
+
+   private:
+    const TeamRows& rows_;
+    F f_;
+  };
+
+  /// Weights (p - b q)+; a draw at the b of the last pass needs no pass.
+  class ResidualWeights {
+   public:
+    DRAFTPROOF_DEVICE ResidualWeights(const TeamRows& rows, double b) : rows_{rows}, b_{b} {}
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+      const Fixed total = rows_.residual_pass(b_);
+      Token token = no_token;
+      rows_.with_residual(
+          b_, [&](const auto& term) { token = team_search(rows_.team_, rows_.layout_, total, word, term); });
+      return token;
+    }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      rows_.with_residual(b_, [&](const auto& term) {
+        for (Token x = 0; x < rows_.vocabulary(); ++x)
+          if (const double weight = term(x); weight > 0) visit(x, weight);
+      });
+    }
+
+   private:
+    const TeamRows& rows_;
+    double b_;
+  };
+
+  /// Rows that lie in the shares' own memory say how they are cut.
+  DRAFTPROOF_DEVICE static TeamLayout layout_of(const Source& rows, const T& team) {
+    if constexpr (requires { rows.layout; })
+      return rows.layout;
+    else
+      return {rows.vocabulary, team.lanes(), team.shares()};
+  }
+
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr double never = -1;  ///< no b is negative
+
+  /// Calls use(term) with the terms (p - b q)+ as FreshRows forms them: in float where entries are no longer than
+  /// that and b fits.
+  template <class Use>
+  DRAFTPROOF_DEVICE void with_residual(double b, const Use& use) const {
+    if constexpr (!std::is_same_v<typename Source::Entry, double>) {
+      const FloatFactor factor(b);
+      if (factor.fits())
+        return use([this, factor](Token x) {
+          return factor.above(static_cast<float>(rows_.p(x)), static_cast<float>(rows_.q(x, 0)));
+        });
+    }
+    use([this, b](Token x) {
+      const double left = rows_.p(x) - b * rows_.q(x, 0);
+      return left > 0 ? left : 0.0;
+    });
+  }
+
+  DRAFTPROOF_DEVICE Fixed residual_pass(double b) const {
+    if (b != passed_) {
+      with_residual(b, [this](const auto& term) { total_ = pass(term); });
+      passed_ = b;
+    }
+    return total_;
+  }
+
+  /// Calls visit(x) on this thread's part of the vocabulary.
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_own(const Visit& visit) const {
+    const int last = layout_.last_segment(team_.share());
+    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last; segment += team_.warps())
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) visit(x);
+  }
+
+  /// The total of f over the vocabulary; leaves the segments' sums in the scratch.
+  template <class F>
+  DRAFTPROOF_DEVICE Fixed pass(const F& f) const {
+    Fixed none = 0;
+    return sweep<false>(
+        f, [](Token, auto) { return 0.0; }, none);
+  }
+  /// The same, and beside it the total of g(x, f(x)).
+  template <class F, class G>
+  DRAFTPROOF_DEVICE Fixed pass_of_two(const F& f, const G& g, Fixed& second) const {
+    return sweep<true>(f, g, second);
+  }
+
+  template <bool two, class F, class G>
+  DRAFTPROOF_DEVICE Fixed sweep(const F& f, const G& g, Fixed& second) const {
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    const int last = layout_.last_segment(team_.share());
+    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last;
+         segment += team_.warps()) {
+      const Token end = layout_.end(segment);
+      Fixed sum = 0, beside = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+      for (Token x = layout_.begin(segment) + team_.lane(); x < end; x += team_.lanes()) {
+        const auto term = f(x);
+        sum += to_units(term);
+        if constexpr (two) beside += to_units(g(x, term));
+      }
+      team_.put(segment, team_.lane_sum(sum));
+      if constexpr (two) team_.put(TeamScratch::most_segments + segment, team_.lane_sum(beside));
+    }
+    team_.barrier();
+    if constexpr (two) second = total_of(TeamScratch::most_segments);
+    return total_of(0);
+  }
+
+  DRAFTPROOF_DEVICE Fixed total_of(int first) const {
+    Fixed total = 0;
+    for (int segment = team_.lane(); segment < layout_.segments; segment += team_.lanes())
+      total += team_.get(first + segment);
+    return team_.lane_sum(total);
+  }
+
+  Source rows_;
+  T team_;
+  TeamLayout layout_;
+  mutable Fixed total_ = 0;
+  mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
+};
+
+}  // namespace draftproof::gpu

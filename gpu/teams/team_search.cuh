@@ -1,0 +1,69 @@
+// What a team finds together: the token of a word among weights whose pass was the last one, and the first arrival of
+// all threads.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof::gpu {
+
+/// A term in units of 2^-60, truncated. Scaling a float is exact in float too, and one conversion does instead of
+/// two.
+DRAFTPROOF_DEVICE inline Fixed to_units(double term) { return to_fixed(term); }
+DRAFTPROOF_DEVICE inline Fixed to_units(float term) { return static_cast<Fixed>(term * 0x1p60f); }
+
+/// The first i in [first, last) at which the running sum of term(i) exceeds `left`, which is reduced by the terms
+/// before it. Each warp does all of it; the trip count is the same for its lanes.
+template <Team T, class Term>
+DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left, const Term& term) {
+  for (int start = first; start < last; start += team.lanes()) {
+    const int i = start + team.lane();
+    const Fixed own = i < last ? term(i) : Fixed{0};
+    const Fixed running = team.lane_running_sum(own);
+    const int hit = team.first_lane(running > left);
+    if (hit < team.lanes()) {
+      left -= team.lane_get(running - own, hit);
+      return start + hit;
+    }
+    left -= team.lane_get(running, team.lanes() - 1);
+  }
+  return last;  // not reached: left is below the sum of all terms
+}
+
+/// The token of `word` among weights f whose pass was the last one, with this total; no_token if they are all zero.
+template <Team T, class F>
+DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, Fixed total, std::uint64_t word,
+                                    const F& f) {
+  if (total <= 0) return no_token;
+  auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+  const int segment = team_find(team, 0, layout.segments, left, [&team](int i) { return team.get(i); });
+  return team_find(team, layout.begin(segment), layout.end(segment), left, [&f](Token x) { return to_units(f(x)); });
+}
+
+/// The earliest of one arrival a lane, known to the warp.
+template <Team T>
+DRAFTPROOF_DEVICE Arrival lane_first(const T& team, const Arrival& own, int vocabulary) {
+  // Lexicographic in two maxima. A lane without an arrival is later than any infinity of time because its token comes
+  // after all others.
+  const Token none = vocabulary, token = own.token == no_token ? none : own.token;
+  const double time = -team.lane_max(-own.time);
+  const Token first = -team.lane_max(own.time == time ? -token : -none);
+  return first == none ? Arrival{} : Arrival{time, first};
+}
+
+/// The earliest of one arrival a thread, known to the team.
+template <Team T>
+DRAFTPROOF_DEVICE Arrival team_first(const T& team, const Arrival& own, int vocabulary) {
+  const Arrival mine = lane_first(team, own, vocabulary);
+  team.barrier();  // a slower warp may still be reading what was told before
+  team.put_first(mine);
+  team.barrier();
+  Arrival best;
+  for (int warp = team.lane(); warp < team.warps() * team.shares(); warp += team.lanes())
+    if (const Arrival other = team.first(warp); other.before(best)) best = other;
+  return lane_first(team, best, vocabulary);
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,116 @@
+// A row of logits becomes a row of probabilities by a team: the twin of Softmax (sim/softmax.hpp), with its bits.
+//
+//   block    1024 logits, the work of one warp
+//   m        note.greatest     greatest logit of a block
+//   S        note.sum          its powers of e below m, in units of 2^-46
+//   M        greatest of the row; as the earliest of times -m, in which whatever is no logit is earlier still
+//   Z        units             sum over blocks of w S, in units of 2^-40
+//
+// Cost: each logit is read twice by the same lane, the second time from the nearest cache; powers are written and
+// then scaled in place; four barriers. The bits are the host's because maxima, sums of integers and operations on one
+// entry or one block are all there is: no order of threads shows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <draftproof/gpu/row_fault.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/sim/power_of_e.hpp>
+#include <draftproof/sim/softmax_terms.hpp>
+
+namespace draftproof::gpu {
+
+/// What a warp keeps of a block between barriers; one for each block of a share.
+struct SoftmaxNote {
+  std::uint64_t sum;
+  float greatest;
+};
+
+/// Blocks that hold `tokens` logits.
+DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
+  return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
+}
+
+/// What a team found in a row of logits: the earliest arrival says whether they are a law.
+struct SoftmaxOutcome {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  double time;
+  Token token;
+
+  DRAFTPROOF_DEVICE bool sound() const { return -infinity < time && time < infinity; }
+  /// Not sound.
+  DRAFTPROOF_DEVICE RowFault fault(int row) const {
+    if (time > 0) return {RowFault::Kind::masked, row};
+    return {RowFault::Kind::infinite, row, token};
+  }
+};
+
+/// All threads of the team call it, each with its share: `count` logits from token `first` on, and room for as many
+/// probabilities, which may be the same memory. Shares but the last are multiples of a block. What `out` holds if the
+/// outcome is not sound is of no use. Ends with a barrier.
+template <Team T, class Entry>
+DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
+                                              int vocabulary, float inverse, float* out, SoftmaxNote* notes) {
+  constexpr auto infinity = static_cast<float>(SoftmaxOutcome::infinity);
+  const int blocks = softmax_blocks(count);
+  const auto own_blocks = [&](const auto& visit) {
+    for (int b = team.warp(); b < blocks; b += team.warps()) {
+      const int start = b * softmax_block_size, left = count - start;
+      visit(b, start + team.lane(), start + (left < softmax_block_size ? left : softmax_block_size));
+    }
+  };
+
+  Arrival own;
+  own_blocks([&](int b, int begin, int end) {
+    float greatest = -infinity;
+    Token unsound = no_token;
+    for (int i = begin; i < end; i += team.lanes()) {
+      const auto x = static_cast<float>(logits[i]);
+      if (!(x < infinity) && unsound == no_token) unsound = first + i;
+      if (x > greatest) greatest = x;
+    }
+    // +infinity and NaN are the earliest of all: the first of them is what the team agrees on.
+    const Arrival here = unsound != no_token ? Arrival{-static_cast<double>(infinity), unsound}
+                                             : Arrival{-static_cast<double>(greatest), first + begin};
+    if (begin < end && here.before(own)) own = here;
+    greatest = team.lane_max(greatest);
+    std::uint64_t sum = 0;
+    for (int i = begin; i < end; i += team.lanes()) {
+      // Where all are masked this is a NaN, whose power is 0.
+      const float power = power_of_e((static_cast<float>(logits[i]) - greatest) * inverse);
+      out[i] = power;
+      sum += units_of_power(power);
+    }
+    sum = team.lane_sum(sum);
+    if (team.lane() == 0) notes[b] = {sum, greatest};
+  });
+
+  const Arrival earliest = team_first(team, own, vocabulary);
+  const SoftmaxOutcome outcome{earliest.time, earliest.token};
+  if (!outcome.sound()) {
+    team.barrier();
+    return outcome;
+  }
+  const auto greatest = static_cast<float>(-earliest.time);
+  const auto weight_of = [&](const SoftmaxNote& note) { return power_of_e((note.greatest - greatest) * inverse); };
+  std::uint64_t units = 0;
+  own_blocks([&](int b, int, int) { units += units_of_block(notes[b].sum, weight_of(notes[b])); });
+  team.put(team.share() * team.warps() + team.warp(), static_cast<Fixed>(units));
+  team.barrier();
+  Fixed total = 0;
+  for (int warp = team.lane(); warp < team.warps() * team.shares(); warp += team.lanes()) total += team.get(warp);
+  total = team.lane_sum(total);
+
+  own_blocks([&](int b, int begin, int end) {
+    const float factor = factor_of_block(weight_of(notes[b]), static_cast<std::uint64_t>(total));
+    const float least = least_power_served(factor);
+    for (int i = begin; i < end; i += team.lanes()) out[i] = out[i] >= least ? out[i] * factor : 0;
+  });
+  team.barrier();
+  return outcome;
+}
+
+}  // namespace draftproof::gpu
