@@ -137,6 +137,29 @@ void draftproof::gpu::count_trials(const V& verifier, std::string_view law, cons
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
+# draftproof_draft_kernels(<sources out>): kernels of every drafter, in one source.
+function(draftproof_draft_kernels sources)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
+  list(SORT files)
+  set(includes "")
+  set(kernels "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    draftproof_type_name(type ${file})
+    string(APPEND includes "#include <draftproof/sim/drafters/${name}.hpp>\n")
+    string(APPEND kernels
+      "template void draftproof::gpu::draft_batch(const draftproof::drafters::${type}&, const DraftBatch<float>&,\n"
+      "    CUstream_st*, Mapping);\n")
+  endforeach()
+  set(output ${PROJECT_BINARY_DIR}/found/drafts.cu)
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"// Generated.
+@includes@#include <draftproof/gpu/draft_batch.cuh>
+
+@kernels@")
+  set(${sources} ${${sources}} ${output} PARENT_SCOPE)
+endfunction()
+
 # No contraction of a * b + c on either side: host and device form the same terms. g++ 12 takes inlined concatenation for
 # overlapping copies (GCC bug 105651).
 set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror,-Wno-restrict)
@@ -176,6 +199,7 @@ draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutant
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART walks)
 draftproof_trial_kernels(kernel_sources)
+draftproof_draft_kernels(kernel_sources)
 file(GLOB_RECURSE gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)

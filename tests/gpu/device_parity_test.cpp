@@ -1,6 +1,14 @@
-// Every kernel against the host. Exit code 77, which CTest reads as skipped, without a device.
+// Every kernel of positions and of drafts against the host. Exit code 77, which CTest reads as skipped, without a
+// device.
+//
+//   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
+//   draftproof_device_parity_test TRIALS V...    so many trials of every scheme on each draft law it is written for, for
+//                                                each V and K = 1, 4, 16, on rows of six shapes; prints how far it is
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/tests/gpu/parity.hpp>
@@ -9,14 +17,49 @@ namespace draftproof::found {
 void device_parity_everything();
 }
 
-int main() try {
+namespace {
+
+using draftproof::parity::Sizes;
+
+int compare_many(long long trials, const std::vector<int>& vocabularies) {
+  constexpr int shapes = 6, most_positions = 200'000;
+  int mismatches = 0;
+  for (const int vocabulary : vocabularies)
+    for (const int drafts : {1, 4, 16}) {
+      std::uint64_t first = 0;
+      for (long long left = trials; left > 0;) {
+        const auto positions = static_cast<int>(
+            std::clamp<long long>((trials + shapes - 1) / shapes, 1, std::min<long long>(most_positions, left)));
+        mismatches += draftproof::parity::run({.vocabularies = {vocabulary},
+                                               .drafts = drafts,
+                                               .positions = positions,
+                                               .one_pair = true,
+                                               .first_trial = first});
+        left -= positions;
+        first += (std::uint64_t{1} << 40) + 1;
+      }
+    }
+  return mismatches;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
   if (draftproof::gpu::device_count() == 0) {
     std::puts("skipped: no CUDA device");
     return 77;
   }
   draftproof::found::device_parity_everything();
-  int mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
-  mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
+  int mismatches = 0;
+  if (argc > 1) {
+    std::vector<int> vocabularies;
+    for (int i = 2; i < argc; ++i) vocabularies.push_back(std::stoi(argv[i]));
+    if (vocabularies.empty()) vocabularies = {32, 4096, 32000, 128256, 262144};
+    mismatches = compare_many(std::stoll(argv[1]), vocabularies);
+  } else {
+    mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
+    mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
+  }
   return mismatches == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::printf("error: %s\n", error.what());

@@ -81,6 +81,10 @@ class Fibers {
     static thread_local Fibers* fibers = nullptr;
     return fibers;
   }
+  static std::uint64_t& started() {
+    static thread_local std::uint64_t count = 0;
+    return count;
+  }
   static void start() {
     Fibers& fibers = *current();
     Fiber& own = *fibers.running_;
@@ -114,7 +118,7 @@ class Fibers {
   ucontext_t scheduler_;
   std::size_t progress_ = 0;
   int rounds_left_ = 1;
-  std::uint64_t random_ = 1;
+  std::uint64_t random_ = ++started();  ///< no two teams of a program stand still in the same way
   int first_asleep_ = 0, end_asleep_ = 0;
   std::exception_ptr failure_;
 };

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <draftproof/tests/gpu/parity_rows.hpp>
 
@@ -11,6 +12,7 @@ namespace draftproof::parity {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
+constexpr int most_printed = 10;  ///< of one comparison; all are counted
 
 std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
@@ -23,21 +25,41 @@ std::vector<DraftLaw>& laws() {
 
 /// A batch with its drafts drawn on the host; keeps what the view points to.
 struct Drafted {
-  Drafted(const DraftLaw& law, int vocabulary, int most, int positions, std::uint64_t first_trial)
-      : rows{vocabulary, law.info.several_proposals ? most : 1, positions, first_trial},
-        fewest{std::min(law.info.fewest_drafts, most)},
-        drafts(static_cast<std::size_t>(positions * most), no_token),
-        counts(static_cast<std::size_t>(positions)) {
+  Drafted(const DraftLaw& law, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
+      : one_pair{sizes.one_pair},
+        rows{vocabulary, law.info.several_proposals ? most : 1, one_pair ? 1 : sizes.positions, first_trial},
+        fewest{one_pair ? most : std::min(law.info.fewest_drafts, most)},
+        drafts(static_cast<std::size_t>(sizes.positions) * static_cast<std::size_t>(most), no_token),
+        counts(static_cast<std::size_t>(sizes.positions)) {
     batch = rows.batch();
+    if (one_pair) batch.target_stride = batch.proposal_stride = 0;
+    batch.positions = sizes.positions;
     batch.seed = seed;
     batch.first_trial = first_trial;
-    for (int i = 0; i < positions; ++i) {
-      Token* out = drafts.data() + i * most;
-      counts[static_cast<std::size_t>(i)] = law.draw(rows.host(i), asked(i, most), drafting(i), out);
-    }
     batch.drafts = drafts.data();
     batch.draft_stride = most;
     batch.counts = counts.data();
+    for_positions([&](const HostRows& host, int i) {
+      Token* out = drafts.data() + std::int64_t{i} * most;
+      counts[static_cast<std::size_t>(i)] = law.draw(host, asked(i, most), drafting(i), out);
+    });
+  }
+
+  /// Calls use(rows, i) for every position, on several threads if they share their rows.
+  template <class Use>
+  void for_positions(const Use& use) const {
+    if (!one_pair) {
+      for (int i = 0; i < batch.positions; ++i) use(rows.host(i), i);
+      return;
+    }
+    const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+      running.emplace_back([&, t] {
+        const HostRows own = rows.host(0);
+        for (int i = t; i < batch.positions; i += threads) use(own, i);
+      });
+    for (std::thread& thread : running) thread.join();
   }
 
   /// Drafts asked of position i: all numbers the law takes, in turn.
@@ -46,6 +68,7 @@ struct Drafted {
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
   Philox verifying(int i) const { return {seed, trial(i), Philox::Role::verify}; }
 
+  bool one_pair;
   ParityRows rows;
   int fewest;
   std::vector<Token> drafts;
@@ -55,15 +78,20 @@ struct Drafted {
 
 int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& drafted) {
   const gpu::BatchVerdicts found = scheme.machine(drafted.batch);
+  std::vector<Verdict> verdicts(static_cast<std::size_t>(drafted.batch.positions));
+  drafted.for_positions([&](const HostRows& host, int i) {
+    const auto at = static_cast<std::size_t>(i);
+    verdicts[at] = scheme.host(host, drafted.batch.drafts_at(i), drafted.counts[at], drafted.verifying(i));
+  });
   int mismatches = 0;
   for (int i = 0; i < drafted.batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
-    const Verdict wanted = scheme.host(drafted.rows.host(i), drafted.batch.drafts_at(i), count, drafted.verifying(i));
+    const Verdict wanted = verdicts[static_cast<std::size_t>(i)];
     const Verdict got = found.verdicts[static_cast<std::size_t>(i)];
     const bool unserved = std::ranges::binary_search(found.unserved, static_cast<std::size_t>(i));
     if (got.token == wanted.token && got.accepted == wanted.accepted && unserved == (wanted.token == no_token))
       continue;
-    ++mismatches;
+    if (++mismatches > most_printed) continue;
     std::printf(
         "mismatch: %s on %s drafts, V = %d, K = %d, seed %llu, trial %llu: token %d, accepted %d; wanted "
         "token %d, accepted %d\n",
@@ -75,16 +103,31 @@ int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& d
 }
 
 int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
+  const gpu::Batch<float>& batch = drafted.batch;
+  std::vector<std::int32_t> wanted;
+  for (int i = 0; i < batch.positions; ++i)
+    wanted.push_back(drafted.asked(i, static_cast<int>(batch.draft_stride)));
+  gpu::DraftBatch<float> asked;
+  asked.positions = batch.positions;
+  asked.vocabulary = batch.vocabulary;
+  asked.proposals = batch.proposals;
+  asked.proposal = batch.proposal;
+  asked.proposal_stride = batch.proposal_stride;
+  asked.proposal_row_stride = batch.proposal_row_stride;
+  asked.wanted = wanted.data();
+  asked.draft_stride = batch.draft_stride;
+  asked.seed = seed;
+  asked.first_trial = batch.first_trial;
+  const gpu::DraftTuples found = law.machine(asked);
   int mismatches = 0;
-  for (int i = 0; i < drafted.batch.positions; ++i) {
+  for (int i = 0; i < batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
-    std::vector<Token> found(static_cast<std::size_t>(drafted.batch.draft_stride), no_token);
-    const int drawn = law.machine(drafted.batch.rows(i), drafted.asked(i, static_cast<int>(found.size())),
-                                  drafted.drafting(i), found.data());
-    if (drawn == count && std::equal(found.begin(), found.begin() + count, drafted.batch.drafts_at(i))) continue;
-    ++mismatches;
+    const int drawn = found.counts[static_cast<std::size_t>(i)];
+    const Token* const tuple = found.drafts.data() + i * batch.draft_stride;
+    if (drawn == count && std::equal(tuple, tuple + count, batch.drafts_at(i))) continue;
+    if (++mismatches > most_printed) continue;
     std::printf("mismatch: drafts of %s, V = %d, %d drawn, wanted %d, seed %llu, trial %llu\n",
-                std::string{law.info.name}.c_str(), drafted.batch.vocabulary, drawn, count,
+                std::string{law.info.name}.c_str(), batch.vocabulary, drawn, count,
                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)));
   }
   return mismatches;
@@ -97,23 +140,28 @@ void add(DraftLaw law) { laws().push_back(std::move(law)); }
 
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
-  std::uint64_t trial = 0;
+  std::uint64_t trial = sizes.first_trial;
+  // 1 more than a multiple of 6: a batch of one pair of rows has the shape after that of the batch before.
+  const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftLaw& law : laws()) {
       int most = law.info.needs_k_tokens ? std::min(sizes.drafts, vocabulary) : sizes.drafts;
       if (law.info.most_drafts > 0) most = std::min(most, law.info.most_drafts);
       if (most < law.info.fewest_drafts) continue;
-      if (law.machine) {
-        const Drafted drafted(law, vocabulary, most, sizes.positions, trial += 1000);
-        mismatches += compare_drafts(law, drafted);
-        tuples += sizes.positions;
-      }
+      const Drafted tuple_batch(law, vocabulary, most, sizes, trial += apart);
+      mismatches += compare_drafts(law, tuple_batch);
+      tuples += sizes.positions;
       for (const Scheme& scheme : schemes()) {
         if (!scheme.info.drafts.includes(law.info.name)) continue;
         const int limit = scheme.info.most_drafts > 0 ? std::min(most, scheme.info.most_drafts) : most;
-        const Drafted drafted(law, vocabulary, limit, sizes.positions, trial += 1000);
+        const Drafted drafted(law, vocabulary, limit, sizes, trial += apart);
         mismatches += compare_verdicts(scheme, law, drafted);
         decisions += sizes.positions;
+      }
+      if (sizes.one_pair) {
+        std::printf("V = %d, K = %d, %s: %lld decisions so far, %lld mismatches\n", vocabulary, most,
+                    std::string{law.info.name}.c_str(), decisions, mismatches);
+        std::fflush(stdout);
       }
     }
   std::printf("parity: %zu schemes, %zu draft laws, %lld decisions, %lld draft tuples, %lld mismatches\n",

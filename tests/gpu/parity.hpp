@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include <draftproof/gpu/draft_batch.hpp>
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/sim/info.hpp>
@@ -31,8 +32,8 @@ struct Scheme {
 struct DraftLaw {
   DrafterInfo info;
   std::function<int(const HostRows&, int drafts, Philox, Token* out)> draw;
-  /// The same by the machine under test, if it drafts at all.
-  std::function<int(const gpu::RowView<float>&, int drafts, Philox, Token* out)> machine;
+  /// The tuples of a batch in host memory by the machine under test.
+  std::function<gpu::DraftTuples(const gpu::DraftBatch<float>&)> machine;
 };
 
 void add(Scheme scheme);
@@ -42,6 +43,10 @@ struct Sizes {
   std::vector<int> vocabularies;
   int drafts;     ///< counts run over 1 .. drafts
   int positions;  ///< of a batch; one batch per scheme, draft law and vocabulary
+  /// For very many positions: all look at one pair of rows, all have `drafts` drafts, and the host decides on as many
+  /// threads as it has.
+  bool one_pair = false;
+  std::uint64_t first_trial = 0;
 };
 
 /// Runs every registered scheme on every draft law it is written for. Prints each mismatch and a summary;

@@ -1,9 +1,28 @@
-// Registers a drafter as a source of drafts for the parity test of kernels; it runs on the host.
+// Registers a drafter for the parity test of kernels: the host's tuples are what kernels verify, and what the kernels
+// that draft are compared with.
 #pragma once
+
+#include <stdexcept>
+#include <string>
 
 #include <draftproof/tests/gpu/parity.hpp>
 
 namespace draftproof {
+namespace parity {
+
+/// By the mapping that the device would choose, and then by all that it has; they must agree.
+template <class D>
+gpu::DraftTuples device_tuples(const gpu::DraftBatch<float>& host) {
+  const gpu::DraftTuples chosen = gpu::draft_copied(D{}, host);
+  for (const gpu::Mapping mapping : {gpu::Mapping::warp, gpu::Mapping::block, gpu::Mapping::split}) {
+    const gpu::DraftTuples found = gpu::draft_copied(D{}, host, mapping);
+    if (found.drafts != chosen.drafts || found.counts != chosen.counts)
+      throw std::logic_error("mappings disagree on drafts: " + std::string(gpu::name_of(mapping)));
+  }
+  return chosen;
+}
+
+}  // namespace parity
 
 template <class D>
 void register_draft_law() {
@@ -11,7 +30,7 @@ void register_draft_law() {
                                [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
                                  return D{}.draw(rows, drafts, random, out);
                                },
-                               {}});
+                               parity::device_tuples<D>});
 }
 
 }  // namespace draftproof

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/gpu/drafts/draft_position.cuh>
 #include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/tests/gpu/host_team.hpp>
@@ -74,20 +75,21 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
   return result;
 }
 
-/// Drafts drawn in lockstep: they exercise the calls that verifiers leave alone.
 template <class D>
-int lockstep_drafts(const gpu::RowView<float>& rows, int drafts, Philox random, Token* out) {
-  const std::vector<Token> drawn = in_lockstep(
-      rows,
-      [&](const auto& laws) {
-        std::vector<Token> own(static_cast<std::size_t>(drafts));
-        Philox source = random;
-        own.resize(static_cast<std::size_t>(D{}.draw(laws, drafts, source, own.data())));
-        return own;
-      },
-      static_cast<Mapping>(drafts % 4));
-  std::ranges::copy(drawn, out);
-  return static_cast<int>(drawn.size());
+gpu::DraftTuples lockstep_tuples(const gpu::DraftBatch<float>& host) {
+  gpu::DraftBatch<float> batch = host;
+  gpu::DraftTuples tuples;
+  tuples.drafts.assign(static_cast<std::size_t>(batch.positions * batch.draft_stride), no_token);
+  tuples.counts.assign(static_cast<std::size_t>(batch.positions), -1);
+  batch.drafts = tuples.drafts.data();
+  batch.counts = tuples.counts.data();
+  for (int i = 0; i < batch.positions; ++i) {
+    HostTeam team(shape_of(static_cast<Mapping>(i % 3)));
+    team.run([&](const HostThread& thread) {
+      gpu::draft_position(D{}, batch, i, thread, thread.index() == i % team.shape().threads());
+    });
+  }
+  return tuples;
 }
 
 }  // namespace parity
@@ -107,7 +109,7 @@ void register_lockstep_law() {
                                [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
                                  return D{}.draw(rows, drafts, random, out);
                                },
-                               parity::lockstep_drafts<D>});
+                               parity::lockstep_tuples<D>});
 }
 
 }  // namespace draftproof

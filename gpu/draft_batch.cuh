@@ -1,0 +1,78 @@
+// The kernels of a drafter and their launch: a position is drafted by a warp, a block or blocks all over the device,
+// whose threads draw together. Include it in a CUDA source to draft with a drafter of one's own.
+//
+//   kernel            grid                           a proposal row is read
+//   drafts_by_warp    a warp a position              once a draw, from cache: small vocabularies
+//   drafts_by_block   a block a position             once a draw: many positions
+//   drafts_by_split   `shares` blocks a team, teams  once a draw, by the whole device: few positions
+//                     take positions in turn
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/device/stream_memory.cuh>
+#include <draftproof/gpu/drafts/draft_position.cuh>
+#include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
+#include <draftproof/gpu/workspace.hpp>
+
+namespace draftproof::gpu {
+
+inline constexpr int draft_threads = 512;
+/// Warps of a block, each with a position of its own.
+inline constexpr int draft_warps = 4;
+
+template <class D, class Entry>
+__global__ void __launch_bounds__(draft_threads, 1) drafts_by_block(const D drafter, const DraftBatch<Entry> batch) {
+  __shared__ TeamScratch scratch;
+  draft_position(drafter, batch, blockIdx.x, BlockTeam(&scratch), threadIdx.x == 0);
+}
+
+template <class D, class Entry>
+__global__ void __launch_bounds__(32 * draft_warps, 1)
+    drafts_by_warp(const D drafter, const DraftBatch<Entry> batch) {
+  __shared__ TeamScratch scratch[draft_warps];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t position = std::int64_t{blockIdx.x} * draft_warps + warp;
+  if (position >= batch.positions) return;  // the whole warp, and no other waits for it
+  draft_position(drafter, batch, position, WarpTeam(scratch + warp), threadIdx.x % 32 == 0);
+}
+
+template <class D, class Entry>
+__global__ void __launch_bounds__(draft_threads, 1)
+    drafts_by_split(const D drafter, const DraftBatch<Entry> batch, SplitScratch* scratch) {
+  const SplitTeam team(scratch + blockIdx.y);
+  for (std::int64_t position = blockIdx.y; position < batch.positions; position += gridDim.y)
+    draft_position(drafter, batch, position, team, blockIdx.x == 0 && threadIdx.x == 0);
+}
+
+template <class D, class Entry>
+void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream, Mapping wanted) {
+  if (wanted == Mapping::cluster)
+    throw std::invalid_argument("drafts by cluster: a position is drafted by warp, block or split");
+  if (batch.positions == 0) return;  // CUDA refuses an empty grid
+  const auto positions = static_cast<unsigned>(batch.positions);
+  DeviceTraits without = this_device();
+  without.most_cluster = 0;
+  const auto [mapping, shares] =
+      mapped(wanted, without, batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
+  switch (mapping) {
+    case Mapping::warp:
+      drafts_by_warp<<<(positions + draft_warps - 1) / draft_warps, 32 * draft_warps, 0, stream>>>(drafter, batch);
+      break;
+    case Mapping::split: {
+      const int teams = most_split_teams(without, batch.positions, shares);
+      const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
+      return launch_split(drafts_by_split<D, Entry>, teams, shares, draft_threads, stream, drafter, batch,
+                          static_cast<SplitScratch*>(scratch.data()));
+    }
+    default:
+      drafts_by_block<<<positions, draft_threads, 0, stream>>>(drafter, batch);
+  }
+  device_call("cudaLaunchKernel", cudaGetLastError());
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,31 @@
+// What each thread of a team does with one position of a batch of drafts.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/draft_batch.hpp>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/sim/philox.hpp>
+
+namespace draftproof::gpu {
+
+/// Threads draw all drafts each, in memory of their own: drafters without replacement read those before. The thread
+/// that `writes` leaves them in the batch.
+template <class D, class Entry, Team T>
+DRAFTPROOF_DEVICE void draft_position(const D& drafter, const DraftBatch<Entry>& batch, std::int64_t position,
+                                      const T& team, bool writes) {
+  const TeamRows laws(batch.rows(position), team);
+  Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::draft);
+  Token own[max_drafts];
+  const int drawn = drafter.draw(laws, batch.asked(position), random, own);
+  if (!writes) return;
+  Token* const out = batch.drafts + position * batch.draft_stride;
+  int count = 0;
+  while (count < drawn && own[count] >= 0) {
+    out[count] = own[count];
+    ++count;
+  }
+  batch.counts[position] = count;
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,68 @@
+// Batches that tell a kernel with a slip from a sound one, and the host's verdicts on them.
+//
+//   adjacent     rows of V tokens without a gap, V one more than a tile
+//   passes       longer rows: several refusals a position write sums over and over
+//   far          rows 2^30 entries apart, around the middle of their memory: none of 32-bit offsets leaves it
+//
+// p and q overlap little, so that most drafts are refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/gpu/batch.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::kernel_mutants {
+
+/// Of all cases: passes, draws and flips in any number.
+using Verifier = verifiers::RecursiveRejection;
+
+/// A batch in memory of its own, of which only rows are there: address space is enough for the rest.
+class KernelCase {
+ public:
+  /// Row i of `positions` pairs lies at entry middle + i * pitch of `size`, its proposal behind it. Throws
+  /// std::runtime_error if there is no such address space.
+  KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
+             std::size_t size);
+
+  const std::string& name() const { return name_; }
+  std::size_t size() const { return size_; }
+  float* data() const { return memory_.get(); }
+  /// Where the pairs of rows begin, 2 V entries each.
+  std::span<const std::int64_t> starts() const { return starts_; }
+  const gpu::Batch<float>& batch() const { return batch_; }
+  std::span<const Token> tuples() const { return tuples_; }
+  std::span<const std::int32_t> counts() const { return counts_; }
+  std::span<const Verdict> wanted() const { return wanted_; }
+
+ private:
+  static constexpr int drafts = 4;
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(float* memory) const;
+  };
+
+  void fill(std::int64_t start, std::uint64_t position) const;
+  void decide(int position);
+
+  std::string name_;
+  std::size_t size_;
+  std::unique_ptr<float, Unmap> memory_;
+  std::vector<std::int64_t> starts_;
+  gpu::Batch<float> batch_;
+  std::vector<Token> tuples_;
+  std::vector<std::int32_t> counts_;
+  std::vector<Verdict> wanted_;
+};
+
+/// `positions` of each kind, but a few of those far apart.
+std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
+
+inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
+
+}  // namespace draftproof::kernel_mutants

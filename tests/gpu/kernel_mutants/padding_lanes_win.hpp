@@ -1,0 +1,20 @@
+// Lanes beyond V in the last tile keep ids from V on and take part with what lies behind the row. Source:
+// flashinfer-ai/flashinfer#3624. Hidden while V is a multiple of the tile.
+#pragma once
+
+#include <draftproof/tests/gpu/kernel_mutant.hpp>
+
+namespace draftproof::kernel_mutants {
+
+struct PaddingLanesWin : SoundKernel {
+  static constexpr const char* name = "padding_lanes_win";
+
+  DRAFTPROOF_DEVICE static gpu::RowView<float> rows(const gpu::Batch<float>& batch, std::int64_t position,
+                                                    int lanes) {
+    gpu::RowView<float> view = batch.rows(position);
+    view.vocabulary = (view.vocabulary + lanes - 1) / lanes * lanes;
+    return view;
+  }
+};
+
+}  // namespace draftproof::kernel_mutants

@@ -1,0 +1,15 @@
+// No barrier between the warps' sums and the reading of them: a warp may add up what another has not written yet, or
+// has left there for the position before. Source: flashinfer-ai/flashinfer#424. Hidden in a team of one warp.
+#pragma once
+
+#include <draftproof/tests/gpu/kernel_mutant.hpp>
+
+namespace draftproof::kernel_mutants {
+
+struct StaleBlockSum : SoundKernel {
+  static constexpr const char* name = "stale_block_sum";
+  template <class T>
+  using Team = MissingBarrier<T, 1>;
+};
+
+}  // namespace draftproof::kernel_mutants

@@ -1,0 +1,15 @@
+// No barrier before a pass: a warp that is ahead overwrites sums that a slower one still reads. The other half of
+// stale_block_sum. Hidden in a team of one warp and where a position takes one pass.
+#pragma once
+
+#include <draftproof/tests/gpu/kernel_mutant.hpp>
+
+namespace draftproof::kernel_mutants {
+
+struct SumOverwritten : SoundKernel {
+  static constexpr const char* name = "sum_overwritten";
+  template <class T>
+  using Team = MissingBarrier<T, 0>;
+};
+
+}  // namespace draftproof::kernel_mutants

@@ -1,0 +1,67 @@
+// Kernels with a slip, run by fibers in the place of threads: every one must be told from the host by some case, and
+// the sound kernel by none.
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <draftproof/found/kernel_mutants.hpp>
+#include <draftproof/tests/gpu/host_team.hpp>
+#include <draftproof/tests/gpu/kernel_cases.hpp>
+
+namespace {
+
+using namespace draftproof;
+using namespace draftproof::kernel_mutants;
+
+constexpr parity::TeamShape block{.shares = 1, .warps = 3, .lanes = 4};
+
+/// The number of verdicts that differ, or that the threads of a team do not agree on or never come to.
+template <class M>
+int wrong_verdicts(const KernelCase& one) {
+  int wrong = 0;
+  for (int i = 0; i < one.batch().positions; ++i) {
+    parity::HostTeam team(block);
+    std::vector<Verdict> verdicts(static_cast<std::size_t>(block.threads()));
+    try {
+      team.run([&](const parity::HostThread& thread) {
+        verdicts[static_cast<std::size_t>(thread.index())] = decide_with<M, Verifier>(one.batch(), i, thread);
+      });
+    } catch (const std::logic_error&) {
+      ++wrong;  // threads wait for some that have ended
+      continue;
+    }
+    bool differs = false;
+    for (const Verdict& verdict : verdicts) differs |= !same(verdict, one.wanted()[static_cast<std::size_t>(i)]);
+    wrong += differs;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+int main() try {
+  const auto cases = kernel_cases(96);
+  int failures = 0;
+  const auto run = [&]<class M>(M) {
+    int wrong = 0;
+    for (const auto& one : cases) {
+      const int here = wrong_verdicts<M>(*one);
+      if (here > 0) std::printf("%s, %s: %d of %d verdicts wrong\n", M::name, one->name().c_str(), here, one->batch().positions);
+      wrong += here;
+    }
+    const bool sound = std::string(M::name) == SoundKernel::name;
+    if ((wrong == 0) != sound) {
+      ++failures;
+      std::printf("%s: %s\n", M::name, sound ? "ACCUSED" : "NOT CAUGHT");
+    }
+  };
+  run(SoundKernel{});
+  for_each_kernel_mutant(run);
+  std::printf("kernel mutants: %d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::printf("error: %s\n", error.what());
+  return 1;
+}
