@@ -221,6 +221,9 @@ target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<B
 draftproof_cuda_code(draftproof_gpu 0)
 
 # Times on a device, by nothing but the toolkit.
+draftproof_found_header(gpu_benchmarks NAMESPACE draftproof::gpu_bench DIRECTORY bench/gpu/groups EXTENSION cuh
+                        FUNCTION for_each_group)
 add_executable(draftproof_gpu_bench ${PROJECT_SOURCE_DIR}/bench/gpu/main.cu)
 target_link_libraries(draftproof_gpu_bench PRIVATE draftproof::gpu)
+target_include_directories(draftproof_gpu_bench PRIVATE ${PROJECT_BINARY_DIR}/found/headers)
 draftproof_cuda_code(draftproof_gpu_bench ${cluster_oldest})

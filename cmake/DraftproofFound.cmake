@@ -120,3 +120,33 @@ namespace {
     target_sources(${target} PRIVATE ${output})
   endforeach()
 endfunction()
+
+# draftproof_found_header(kernel_mutants NAMESPACE draftproof::kernel_mutants DIRECTORY tests/gpu/kernel_mutants
+#                         EXTENSION hpp FUNCTION for_each_kernel_mutant)
+# <draftproof/found/kernel_mutants.hpp>, in ${PROJECT_BINARY_DIR}/found/headers: calls use(Type{}) for every file.
+function(draftproof_found_header header)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;EXTENSION;FUNCTION" "")
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.${arg_EXTENSION})
+  list(SORT files)
+  set(includes "")
+  set(uses "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    draftproof_type_name(type ${file})
+    string(APPEND includes "#include <draftproof/${arg_DIRECTORY}/${name}.${arg_EXTENSION}>\n")
+    string(APPEND uses "  use(${type}{});\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/headers/draftproof/found/${header}.hpp @ONLY CONTENT
+"// Generated.
+#pragma once
+
+@includes@
+namespace @arg_NAMESPACE@ {
+
+template <class Use>
+void @arg_FUNCTION@(const Use& use) {
+@uses@}
+
+}  // namespace @arg_NAMESPACE@
+")
+endfunction()

@@ -4,9 +4,8 @@
 //
 //   target logits    N(0, 2.5^2)           p = softmax, but 0 for tokens below most_refused
 //   draft logits     target's + N(0, 1)    q = softmax
-//   sets             copies of the batch with other rows, so many that together they exceed four times the
-//   second-level
-//                    cache: a replay goes through all of them and finds nothing in cache
+//   sets             copies of the batch with other rows, far more than the second-level cache holds: a replay goes
+//                    through all of them and finds nothing in cache
 #pragma once
 
 #include <cuda_runtime.h>
@@ -55,25 +54,52 @@ __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabular
   }
 }
 
+/// So many sets of `bytes` each that they exceed four times the second-level cache.
+inline int sets_beyond(std::size_t cache_bytes, double bytes) {
+  return static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1;
+}
+
+/// Tokens 0 .. K - 1 as drafts of every position, and a place for verdicts.
+class RefusedDrafts {
+ public:
+  RefusedDrafts(int positions, int drafts)
+      : drafts_{drafts}, verdicts_{nullptr, static_cast<std::size_t>(positions)} {
+    std::vector<Token> drafted;
+    for (int i = 0; i < positions; ++i)
+      for (int k = 0; k < drafts; ++k) drafted.push_back(k);
+    const std::vector<std::int32_t> counts(static_cast<std::size_t>(positions), drafts);
+    tokens_ = gpu::DeviceBuffer<Token>(drafted.data(), drafted.size());
+    counts_ = gpu::DeviceBuffer<std::int32_t>(counts.data(), counts.size());
+  }
+  template <class B>
+  void show(B& batch) const {
+    batch.drafts = tokens_.data();
+    batch.draft_stride = drafts_;
+    batch.counts = counts_.data();
+    batch.seed = 1;
+    batch.verdicts = verdicts_.data();
+  }
+  std::vector<Verdict> verdicts() const { return verdicts_.copy(); }
+
+ private:
+  int drafts_;
+  gpu::DeviceBuffer<Token> tokens_{nullptr, 0};
+  gpu::DeviceBuffer<std::int32_t> counts_{nullptr, 0};
+  gpu::DeviceBuffer<Verdict> verdicts_;
+};
+
 class RefusedBatches {
  public:
   RefusedBatches(int positions, int vocabulary, int drafts, std::size_t cache_bytes)
       : positions_{positions},
         vocabulary_{vocabulary},
         stride_{(vocabulary + 31) / 32 * 32},
-        sets_{sets_for(positions, stride_, cache_bytes)},
+        sets_{sets_beyond(cache_bytes, 8.0 * static_cast<double>(stride_) * positions)},
         rows_{nullptr, static_cast<std::size_t>(2 * stride_ * positions) * static_cast<std::size_t>(sets_)},
-        verdicts_{nullptr, static_cast<std::size_t>(positions)} {
-    std::vector<Token> drafted;
-    for (int i = 0; i < positions; ++i)
-      for (int k = 0; k < drafts; ++k) drafted.push_back(k);
-    const std::vector<std::int32_t> counts(static_cast<std::size_t>(positions), drafts);
-    drafts_ = DeviceBuffer<Token>(drafted.data(), drafted.size());
-    counts_ = DeviceBuffer<std::int32_t>(counts.data(), counts.size());
+        drafts_{positions, drafts} {
     fill_rows_kernel<<<static_cast<unsigned>(positions * sets_), 512>>>(rows_.data(), stride_, vocabulary, 0);
     gpu::device_call("cudaLaunchKernel", cudaGetLastError());
     gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
-    drafts_per_position_ = drafts;
   }
 
   int sets() const { return sets_; }
@@ -90,31 +116,17 @@ class RefusedBatches {
     view.target = rows(set);
     view.proposal = view.target + stride_;
     view.target_stride = view.proposal_stride = 2 * stride_;
-    view.drafts = drafts_.data();
-    view.draft_stride = drafts_per_position_;
-    view.counts = counts_.data();
-    view.seed = 1;
-    view.verdicts = verdicts_.data();
+    drafts_.show(view);
     return view;
   }
-  std::vector<Verdict> verdicts() const { return verdicts_.copy(); }
+  std::vector<Verdict> verdicts() const { return drafts_.verdicts(); }
 
  private:
-  template <class T>
-  using DeviceBuffer = gpu::DeviceBuffer<T>;
-
-  static int sets_for(int positions, std::int64_t stride, std::size_t cache_bytes) {
-    const double one = 8.0 * static_cast<double>(stride) * positions;
-    return std::max(1, static_cast<int>(4.0 * static_cast<double>(cache_bytes) / one) + 1);
-  }
-
-  int positions_, vocabulary_, drafts_per_position_ = 0;
+  int positions_, vocabulary_;
   std::int64_t stride_;
   int sets_;
-  DeviceBuffer<float> rows_;
-  DeviceBuffer<Token> drafts_{nullptr, 0};
-  DeviceBuffer<std::int32_t> counts_{nullptr, 0};
-  DeviceBuffer<Verdict> verdicts_;
+  gpu::DeviceBuffer<float> rows_;
+  RefusedDrafts drafts_;
 };
 
 }  // namespace draftproof::gpu_bench

@@ -39,9 +39,9 @@ std::size_t extent(std::int64_t rows, std::int64_t stride, std::size_t length) {
 template <class Entry>
 struct DeviceDrafts<Entry>::Buffers {
   explicit Buffers(const DraftBatch<Entry>& host)
-      : proposal{host.proposal, extent(host.positions, host.proposal_stride,
-                                       extent(host.proposals, host.proposal_row_stride,
-                                              static_cast<std::size_t>(host.vocabulary)))},
+      : proposal{host.proposal,
+                 extent(host.positions, host.proposal_stride,
+                        extent(host.proposals, host.proposal_row_stride, static_cast<std::size_t>(host.vocabulary)))},
         wanted{host.wanted, static_cast<std::size_t>(host.positions)},
         drafts{std::vector<Token>(size(host), no_token).data(), size(host)},
         counts{nullptr, static_cast<std::size_t>(host.positions)},

@@ -63,8 +63,7 @@ class DeviceCase {
 
   template <class M>
   int wrong_verdicts() const {
-    gpu::device_call("cudaMemset",
-                     cudaMemset(verdicts_.data(), 0xFF, host_.wanted().size() * sizeof(Verdict)));
+    gpu::device_call("cudaMemset", cudaMemset(verdicts_.data(), 0xFF, host_.wanted().size() * sizeof(Verdict)));
     by_block<M><<<static_cast<unsigned>(batch_.positions), 256>>>(batch_);
     gpu::device_call("cudaLaunchKernel", cudaGetLastError());
     gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());

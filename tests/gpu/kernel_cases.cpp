@@ -28,9 +28,7 @@ void KernelCase::Unmap::operator()(float* memory) const { munmap(memory, bytes);
 
 KernelCase::KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
                        std::size_t size)
-    : name_{std::move(name)},
-      size_{size},
-      memory_{address_space(size * sizeof(float)), Unmap{size * sizeof(float)}} {
+    : name_{std::move(name)}, size_{size}, memory_{address_space(size * sizeof(float)), Unmap{size * sizeof(float)}} {
   batch_.positions = positions;
   batch_.vocabulary = vocabulary;
   batch_.target = data() + middle;

@@ -1,5 +1,5 @@
-// A kernel with one slip: what it changes between a batch and a verdict. Files of kernel_mutants/ are found by the build
-// and run twice, by fibers of the host and, where there is a device, as kernels.
+// A kernel with one slip: what it changes between a batch and a verdict. Files of kernel_mutants/ are found by the
+// build and run twice, by fibers of the host and, where there is a device, as kernels.
 //
 //   rows(batch, position, lanes)    where a position's rows lie, and how many tokens they have
 //   Team<T>                         how its threads meet

@@ -48,7 +48,8 @@ int main() try {
     int wrong = 0;
     for (const auto& one : cases) {
       const int here = wrong_verdicts<M>(*one);
-      if (here > 0) std::printf("%s, %s: %d of %d verdicts wrong\n", M::name, one->name().c_str(), here, one->batch().positions);
+      if (here > 0)
+        std::printf("%s, %s: %d of %d verdicts wrong\n", M::name, one->name().c_str(), here, one->batch().positions);
       wrong += here;
     }
     const bool sound = std::string(M::name) == SoundKernel::name;

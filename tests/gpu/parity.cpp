@@ -105,8 +105,7 @@ int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& d
 int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
   const gpu::Batch<float>& batch = drafted.batch;
   std::vector<std::int32_t> wanted;
-  for (int i = 0; i < batch.positions; ++i)
-    wanted.push_back(drafted.asked(i, static_cast<int>(batch.draft_stride)));
+  for (int i = 0; i < batch.positions; ++i) wanted.push_back(drafted.asked(i, static_cast<int>(batch.draft_stride)));
   gpu::DraftBatch<float> asked;
   asked.positions = batch.positions;
   asked.vocabulary = batch.vocabulary;

@@ -1,0 +1,42 @@
+// Positions from logits of every format: powers of e and their sums on top of what a refusal costs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <draftproof/bench/gpu/refused_logits.cuh>
+#include <draftproof/bench/gpu/run.cuh>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::gpu_bench {
+
+struct Logits {
+  static void run(Run& run) {
+    for (const int count : run.quick ? std::vector<int>{32} : std::vector<int>{1, 32, 256}) {
+      const int vocabulary = run.quick ? 32000 : 128256;
+      time<float>(run, "float32", count, vocabulary);
+      time<Bfloat16>(run, "bfloat16", count, vocabulary);
+      time<Half>(run, "float16", count, vocabulary);
+    }
+  }
+
+ private:
+  template <class Entry>
+  static void time(Run& run, const std::string& format, int count, int vocabulary) {
+    const RefusedLogits<Entry> batches(count, vocabulary, 4, run.cache_bytes());
+    for (const gpu::Mapping mapping : {gpu::Mapping::automatic, gpu::Mapping::block}) {
+      const std::string name =
+          "logits_" + format + "/" + std::string(gpu::name_of(mapping)) + where(vocabulary, count) + "/4";
+      const std::size_t bytes = gpu::workspace_bytes(batches.batch(0), {.mapping = mapping});
+      const gpu::DeviceBuffer<char> workspace(nullptr, bytes + 1);
+      run.add_sets(name, batches, [&](int set, cudaStream_t stream) {
+        gpu::verify_batch(verifiers::RecursiveRejection{}, batches.batch(set), stream,
+                          {.mapping = mapping, .workspace = workspace.data(), .workspace_bytes = bytes});
+      });
+      Run::expect_refusals(name, batches.verdicts());
+    }
+  }
+};
+
+}  // namespace draftproof::gpu_bench
