@@ -15,14 +15,14 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/passages/pass.cuh>
-#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/device/stream_memory.cuh>
-#include <draftproof/gpu/workspace.hpp>
+#include <draftproof/gpu/passages/pass.cuh>
+#include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
+#include <draftproof/gpu/workspace.hpp>
 
 namespace draftproof::gpu {
 
@@ -67,11 +67,10 @@ __global__ void __launch_bounds__(passage_threads, 1)
 }
 
 /// The choice for a batch of requests: that for positions, of those mappings that passages have.
-inline Mapped mapped_passages(Mapping wanted, const DeviceTraits& device, int requests, int vocabulary,
-                              std::size_t entry_bytes) {
+inline Mapped mapped_passages(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
   if (wanted == Mapping::cluster)
     throw std::invalid_argument("a request by cluster: passages run by warp, block or split");
-  DeviceTraits without = device;
+  DeviceTraits without = this_device();
   without.most_cluster = 0;
   return mapped(wanted, without, requests, vocabulary, 1, entry_bytes);
 }
@@ -85,8 +84,7 @@ void verify_passages(const V& verifier, const PassageBatch<Entry>& batch, Stream
         throw std::invalid_argument("passages: " + std::string{passage_name<V>} +
                                     " carries state from one iteration to the next, and the batch has no carries");
     const auto requests = static_cast<unsigned>(batch.requests);
-    const auto [mapping, shares] =
-        mapped_passages(wanted, this_device(), batch.requests, batch.vocabulary, sizeof(Entry));
+    const auto [mapping, shares] = mapped_passages(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
     switch (mapping) {
       case Mapping::warp:
         passages_by_warp<<<(requests + passage_warps - 1) / passage_warps, 32 * passage_warps, 0, stream>>>(verifier,
