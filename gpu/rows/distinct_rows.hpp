@@ -1,8 +1,8 @@
 // The rows of a batch one after the other, each once: rows that positions share are one row. What converts or checks
 // rows goes through these, a team for each.
 //
-//   rows     targets()          B, or 1 if all positions share it
-//            groups()           positions with proposal rows of their own, or 1
+//   rows     targets()          B, 1 if all positions share it, or 0 if the batch has none
+//            groups()           positions with proposal rows of their own, 1, or 0
 //            per_group()        proposal rows of a position: M, or 1 if they are one row
 //   apart    row_apart()        entries between converted rows, whole lines of memory
 //
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/gpu/float_rows.hpp>
 #include <draftproof/gpu/stored_batch.hpp>
 
 namespace draftproof::gpu {
@@ -26,8 +27,12 @@ struct DistinctRow {
 struct DistinctRows {
   StoredBatch batch;
 
-  DRAFTPROOF_DEVICE std::int64_t targets() const { return batch.target_stride == 0 ? 1 : batch.positions; }
-  DRAFTPROOF_DEVICE std::int64_t groups() const { return batch.proposal_stride == 0 ? 1 : batch.positions; }
+  DRAFTPROOF_DEVICE std::int64_t targets() const {
+    return batch.target == nullptr ? 0 : batch.target_stride == 0 ? 1 : batch.positions;
+  }
+  DRAFTPROOF_DEVICE std::int64_t groups() const {
+    return batch.proposal == nullptr ? 0 : batch.proposal_stride == 0 ? 1 : batch.positions;
+  }
   DRAFTPROOF_DEVICE std::int64_t per_group() const { return batch.proposal_row_stride == 0 ? 1 : batch.proposals; }
   DRAFTPROOF_DEVICE std::int64_t size() const { return targets() + groups() * per_group(); }
   DRAFTPROOF_DEVICE DistinctRow operator[](std::int64_t i) const {
@@ -37,7 +42,7 @@ struct DistinctRows {
     return {batch.proposal_row(position, k), 1 + k, position, batch.proposal_stride == 0};
   }
 
-  DRAFTPROOF_DEVICE std::int64_t row_apart() const { return (std::int64_t{batch.vocabulary} + 31) / 32 * 32; }
+  DRAFTPROOF_DEVICE std::int64_t row_apart() const { return float_row_stride(batch.vocabulary); }
   /// Of converted rows, in floats.
   DRAFTPROOF_DEVICE std::int64_t floats() const { return size() * row_apart(); }
   /// The batch on converted rows: row i at i * row_apart().

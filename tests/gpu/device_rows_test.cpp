@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <draftproof/gpu/float_rows.hpp>
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
@@ -124,6 +125,41 @@ void compare_checks() {
   }
 }
 
+/// Rows alone, converted: the host's softmax, bit for bit.
+template <class Entry>
+void compare_float_rows(int vocabulary, int count) {
+  LogitBatch<Entry, drafters::Iid> drafted(vocabulary, count, 51);
+  std::vector<Entry> entries;
+  for (int i = 0; i < count; ++i) {
+    const auto row = drafted.logits(i, 0);
+    entries.insert(entries.end(), row.begin(), row.end());
+  }
+  const std::int64_t apart = gpu::float_row_stride(vocabulary);
+  const Own rows(entries.size() * sizeof(Entry)), faults(static_cast<std::size_t>(count) * sizeof(std::uint64_t)),
+      out(static_cast<std::size_t>(count * apart) * sizeof(float));
+  require(cudaMemcpy(rows.memory(), entries.data(), entries.size() * sizeof(Entry), cudaMemcpyHostToDevice));
+  gpu::float_rows({.format = gpu::format_of<Entry>,
+                   .contents = gpu::Contents::logits,
+                   .temperature = drafted.temperatures.target,
+                   .rows = count,
+                   .vocabulary = vocabulary,
+                   .first = rows.memory(),
+                   .stride = vocabulary,
+                   .faults = static_cast<std::uint64_t*>(faults.memory())},
+                  static_cast<float*>(out.memory()), out.stream());
+  require(cudaStreamSynchronize(out.stream()));
+  std::vector<float> found(static_cast<std::size_t>(count * apart));
+  require(cudaMemcpy(found.data(), out.memory(), found.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < count; ++i) {
+    const FreshRows<float> wanted = drafted.host_rows(i);
+    bool equal = true;
+    for (Token x = 0; x < vocabulary; ++x)
+      equal &= static_cast<double>(found[static_cast<std::size_t>(i * apart + x)]) == wanted.target(x);
+    ++decisions;
+    if (!equal) report("another row", vocabulary, i, gpu::Mapping::automatic);
+  }
+}
+
 }  // namespace
 }  // namespace draftproof::parity
 
@@ -144,6 +180,8 @@ int main() try {
   parity::compare_checks<float>();
   parity::compare_checks<Bfloat16>();
   parity::compare_checks<Half>();
+  parity::compare_float_rows<Bfloat16>(5000, 12);
+  parity::compare_float_rows<float>(128256, 3);
   std::printf("rows on a device: %d decisions, %d failures\n", parity::decisions, parity::failures);
   return parity::failures == 0 ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 // The check of stored probabilities by a team of fibers against checked_sum of the host: the same sums, the same rows
 // refused, and the first entry at fault by name.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -135,6 +136,44 @@ void compare_rows() {
          "the place of the fault");
 }
 
+/// Rows alone: logits as the host's softmax has them, a row that is none told and the others converted.
+void convert_rows_alone() {
+  constexpr int vocabulary = 1300, count = 3;
+  constexpr double temperature = 0.5;
+  std::vector<Half> entries;
+  for (int i = 0; i < count; ++i) {
+    const auto row = logit_row<Half>(LogitShape::spread, vocabulary, static_cast<std::uint64_t>(i));
+    entries.insert(entries.end(), row.begin(), row.end());
+  }
+  entries[vocabulary + 9] = Half(std::numeric_limits<double>::quiet_NaN());
+  std::vector<std::uint64_t> faults(count, gpu::no_fault);
+  gpu::StoredRows rows{.format = gpu::Format::float16,
+                       .contents = gpu::Contents::logits,
+                       .temperature = temperature,
+                       .rows = count,
+                       .vocabulary = vocabulary,
+                       .first = entries.data(),
+                       .stride = vocabulary,
+                       .faults = faults.data()};
+  expect(gpu::DistinctRows{rows.batch()}.size() == count, "no proposals among rows alone");
+  const std::vector<float> found = converted_rows(rows.batch());
+  for (int i = 0; i < count; ++i) {
+    if (i == 1) {
+      const gpu::RowFault fault = gpu::RowFault::of_word(faults[1]);
+      expect(fault.kind == gpu::RowFault::Kind::infinite && fault.token == 9, "the token at fault");
+      continue;
+    }
+    Softmax softmax(vocabulary);
+    const auto wanted = softmax.of(
+        std::span<const Half>(entries).subspan(static_cast<std::size_t>(i) * vocabulary, vocabulary), temperature);
+    const float* const row = found.data() + i * gpu::float_row_stride(vocabulary);
+    expect(faults[static_cast<std::size_t>(i)] == gpu::no_fault && std::equal(wanted.begin(), wanted.end(), row),
+           "the host's probabilities");
+  }
+  rows.stride = 0;
+  expect(gpu::DistinctRows{rows.batch()}.size() == 1, "one row that all share");
+}
+
 }  // namespace
 }  // namespace draftproof::parity
 
@@ -144,6 +183,7 @@ int main() try {
   parity::compare_format<Bfloat16>("bf16");
   parity::compare_format<Half>("fp16");
   parity::compare_rows();
+  parity::convert_rows_alone();
   std::printf("row checks: %d compared, %d failures\n", parity::compared, parity::failures);
   return parity::failures == 0 ? 0 : 1;
 } catch (const std::exception& error) {
