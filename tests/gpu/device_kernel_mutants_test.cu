@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include <draftproof/found/kernel_mutants.hpp>
@@ -72,7 +72,6 @@ class DeviceCase {
     for (std::size_t i = 0; i < found.size(); ++i) wrong += !same(found[i], host_.wanted()[i]);
     return wrong;
   }
-  const std::string& name() const { return host_.name(); }
 
  private:
   const KernelCase& host_;
@@ -95,17 +94,8 @@ int main() try {
   for (const auto& one : cases) on_device.push_back(std::make_unique<DeviceCase>(*one));
   int failures = 0;
   const auto run = [&]<class M>(M) {
-    int wrong = 0;
-    for (const auto& one : on_device) {
-      const int here = one->wrong_verdicts<M>();
-      if (here > 0) std::printf("%s, %s: %d verdicts wrong\n", M::name, one->name().c_str(), here);
-      wrong += here;
-    }
-    const bool sound = std::string(M::name) == SoundKernel::name;
-    if ((wrong == 0) != sound) {
-      ++failures;
-      std::printf("%s: %s\n", M::name, sound ? "ACCUSED" : "NOT CAUGHT");
-    }
+    const bool sound = std::is_same_v<M, SoundKernel>;
+    failures += judge(M::name, sound, cases, [&](std::size_t i) { return on_device[i]->wrong_verdicts<M>(); });
   };
   run(SoundKernel{});
   for_each_kernel_mutant(run);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,24 @@ class KernelCase {
 
 /// `positions` of each kind, but a few of those far apart.
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
+
+/// Runs a kernel on all cases, wrong_verdicts(i) of case i, and prints what differs from the host. Returns 1 if the
+/// sound kernel differs or another one does not.
+template <class Wrong>
+int judge(const std::string& kernel, bool sound, const std::vector<std::unique_ptr<KernelCase>>& cases,
+          const Wrong& wrong_verdicts) {
+  int wrong = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const int here = wrong_verdicts(i);
+    if (here > 0)
+      std::printf("%s, %s: %d of %d verdicts wrong\n", kernel.c_str(), cases[i]->name().c_str(), here,
+                  cases[i]->batch().positions);
+    wrong += here;
+  }
+  if ((wrong == 0) == sound) return 0;
+  std::printf("%s: %s\n", kernel.c_str(), sound ? "ACCUSED" : "NOT CAUGHT");
+  return 1;
+}
 
 inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include <draftproof/found/kernel_mutants.hpp>
@@ -45,18 +45,8 @@ int main() try {
   const auto cases = kernel_cases(96);
   int failures = 0;
   const auto run = [&]<class M>(M) {
-    int wrong = 0;
-    for (const auto& one : cases) {
-      const int here = wrong_verdicts<M>(*one);
-      if (here > 0)
-        std::printf("%s, %s: %d of %d verdicts wrong\n", M::name, one->name().c_str(), here, one->batch().positions);
-      wrong += here;
-    }
-    const bool sound = std::string(M::name) == SoundKernel::name;
-    if ((wrong == 0) != sound) {
-      ++failures;
-      std::printf("%s: %s\n", M::name, sound ? "ACCUSED" : "NOT CAUGHT");
-    }
+    const bool sound = std::is_same_v<M, SoundKernel>;
+    failures += judge(M::name, sound, cases, [&](std::size_t i) { return wrong_verdicts<M>(*cases[i]); });
   };
   run(SoundKernel{});
   for_each_kernel_mutant(run);
