@@ -1,0 +1,110 @@
+// Ratio tables and i.i.d. optima as a device builds them, by fibers and the standard library's algorithms in its
+// place: every array and every optimum with the bits of the host.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <draftproof/tests/gpu/host_laws.hpp>
+#include <draftproof/tests/gpu/law_rows.hpp>
+#include <draftproof/tests/gpu/same_tables.hpp>
+
+namespace draftproof::parity {
+namespace {
+
+SameTables all;
+
+std::string place(int vocabulary, LawShape shape, std::uint64_t trial) {
+  return "V = " + std::to_string(vocabulary) + ", shape " + std::to_string(static_cast<int>(shape)) + ", trial " +
+         std::to_string(trial);
+}
+
+void compare_table(int vocabulary, int proposals, LawShape shape, std::uint64_t trial) {
+  const LawRows rows(vocabulary, proposals, shape, trial);
+  const LawBatch<float> batch({rows});
+  HostMachine machine(2, 4);
+  const HostLaws laws(machine, batch.batch());
+  all.expect(laws.faults() == std::vector{gpu::no_fault}, "no fault", place(vocabulary, shape, trial));
+  const HostBuilt built = host_built(machine, laws.fixed());
+  all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, trial));
+}
+
+void compare_optima(int vocabulary, int positions, std::int64_t turn, bool shared_target) {
+  std::vector<LawRows> laws;
+  for (int i = 0; i < positions; ++i) {
+    laws.emplace_back(vocabulary, 1, static_cast<LawShape>(i % law_shapes), static_cast<std::uint64_t>(i));
+    if (shared_target) laws.back()[0] = laws.front()[0];
+  }
+  const LawBatch<float> batch(laws, shared_target);
+  HostMachine machine(3, 4);
+  const HostLaws rows(machine, batch.batch());
+  const std::vector<int> drafts{1, 2, 4, 32};
+  const auto found = host_optima(machine, rows.fixed(), drafts, turn);
+  for (int i = 0; i < positions; ++i) {
+    const RatioTable table = laws[static_cast<std::size_t>(i)].table();
+    for (std::size_t k = 0; k < drafts.size(); ++k)
+      all.expect_optimum(scanned_optimum(table, drafts[k]), found[k][static_cast<std::size_t>(i)],
+                         "K = " + std::to_string(drafts[k]) + ", position " + std::to_string(i) + " of V = " +
+                             std::to_string(vocabulary));
+  }
+}
+
+/// Rows of 16-bit entries are the rows of the same numbers, and those whose sum the heaviest token cannot make up for
+/// are refused.
+template <class Entry>
+void compare_format() {
+  constexpr int vocabulary = 700;
+  for (const LawShape shape : {LawShape::peaked, LawShape::one_hot, LawShape::geometric}) {
+    LawRows rows(vocabulary, 2, shape, 5);
+    const LawBatch<Entry> batch({rows});
+    for (int k = 0; k <= 2; ++k)
+      for (float& entry : rows[k]) entry = static_cast<float>(static_cast<Entry>(entry));
+    HostMachine machine(1, 8);
+    const HostLaws laws(machine, batch.batch());
+    const HostBuilt built = host_built(machine, laws.fixed());
+    all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, 5) + ", short");
+  }
+}
+
+void refused() {
+  constexpr int vocabulary = 1000;
+  const LawRows sound(vocabulary, 1, LawShape::random, 1);
+  LawRows much = sound;
+  for (float& entry : much[1]) entry *= 1.01f;  // the heaviest entry is below .01
+  const LawBatch<float> batch({sound, much, sound});
+  HostMachine machine(2, 4);
+  const HostLaws laws(machine, batch.batch());
+  const gpu::RowFault fault{gpu::RowFault::Kind::sum, 1};
+  all.expect(laws.faults() == std::vector{gpu::no_fault, fault.word(), gpu::no_fault}, "faults", "rows of sum 1.01");
+  const auto found = host_optima(machine, laws.fixed(), {2}, 3)[0];
+  const Optimum wanted = scanned_optimum(sound.table(), 2);
+  all.expect_optimum(wanted, found[0], "before a refused position");
+  all.expect_optimum(wanted, found[2], "after a refused position");
+  all.expect(found[1].acceptance != found[1].acceptance && found[1].cut == 0, "NaN", "a refused position");
+}
+
+void everything() {
+  for (const int vocabulary : {1, 2, 3, 5, 64, 511, 513, 1025, 5000})
+    for (int shape = 0; shape < law_shapes; ++shape)
+      for (const std::uint64_t trial : {0u, 1u, 2u})
+        compare_table(vocabulary, trial == 2 ? 3 : 1, static_cast<LawShape>(shape), trial);
+  compare_table(128256, 1, LawShape::peaked, 7);
+  compare_table(128256, 1, LawShape::ties, 8);
+  for (const int vocabulary : {1, 2, 7, 512, 1030})
+    for (const int turn : {1, 3, 20}) compare_optima(vocabulary, 20, turn, turn == 3);
+  compare_optima(128256, 2, 2, false);
+  compare_format<Bfloat16>();
+  compare_format<Half>();
+  refused();
+}
+
+}  // namespace
+}  // namespace draftproof::parity
+
+int main() try {
+  draftproof::parity::everything();
+  return draftproof::parity::all.report("tables built and optima");
+} catch (const std::exception& error) {
+  std::printf("error: %s\n", error.what());
+  return 1;
+}
