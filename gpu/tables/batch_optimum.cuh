@@ -15,7 +15,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include <draftproof/gpu/tables/ratio_keys.cuh>
@@ -31,6 +30,8 @@ struct RunBest {
 
 /// What is less than 1, and nothing else, beats this.
 DRAFTPROOF_DEVICE inline RunBest no_cut() { return {~same_bits<std::uint64_t>(1.0), 0, 0}; }
+
+DRAFTPROOF_DEVICE inline double not_a_number() { return same_bits<double>(std::uint64_t{0x7ff8} << 48); }
 
 struct FindBests {
   Turn turn;
@@ -88,7 +89,7 @@ struct JoinBests {
       Optimum found{1, static_cast<std::size_t>(own.tokens)};  // S empty
       if (own.value > no_cut().value) found = {same_bits<double>(~own.value), static_cast<std::size_t>(~own.cut)};
       if (turn.fixed.rows.batch.refused(turn.first + static_cast<std::int64_t>(i)))
-        found = {std::numeric_limits<double>::quiet_NaN(), 0};
+        found = {not_a_number(), 0};
       optima[i] = found;
     });
   }

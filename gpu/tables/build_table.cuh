@@ -77,19 +77,18 @@ struct GuideRatios {
   }
 };
 
+/// Of one row; those of a token lie side by side.
 struct WriteProbabilities {
   FixedRows fixed;
-  TableArrays out;
+  int row;
+  std::uint64_t vocabulary, apart;
+  double* out;
 
-  std::uint64_t work() const { return out.vocabulary; }
+  std::uint64_t work() const { return vocabulary; }
   template <Grid G>
   DRAFTPROOF_DEVICE void operator()(const G& grid) const {
-    for_places(grid, out.vocabulary, [this](std::uint64_t x) {
-      double* const beside = out.probabilities + x * (1 + out.rows);
-      beside[0] = probability(fixed.target(0).mass(static_cast<Token>(x)));
-      for (std::size_t k = 0; k < out.rows; ++k)
-        beside[1 + k] = probability(fixed.proposal(0, static_cast<int>(k)).mass(static_cast<Token>(x)));
-    });
+    const FixedRow own = fixed.row(row);
+    for_places(grid, vocabulary, [&](std::uint64_t x) { out[x * apart] = probability(own.mass(static_cast<Token>(x))); });
   }
 };
 
@@ -214,7 +213,8 @@ void build_table(Machine& machine, const Turn& turn, const TableArrays& out, Tab
   machine.running_sums(space.sort, space.sums, out.vocabulary);
   machine.each(WriteOrder{space.sort.keys, space.sort.numbers, space.sums, out});
   machine.each(GuideRatios{out});
-  machine.each(WriteProbabilities{turn.fixed, out});
+  for (int row = 0; row <= static_cast<int>(out.rows); ++row)
+    machine.each(WriteProbabilities{turn.fixed, row, out.vocabulary, 1 + out.rows, out.probabilities + row});
   take_tokens(machine, turn.fixed, 1, out.vocabulary, space.sort, out.likeliest_size, out.likeliest, nullptr);
   take_tokens(machine, turn.fixed, 0, out.vocabulary, space.sort, out.hot_size, out.hot_tokens, out.slot);
   for (int k = 0; k < static_cast<int>(out.rows); ++k) build_draws(machine, turn.fixed, k, out, space);
