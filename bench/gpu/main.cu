@@ -15,6 +15,7 @@
 #include <draftproof/bench/gpu/refused_batch.cuh>
 #include <draftproof/bench/gpu/results.hpp>
 #include <draftproof/bench/gpu/simulated_trials.cuh>
+#include <draftproof/bench/gpu/sorted_laws.cuh>
 #include <draftproof/bench/gpu/stopwatch.cuh>
 #include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/launch.hpp>
@@ -62,6 +63,18 @@ class Run {
                     .microseconds = time,
                     .trials = static_cast<double>(SimulatedTrials::trials)});
     }
+  }
+
+  /// The order of p / q of B positions, their optima, and the table of one.
+  void orders(int count, int vocabulary) {
+    const std::string where = "/" + std::to_string(vocabulary) + "/" + std::to_string(count);
+    const SortedLaws laws(count, vocabulary, static_cast<std::size_t>(device_.l2CacheSize));
+    const double sort = watch_.microseconds([&](cudaStream_t stream) { laws.queue_sort(stream); });
+    const double optimum = watch_.microseconds([&](cudaStream_t stream) { laws.queue_optimum(stream); });
+    laws.check();
+    results_.add({.name = "sort_of_ratios" + where, .microseconds = sort});
+    results_.add({.name = "iid_optimum" + where, .microseconds = optimum});
+    if (count == 1) results_.add({.name = "ratio_table" + where, .microseconds = laws.table_microseconds()});
   }
 
   /// Everything about B positions of V tokens.
@@ -183,6 +196,8 @@ int run(int argc, char** argv) {
   for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{32000, 128256})
     for (const int requests : quick ? std::vector<int>{32} : std::vector<int>{1, 32})
       all.blocks(requests, vocabulary);
+  for (const int vocabulary : quick ? std::vector<int>{32000} : std::vector<int>{32000, 128256})
+    for (const int positions : {1, 16}) all.orders(positions, vocabulary);
   results.print();
   if (!output.empty()) results.write(output);
   return 0;
