@@ -29,9 +29,9 @@ struct OptimumOptions {
 
 /// Queues on `stream` and returns: optima[k B + i], in device memory, of drafts[k] drafts at position i of the batch,
 /// whose drafts, counts and verdicts are not looked at. Rows are checked; a position whose rows are no law, or whose
-/// heaviest token has less than its row's sum is too much, gets NaN and, where the batch has room for faults, its word
-/// (row_fault.hpp). Throws std::invalid_argument if the batch has no shape or several proposals, if a number of drafts
-/// is not positive or the workspace will not do, DeviceError if a call fails.
+/// heaviest token has less than its row's sum is too much, gets NaN and, where the batch has room for faults, its
+/// word (row_fault.hpp). Throws std::invalid_argument if the batch has no shape or several proposals, if a number of
+/// drafts is not positive or the workspace will not do, DeviceError if a call fails.
 void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* optima, Stream stream,
                 const OptimumOptions& options = {});
 

@@ -17,8 +17,8 @@
 #include <draftproof/bench/gpu/simulated_trials.cuh>
 #include <draftproof/bench/gpu/sorted_laws.cuh>
 #include <draftproof/bench/gpu/stopwatch.cuh>
-#include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/paths/block.hpp>

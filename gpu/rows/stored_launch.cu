@@ -18,8 +18,9 @@ StoredLaunch::StoredLaunch(const StoredBatch& batch, Stream stream, const Verify
     : mapped_{mapping_of(checked_shape(batch), options)},
       workspace_{workspace_of(batch, mapped_, this_device(), options.check_probabilities)},
       own_{options.workspace == nullptr ? workspace_.bytes : 0, stream},
-      memory_{options.workspace == nullptr ? static_cast<char*>(own_.data())
-                                           : given_workspace(options.workspace, options.workspace_bytes, workspace_.bytes)},
+      memory_{options.workspace == nullptr
+                  ? static_cast<char*>(own_.data())
+                  : given_workspace(options.workspace, options.workspace_bytes, workspace_.bytes)},
       rows_{batch} {
   StoredBatch& prepared = rows_.batch;
   if (workspace_.has_faults) prepared.faults = reinterpret_cast<std::uint64_t*>(memory_ + workspace_.faults);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
+#include <draftproof/gpu/simulate.cuh>
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/gpu/simulation/table_buffers.cuh>
-#include <draftproof/gpu/simulate.cuh>
 
 namespace draftproof::gpu {
 

@@ -10,12 +10,12 @@
 //   E(b)       V L(b) - b u      what the first b large ones have too much
 //
 // Cost: two running sums and a bisection a token. Source: the host's construction (sim/alias_table.hpp) with two
-// stacks; the sums are those of Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227. Right because the stacks give
-// small and large tokens in that order, and a large token that has become small is the next small one to be served, by
-// the next large one: it hands on exactly what it lacks. So the b-th large token serves while E(b) covers what was
-// asked for before: small token a gets the least b with E(b) >= D(a - 1), and large token b ends at the least a with
-// D(a) > E(b), left with u + E(b) - D(a) and served by b + 1. Both sums end in the same number, as the row sums to
-// u exactly. Products have 128 bits.
+// stacks; the sums are those of Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227. Right because the stacks
+// give small and large tokens in that order, and a large token that has become small is the next small one to be
+// served, by the next large one: it hands on exactly what it lacks. So the b-th large token serves while E(b) covers
+// what was asked for before: small token a gets the least b with E(b) >= D(a - 1), and large token b ends at the
+// least a with D(a) > E(b), left with u + E(b) - D(a) and served by b + 1. Both sums end in the same number, as the
+// row sums to u exactly. Products have 128 bits.
 #pragma once
 
 #include <cstdint>
@@ -116,8 +116,8 @@ struct FillCells {
   DRAFTPROOF_DEVICE void fill_small(std::uint64_t a, std::uint64_t larges) const {
     const std::uint64_t before = a == 0 ? 0 : lists.small_sums[a - 1];
     const std::uint64_t mass = lists.small_sums[a] - before;
-    const std::size_t donor = bisected(
-        0, larges, [&](std::size_t b) { return brought(lists.large_sums[b] + before) < held(b + 1 + a); });
+    const std::size_t donor =
+        bisected(0, larges, [&](std::size_t b) { return brought(lists.large_sums[b] + before) < held(b + 1 + a); });
     set(lists.small_tokens[a], mass * vocabulary, lists.large_tokens[donor]);
   }
   /// The large token after `b` others.

@@ -1,5 +1,5 @@
-// The i.i.d. optimum of the positions of a turn: tokens of all of them sorted together, running sums over all of them,
-// and the least cut of each.
+// The i.i.d. optimum of the positions of a turn: tokens of all of them sorted together, running sums over all of
+// them, and the least cut of each.
 //
 //   symbol      code         meaning
 //   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K            (sim/cut_value.hpp)
@@ -88,8 +88,7 @@ struct JoinBests {
       if (grid.lane() != 0) return;
       Optimum found{1, static_cast<std::size_t>(own.tokens)};  // S empty
       if (own.value > no_cut().value) found = {same_bits<double>(~own.value), static_cast<std::size_t>(~own.cut)};
-      if (turn.fixed.rows.batch.refused(turn.first + static_cast<std::int64_t>(i)))
-        found = {not_a_number(), 0};
+      if (turn.fixed.rows.batch.refused(turn.first + static_cast<std::int64_t>(i))) found = {not_a_number(), 0};
       optima[i] = found;
     });
   }

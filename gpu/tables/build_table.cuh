@@ -4,10 +4,9 @@
 //   order, ratios    a stable sort                    p / q
 //   masses           running sums in that order       p and q
 //   probabilities    a pass                           p and every q
-//   below            running sums by token            every q
-//   cells, rests     running sums and bisections      every q                       (alias_lists.cuh)
+//   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
 //   likeliest, hot   a stable sort each               q, p
-//   guides           a bisection a cell               ratios, below
+//   start            a bisection a cell               ratios
 //
 // Cost: three sorts of V tokens, one running sum and two more a proposal. Right because integers are those of
 // quantise() and everything else is one conversion, one division or a search of them, with the host's own functions
@@ -16,8 +15,8 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/tables/alias_lists.cuh>
 #include <draftproof/gpu/tables/batch_optimum.cuh>
+#include <draftproof/gpu/tables/draw_arrays.cuh>
 
 namespace draftproof::gpu {
 
@@ -88,7 +87,8 @@ struct WriteProbabilities {
   template <Grid G>
   DRAFTPROOF_DEVICE void operator()(const G& grid) const {
     const FixedRow own = fixed.row(row);
-    for_places(grid, vocabulary, [&](std::uint64_t x) { out[x * apart] = probability(own.mass(static_cast<Token>(x))); });
+    for_places(grid, vocabulary,
+               [&](std::uint64_t x) { out[x * apart] = probability(own.mass(static_cast<Token>(x))); });
   }
 };
 
@@ -128,59 +128,6 @@ struct TakeTokens {
   }
 };
 
-struct WriteMasses {
-  FixedRows fixed;
-  int row;
-  std::uint64_t vocabulary;
-  SumPair* sums;
-
-  std::uint64_t work() const { return vocabulary; }
-  template <Grid G>
-  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
-    const FixedRow own = fixed.row(row);
-    for_places(grid, vocabulary, [&](std::uint64_t x) { sums[x] = {own.mass(static_cast<Token>(x)), 0}; });
-  }
-};
-
-struct WriteBelow {
-  const SumPair* sums;
-  std::uint64_t vocabulary;
-  std::uint64_t* below;
-
-  std::uint64_t work() const { return vocabulary + 1; }
-  template <Grid G>
-  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
-    for_places(grid, vocabulary + 1, [this](std::uint64_t x) { below[x] = x == 0 ? 0 : sums[x - 1].first; });
-  }
-};
-
-/// The last token for cells beyond all sums.
-struct GuideSums {
-  const std::uint64_t* below;
-  std::uint64_t vocabulary, size;
-  std::uint32_t* guide;
-  int shift;
-
-  std::uint64_t work() const { return size; }
-  template <Grid G>
-  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
-    for_places(grid, size, [this](std::uint64_t cell) {
-      guide[cell] = static_cast<std::uint32_t>(
-          bisected(0, vocabulary - 1, [&](std::size_t x) { return below[x + 1] <= cell << shift; }));
-    });
-  }
-};
-
-/// Memory for one table.
-struct TableSpace {
-  TableSpace(Places& places, std::size_t vocabulary, std::size_t scratch)
-      : sort(places, vocabulary, scratch), sums{places.take<SumPair>(vocabulary)}, lists(places, vocabulary) {}
-
-  SortSpace sort;
-  SumPair* sums;
-  AliasLists lists;
-};
-
 /// The most probable tokens of a row.
 template <class Machine>
 void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t vocabulary, SortSpace& space,
@@ -188,21 +135,6 @@ void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t 
   machine.each(KeyProbabilities{fixed, row, vocabulary, space.keys, space.numbers});
   machine.sort(space, vocabulary, key_bits);
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
-}
-
-/// What draws of proposal k need.
-template <class Machine>
-void build_draws(Machine& machine, const FixedRows& fixed, int k, const TableArrays& out, TableSpace& space) {
-  const TableArrays::Proposal& own = out.proposals[k];
-  const std::size_t vocabulary = out.vocabulary;
-  machine.each(WriteMasses{fixed, 1 + k, vocabulary, space.sums});
-  machine.running_sums(space.sort, space.sums, vocabulary);
-  machine.each(WriteBelow{space.sums, vocabulary, own.below});
-  machine.each(GuideSums{own.below, vocabulary, out.guide_size(), own.guide, out.shift});
-  machine.each(MarkSmall{fixed, 1 + k, vocabulary, space.sums});
-  machine.running_sums(space.sort, space.sums, vocabulary);
-  machine.each(ListTokens{space.sums, own.below, vocabulary, space.lists});
-  machine.each(FillCells{space.sums, vocabulary, space.lists, own.cells, own.rests});
 }
 
 /// Of a turn of one position, whose rows have their notes and no fault; out.tokens of its tokens have p or q.

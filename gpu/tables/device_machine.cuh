@@ -1,5 +1,5 @@
-// A stream of a device as the machine that tables are built by (sort_space.hpp): a kernel for each body, the toolkit's
-// library for the steps between.
+// A stream of a device as the machine that tables are built by (sort_space.hpp): a kernel for each body, the
+// toolkit's library for the steps between.
 #pragma once
 
 #include <algorithm>

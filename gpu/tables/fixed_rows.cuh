@@ -29,7 +29,8 @@ struct RowNote {
   DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
 };
 
-/// What quantise() truncates. Rows with a fault are read before anybody knows: whatever is no probability counts as 0.
+/// What quantise() truncates. Rows with a fault are read before anybody knows: whatever is no probability counts as
+/// 0.
 DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
   const auto value = static_cast<double>(entry);
   return 0 <= value && value < 2 ? truncated_mass(value) : 0;

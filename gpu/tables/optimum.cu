@@ -49,7 +49,8 @@ void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* 
                 const OptimumOptions& options) {
   const std::int64_t most = positions_of_turn(checked(batch));
   for (const int count : drafts)
-    if (count < 1) throw std::invalid_argument("optimum: found " + std::to_string(count) + " drafts, wanted 1 or more");
+    if (count < 1)
+      throw std::invalid_argument("optimum: found " + std::to_string(count) + " drafts, wanted 1 or more");
   if (batch.positions == 0) return;
   const std::size_t scratch = scratch_of_steps(static_cast<std::uint32_t>(most * batch.vocabulary));
   Places none(nullptr);

@@ -72,8 +72,9 @@ DeviceTable ratio_table(const StoredBatch& batch, std::int64_t position, Stream 
   if (const std::uint64_t fault = copied(space.laws.faults, 1, stream)[0]; fault != no_fault)
     throw std::invalid_argument("ratio table: " + describe({position, RowFault::of_word(fault)}));
   const auto tokens = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  auto buffers = std::make_unique<DeviceTable::Buffers>(
-      static_cast<std::size_t>(one.vocabulary), static_cast<std::size_t>(one.proposals), static_cast<std::size_t>(tokens));
+  auto buffers = std::make_unique<DeviceTable::Buffers>(static_cast<std::size_t>(one.vocabulary),
+                                                        static_cast<std::size_t>(one.proposals),
+                                                        static_cast<std::size_t>(tokens));
   build_table(machine, turn, buffers->arrays(), space.table);
   device_call("cudaStreamSynchronize", cudaStreamSynchronize(stream));
   return DeviceTable(std::move(buffers));

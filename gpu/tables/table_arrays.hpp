@@ -70,16 +70,16 @@ struct TableArrays {
   std::size_t vocabulary, rows, tokens, cells;
   int shift;
   std::size_t likeliest_size, hot_size;
-  double* probabilities;    ///< [V, 1 + M]
-  double* ratios;           ///< [n]
-  TableMass* masses;        ///< [n + 1]
-  Token* order;             ///< [n]
-  Token* likeliest;         ///< by the first q
-  std::uint32_t* start;     ///< [cells + 1]
-  Token* hot_tokens;        ///< by p
-  std::uint16_t* slot;      ///< [V]
+  double* probabilities;  ///< [V, 1 + M]
+  double* ratios;         ///< [n]
+  TableMass* masses;      ///< [n + 1]
+  Token* order;           ///< [n]
+  Token* likeliest;       ///< by the first q
+  std::uint32_t* start;   ///< [cells + 1]
+  Token* hot_tokens;      ///< by p
+  std::uint16_t* slot;    ///< [V]
   Proposal proposals[max_drafts];
-  std::size_t bytes;        ///< from `memory` on
+  std::size_t bytes;  ///< from `memory` on
 };
 
 }  // namespace draftproof::gpu

@@ -1,4 +1,5 @@
-// Tables and optima built by a device against the host's. Exit code 77, which CTest reads as skipped, without a device.
+// Tables and optima built by a device against the host's. Exit code 77, which CTest reads as skipped, without a
+// device.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -89,8 +90,8 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
     for (const std::uint64_t trial : {1u, 2u})
       laws.emplace_back(vocabulary, proposals, static_cast<LawShape>(shape), trial);
     // As logits any numbers are laws.
-    if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 && shape != static_cast<int>(LawShape::one_hot) &&
-        shape != static_cast<int>(LawShape::peaked))
+    if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
+        shape != static_cast<int>(LawShape::one_hot) && shape != static_cast<int>(LawShape::peaked))
       continue;
     const DeviceLaws<Entry> rows{LawBatch<Entry>(laws)};
     for (int i = 0; i < 2; ++i) {
@@ -134,13 +135,14 @@ void compare_optima(int vocabulary, int positions, bool shared_target) {
     laws.emplace_back(vocabulary, 1, static_cast<LawShape>(i % law_shapes), static_cast<std::uint64_t>(i));
     if (shared_target) laws.back()[0] = laws.front()[0];
   }
-  LawBatch<float> host(laws, shared_target);
+  LawBatch<float> host(laws);
   const bool spoil = positions > 2 && !shared_target;
   if (spoil) host.row(1, 1)[vocabulary / 2] = std::numeric_limits<float>::quiet_NaN();
   const DeviceLaws<float> rows{std::move(host)};
   const auto count = static_cast<std::size_t>(positions);
   const std::vector<int> drafts{1, 4};
   gpu::StoredBatch batch = gpu::stored(rows.batch());
+  if (shared_target) batch.target_stride = 0;
   const Memory optima(2 * count * sizeof(Optimum)), faults(count * sizeof(std::uint64_t));
   batch.faults = faults.as<std::uint64_t>();
   const std::size_t bytes = gpu::optimum_workspace_bytes(batch);

@@ -14,7 +14,8 @@ namespace draftproof::parity {
 class HostLaws {
  public:
   template <class Entry>
-  HostLaws(HostMachine& machine, const gpu::Batch<Entry>& batch, gpu::Contents contents = gpu::Contents::probabilities)
+  HostLaws(HostMachine& machine, const gpu::Batch<Entry>& batch,
+           gpu::Contents contents = gpu::Contents::probabilities)
       : faults_(static_cast<std::size_t>(batch.positions), gpu::no_fault) {
     gpu::DistinctRows rows{gpu::stored(batch, contents)};
     rows.batch.faults = faults_.data();

@@ -43,8 +43,8 @@ class LawRows {
   static double weight(LawShape shape, int x, int vocabulary, std::uint64_t trial, int k) {
     const PhiloxPair words = philox_pair(trial, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(x), 3);
     const double u = unit_interval(words.first), v = unit_interval(words.second);
-    const int hot = static_cast<int>(scale(philox_pair(trial, static_cast<std::uint64_t>(k), 0, 4).first,
-                                           static_cast<std::uint64_t>(vocabulary)));
+    const int hot = static_cast<int>(
+        scale(philox_pair(trial, static_cast<std::uint64_t>(k), 0, 4).first, static_cast<std::uint64_t>(vocabulary)));
     switch (shape) {
       case LawShape::zeros:  // of p, of q, of both
         return u < 0.4 || x % 7 == 3 ? 0 : v;
@@ -83,12 +83,13 @@ class LawRows {
 template <class Entry>
 class LawBatch {
  public:
-  LawBatch(const std::vector<LawRows>& laws, bool shared_target = false)
-      : vocabulary_{laws[0].vocabulary()}, proposals_{laws[0].proposals()}, positions_{static_cast<int>(laws.size())} {
-    shared_target_ = shared_target;
+  explicit LawBatch(const std::vector<LawRows>& laws)
+      : vocabulary_{laws[0].vocabulary()},
+        proposals_{laws[0].proposals()},
+        positions_{static_cast<int>(laws.size())} {
     for (const LawRows& rows : laws)
       for (int k = 0; k <= proposals_; ++k) {
-        for (const float entry : rows[shared_target && k == 0 ? 0 : k]) entries_.push_back(static_cast<Entry>(entry));
+        for (const float entry : rows[k]) entries_.push_back(static_cast<Entry>(entry));
         entries_.resize(entries_.size() + padding, static_cast<Entry>(std::numeric_limits<float>::quiet_NaN()));
       }
   }
@@ -102,8 +103,7 @@ class LawBatch {
     view.proposals = proposals_;
     view.target = entries_.data();
     view.proposal = entries_.data() + apart();
-    view.target_stride = shared_target_ ? 0 : apart() * (1 + proposals_);
-    view.proposal_stride = apart() * (1 + proposals_);
+    view.target_stride = view.proposal_stride = apart() * (1 + proposals_);
     view.proposal_row_stride = apart();
     return view;
   }
@@ -113,7 +113,6 @@ class LawBatch {
   std::int64_t apart() const { return vocabulary_ + padding; }
 
   int vocabulary_, proposals_, positions_;
-  bool shared_target_ = false;
   std::vector<Entry> entries_;
 };
 

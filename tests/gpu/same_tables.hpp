@@ -47,7 +47,8 @@ class SameTables {
     expect_array(wanted.ratios.ratios, found.ratios.ratios, tokens, "ratios", where);
     expect_array(wanted.masses, found.masses, tokens + 1, "masses", where);
     expect_array(wanted.ratios.start, found.ratios.start, wanted.ratios.cells + 1, "guide of ratios", where);
-    expect_array(wanted.likeliest, found.likeliest, std::min<std::size_t>(vocabulary, max_drafts), "likeliest", where);
+    expect_array(wanted.likeliest, found.likeliest, std::min<std::size_t>(vocabulary, max_drafts), "likeliest",
+                 where);
     for (int k = 0; k < wanted.rows; ++k) {
       const ProposalView &q = wanted.proposals[k], &r = found.proposals[k];
       const std::string of = " of proposal " + std::to_string(k);
@@ -64,10 +65,11 @@ class SameTables {
   }
 
   void expect_optimum(const Optimum& wanted, const Optimum& found, const std::string& where) {
-    expect(std::memcmp(&wanted.acceptance, &found.acceptance, sizeof found.acceptance) == 0 && wanted.cut == found.cut,
-           "optimum " + std::to_string(wanted.acceptance) + " at " + std::to_string(wanted.cut) + ", found " +
-               std::to_string(found.acceptance) + " at " + std::to_string(found.cut),
-           where);
+    expect(
+        std::memcmp(&wanted.acceptance, &found.acceptance, sizeof found.acceptance) == 0 && wanted.cut == found.cut,
+        "optimum " + std::to_string(wanted.acceptance) + " at " + std::to_string(wanted.cut) + ", found " +
+            std::to_string(found.acceptance) + " at " + std::to_string(found.cut),
+        where);
   }
 
   int report(const char* name) const {

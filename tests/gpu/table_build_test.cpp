@@ -29,23 +29,30 @@ void compare_table(int vocabulary, int proposals, LawShape shape, std::uint64_t 
   all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, trial));
 }
 
-void compare_optima(int vocabulary, int positions, std::int64_t turn, bool shared_target) {
+/// Rows that all positions share, by a stride of 0.
+enum class Shared { none, target, proposal };
+
+void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared shared) {
   std::vector<LawRows> laws;
   for (int i = 0; i < positions; ++i) {
     laws.emplace_back(vocabulary, 1, static_cast<LawShape>(i % law_shapes), static_cast<std::uint64_t>(i));
-    if (shared_target) laws.back()[0] = laws.front()[0];
+    if (shared == Shared::target) laws.back()[0] = laws.front()[0];
+    if (shared == Shared::proposal) laws.back()[1] = laws.front()[1];
   }
-  const LawBatch<float> batch(laws, shared_target);
+  const LawBatch<float> batch(laws);
+  gpu::Batch<float> view = batch.batch();
+  if (shared == Shared::target) view.target_stride = 0;
+  if (shared == Shared::proposal) view.proposal_stride = 0;
   HostMachine machine(3, 4);
-  const HostLaws rows(machine, batch.batch());
+  const HostLaws rows(machine, view);
   const std::vector<int> drafts{1, 2, 4, 32};
   const auto found = host_optima(machine, rows.fixed(), drafts, turn);
   for (int i = 0; i < positions; ++i) {
     const RatioTable table = laws[static_cast<std::size_t>(i)].table();
     for (std::size_t k = 0; k < drafts.size(); ++k)
       all.expect_optimum(scanned_optimum(table, drafts[k]), found[k][static_cast<std::size_t>(i)],
-                         "K = " + std::to_string(drafts[k]) + ", position " + std::to_string(i) + " of V = " +
-                             std::to_string(vocabulary));
+                         "K = " + std::to_string(drafts[k]) + ", position " + std::to_string(i) +
+                             " of V = " + std::to_string(vocabulary));
   }
 }
 
@@ -64,6 +71,19 @@ void compare_format() {
     const HostBuilt built = host_built(machine, laws.fixed());
     all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, 5) + ", short");
   }
+}
+
+/// Three drafts of one row that is there once.
+void compare_repeated_row() {
+  LawRows rows(900, 3, LawShape::zeros, 4);
+  rows[2] = rows[3] = rows[1];
+  const LawBatch<float> batch({rows});
+  gpu::Batch<float> view = batch.batch();
+  view.proposal_row_stride = 0;
+  HostMachine machine(2, 4);
+  const HostLaws laws(machine, view);
+  const HostBuilt built = host_built(machine, laws.fixed());
+  all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), "a row three times");
 }
 
 void refused() {
@@ -91,10 +111,13 @@ void everything() {
   compare_table(128256, 1, LawShape::peaked, 7);
   compare_table(128256, 1, LawShape::ties, 8);
   for (const int vocabulary : {1, 2, 7, 512, 1030})
-    for (const int turn : {1, 3, 20}) compare_optima(vocabulary, 20, turn, turn == 3);
-  compare_optima(128256, 2, 2, false);
+    for (const int turn : {1, 3, 20})
+      for (const Shared shared : {Shared::none, Shared::target, Shared::proposal})
+        compare_optima(vocabulary, 20, turn, shared);
+  compare_optima(128256, 2, 2, Shared::none);
   compare_format<Bfloat16>();
   compare_format<Half>();
+  compare_repeated_row();
   refused();
 }
 

@@ -1,5 +1,5 @@
-// The i.i.d. optimum as a device finds it, by fibers in its place, has the bits of the two scans of the host; and those
-// are what they were before host and device read one text.
+// The i.i.d. optimum as a device finds it, by fibers in its place, has the bits of the two scans of the host; and
+// those are what they were before host and device read one text.
 #include <bit>
 #include <vector>
 
@@ -23,7 +23,8 @@ void expect_optima_of_the_host(const std::vector<parity::LawRows>& laws, std::in
     const RatioTable table(p, q);
     for (std::size_t k = 0; k < drafts.size(); ++k) {
       const Optimum sorted = iid_optimum(table, drafts[k]), fresh = fresh_iid_optimum(p, q, drafts[k]);
-      ASSERT_EQ(std::bit_cast<std::uint64_t>(found[k][i].acceptance), std::bit_cast<std::uint64_t>(sorted.acceptance));
+      ASSERT_EQ(std::bit_cast<std::uint64_t>(found[k][i].acceptance),
+                std::bit_cast<std::uint64_t>(sorted.acceptance));
       ASSERT_EQ(found[k][i].cut, sorted.cut);
       ASSERT_EQ(std::bit_cast<std::uint64_t>(found[k][i].acceptance), std::bit_cast<std::uint64_t>(fresh.acceptance));
       ASSERT_EQ(found[k][i].cut, fresh.cut);
