@@ -219,7 +219,7 @@ int main() try {
   parity::compare_tables<Bfloat16>(3000, 2, Contents::probabilities);
   parity::compare_tables<Half>(3000, 2, Contents::probabilities);
   parity::compare_trials();
-  for (const int vocabulary : {1, 2, 512, 1030, 5000}) {
+  for (const int vocabulary : {1, 2, 512, 1030, 5000, 65536}) {
     parity::compare_optima(vocabulary, 300, false);
     parity::compare_optima(vocabulary, 30, true);
   }

@@ -15,8 +15,8 @@
 
 namespace draftproof::parity {
 
-enum class LawShape { random, zeros, ties, peaked, equal_rows, one_hot, denormal, geometric, steps };
-inline constexpr int law_shapes = 9;
+enum class LawShape { random, zeros, ties, peaked, equal_rows, one_hot, denormal, geometric, steps, plateau };
+inline constexpr int law_shapes = 10;
 
 /// Rows of one position, target first, as floats that sum to 1 within their rounding.
 class LawRows {
@@ -60,6 +60,8 @@ class LawRows {
         return std::exp2(-(x % 50) - (k > 0 ? x % 3 : 0));
       case LawShape::steps:  // all of a row alike: cells that are full to the last unit
         return k == 0 || x % 2 == 0 ? 1 : 0;
+      case LawShape::plateau:  // of one draft, all cuts but the ends have one value
+        return k > 0 ? 1 : (x == 0 ? 2 : (x == vocabulary - 1 ? 0 : 1));
       default:
         return v + 0x1p-20;
     }

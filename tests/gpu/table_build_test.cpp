@@ -114,6 +114,8 @@ void everything() {
     for (const int turn : {1, 3, 20})
       for (const Shared shared : {Shared::none, Shared::target, Shared::proposal})
         compare_optima(vocabulary, 20, turn, shared);
+  compare_optima(8192, law_shapes, 4,
+                 Shared::none);  // on a plateau of whole powers of two every run has the least cut
   compare_optima(128256, 2, 2, Shared::none);
   compare_format<Bfloat16>();
   compare_format<Half>();
