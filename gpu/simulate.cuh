@@ -70,6 +70,15 @@ void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableV
 /// Blocks of this kernel that the device holds at a time.
 unsigned int resident_blocks(const void* kernel, int threads);
 
+/// What prepares nothing does not ask for the table on the host.
+template <class Plan, class V>
+Plan plan_on_host(const V& verifier, const DeviceTable& table, int drafts) {
+  if constexpr (std::is_same_v<Plan, NoPlan>)
+    return {};
+  else
+    return prepare(verifier, table.host(), drafts);
+}
+
 /// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
 template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
@@ -77,9 +86,9 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   using Plan = PlanOf<V, TableView>;
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
                 "a plan that owns memory of the host cannot go into a kernel: say so in info.cannot.device");
-  check_drafts(V::info, D::info, table.host(), range.drafts);
+  check_drafts(V::info, D::info, table.device(), range.drafts);
   if (range.count == 0) return;
-  const Plan plan = prepare(verifier, table.host(), range.drafts);
+  const Plan plan = plan_on_host<Plan>(verifier, table, range.drafts);
   const auto kernel = trial_kernel<V, D, Plan>;
   const std::uint64_t most = resident_blocks(reinterpret_cast<const void*>(kernel), trial_threads);
   constexpr std::uint64_t most_of_block = std::uint64_t{1} << 31;

@@ -23,21 +23,25 @@ namespace draftproof::gpu {
 struct HotTokens;
 struct TotalCounts;
 
-/// A table on the device that is current. Plans are prepared on the host's, which must outlive it. Throws
-/// DeviceError.
+/// A table on the device that is current: copied from the host's, which must outlive it, or built there from rows in
+/// device memory (gpu/ratio_table.hpp). Throws DeviceError.
 class DeviceTable {
  public:
+  class Buffers;  // table_buffers.cuh, for what builds tables
+
   explicit DeviceTable(const RatioTable& table);
+  explicit DeviceTable(std::unique_ptr<Buffers> buffers);
   ~DeviceTable();
   DeviceTable(DeviceTable&&) noexcept;
   DeviceTable& operator=(DeviceTable&&) noexcept;
 
+  /// Where plans are prepared. Of a table that was built on the device, the first call copies it and may throw
+  /// DeviceError.
   const TableView& host() const;
   const TableView& device() const;
   const HotTokens& hot() const;
 
  private:
-  struct Buffers;
   std::unique_ptr<Buffers> buffers_;
 };
 

@@ -1,6 +1,9 @@
 #include <draftproof/gpu/workspace.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/teams/split_scratch.hpp>
@@ -32,6 +35,15 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
     workspace.split = take(static_cast<std::size_t>(workspace.teams) * sizeof(SplitScratch));
   }
   return workspace;
+}
+
+char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted) {
+  if (bytes < wanted)
+    throw std::invalid_argument("workspace: found " + std::to_string(bytes) + " bytes, wanted " +
+                                std::to_string(wanted));
+  if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
+    throw std::invalid_argument("workspace: found an address that is no multiple of 256 bytes");
+  return static_cast<char*>(workspace);
 }
 
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks) {

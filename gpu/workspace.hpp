@@ -27,6 +27,9 @@ int most_split_teams(const DeviceTraits& device, int positions, int shares);
 /// `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
 
+/// What a user has set aside. Throws std::invalid_argument if it is less than is wanted, or not aligned.
+char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted);
+
 /// Bytes that are enough for every batch like this one of at most as many positions: fewer positions may want more,
 /// because a few are split over the device.
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);

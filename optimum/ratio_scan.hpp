@@ -9,22 +9,10 @@
 // difference of two numbers at most 1 made by at most K + 1 roundings.
 #pragma once
 
+#include <draftproof/sim/cut_value.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 
 namespace draftproof {
-
-struct Optimum {
-  double acceptance;  ///< largest membership acceptance of any lossless verifier
-  std::size_t cut;    ///< tokens of the table's order outside the minimising set S
-};
-
-/// p(S) + 1 - q(S)^K from the masses of the tokens outside S.
-inline double cut_value(double target_outside, double proposal_outside, int drafts) {
-  const double inside = 1 - proposal_outside;
-  double all_inside = 1;
-  for (int k = 0; k < drafts; ++k) all_inside *= inside;
-  return 1 + ((1 - target_outside) - all_inside);
-}
 
 /// K = `drafts` >= 1 independent draws of the table's first proposal.
 Optimum iid_optimum(const RatioTable& table, int drafts);

@@ -17,14 +17,19 @@ inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
 /// V 2^-62 + |1 - sum| and a token of probability zero stays at zero. Entries below 2^-62 become zero.
 std::vector<std::uint64_t> quantise(std::span<const double> row);
 
-inline double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
+DRAFTPROOF_DEVICE constexpr double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
+
+/// An entry of at least 0 and below 4, truncated.
+DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
+  return static_cast<std::uint64_t>(entry * 0x1p62);
+}
 
 inline std::vector<std::uint64_t> quantise(std::span<const double> row) {
   std::vector<std::uint64_t> mass(row.size());
   std::uint64_t sum = 0;
   std::size_t heaviest = 0;
   for (std::size_t x = 0; x < row.size(); ++x) {
-    mass[x] = static_cast<std::uint64_t>(row[x] * 0x1p62);
+    mass[x] = truncated_mass(row[x]);
     sum += mass[x];
     if (row[x] > row[heaviest]) heaviest = x;
   }

@@ -54,6 +54,10 @@ inline std::vector<DeviceGoal> device_goals() {
        false, true, 1.3},
       {"a block of 8 positions against 8 refusals", "block_of_8/automatic" + large + "/32",
        "eight_refusals/automatic" + large + "/32", false, false, 1.5},
+      {"the optimum of many positions against one sort of their ratios", "iid_optimum" + large + "/16",
+       "sort_of_ratios" + large + "/16", false, false, 2},
+      {"the optimum of one position against one sort of its ratios", "iid_optimum" + large + "/1",
+       "sort_of_ratios" + large + "/1", false, false, 2},
       {"four rounds refused against one", rejection("/256", "/4"), rejection("/256", "/1"), false, false, 1.25},
   };
 }

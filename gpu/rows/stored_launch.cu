@@ -1,8 +1,6 @@
 #include <draftproof/gpu/rows/stored_launch.cuh>
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include <draftproof/gpu/rows/row_kernels.cuh>
 
@@ -14,23 +12,15 @@ Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options) {
                 static_cast<std::size_t>(bytes_of(batch.format)));
 }
 
-char* given_workspace(const VerifyOptions& options, std::size_t wanted) {
-  if (options.workspace_bytes < wanted)
-    throw std::invalid_argument("workspace: found " + std::to_string(options.workspace_bytes) + " bytes, wanted " +
-                                std::to_string(wanted));
-  if (reinterpret_cast<std::uintptr_t>(options.workspace) % 256 != 0)
-    throw std::invalid_argument("workspace: found an address that is no multiple of 256 bytes");
-  return static_cast<char*>(options.workspace);
-}
-
 }  // namespace
 
 StoredLaunch::StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options)
     : mapped_{mapping_of(checked_shape(batch), options)},
       workspace_{workspace_of(batch, mapped_, this_device(), options.check_probabilities)},
       own_{options.workspace == nullptr ? workspace_.bytes : 0, stream},
-      memory_{options.workspace == nullptr ? static_cast<char*>(own_.data())
-                                           : given_workspace(options, workspace_.bytes)},
+      memory_{options.workspace == nullptr
+                  ? static_cast<char*>(own_.data())
+                  : given_workspace(options.workspace, options.workspace_bytes, workspace_.bytes)},
       rows_{batch} {
   StoredBatch& prepared = rows_.batch;
   if (workspace_.has_faults) prepared.faults = reinterpret_cast<std::uint64_t*>(memory_ + workspace_.faults);

@@ -6,71 +6,76 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/gpu/simulate.cuh>
+#include <draftproof/gpu/simulation/hot_tokens.hpp>
+#include <draftproof/gpu/simulation/table_buffers.cuh>
 
 namespace draftproof::gpu {
 
-struct DeviceTable::Buffers {
-  struct Proposal {
-    DeviceBuffer<std::uint64_t> cells, below;
-    DeviceBuffer<std::uint32_t> rests, guide;
-  };
+namespace {
 
-  explicit Buffers(const RatioTable& table) : Buffers(table.view(), chosen_hot_tokens(table.view())) {}
-
-  Buffers(const TableView& view, const ChosenHotTokens& chosen)
-      : host{view},
-        device{view},
-        probabilities{view.probabilities, size() * (static_cast<std::size_t>(view.rows) + 1)},
-        ratios{view.ratios.ratios, view.ratios.size},
-        masses{view.masses, view.ratios.size + 1},
-        tokens{view.tokens, view.ratios.size},
-        likeliest{view.likeliest, std::min<std::size_t>(size(), max_drafts)},
-        hot_tokens{chosen.tokens.data(), chosen.tokens.size()},
-        start{view.ratios.start, view.ratios.cells + 1},
-        slot{chosen.slot.data(), chosen.slot.size()} {
-    device.probabilities = probabilities.data();
-    device.tokens = tokens.data();
-    device.masses = masses.data();
-    device.likeliest = likeliest.data();
-    device.ratios.ratios = ratios.data();
-    device.ratios.start = start.data();
-    for (int k = 0; k < view.rows; ++k) {
-      const ProposalView& from = view.proposals[k];
-      Proposal& to = proposals.emplace_back(Proposal{{from.cells, size()},
-                                                     {from.sums.below, from.sums.sums},
-                                                     {from.rests, size()},
-                                                     {from.sums.guide, from.sums.guide_size()}});
-      device.proposals[k] = {
-          to.cells.data(), to.rests.data(), {to.below.data(), from.sums.sums, to.guide.data(), from.sums.shift}};
-    }
-    hot = {static_cast<int>(chosen.tokens.size()), hot_tokens.data(), slot.data()};
+/// The arrays of a table on the host in the order in which a device gets them.
+std::vector<char> laid_out(const RatioTable& table) {
+  const TableView view = table.view();
+  const auto size = static_cast<std::size_t>(view.size), rows = static_cast<std::size_t>(view.rows);
+  std::vector<char> memory(TableArrays(nullptr, size, rows, view.ratios.size).bytes);
+  const TableArrays to(memory.data(), size, rows, view.ratios.size);
+  std::copy_n(view.probabilities, size * (1 + rows), to.probabilities);
+  std::copy_n(view.ratios.ratios, to.tokens, to.ratios);
+  std::copy_n(view.masses, to.tokens + 1, to.masses);
+  std::copy_n(view.tokens, to.tokens, to.order);
+  std::copy_n(view.likeliest, to.likeliest_size, to.likeliest);
+  std::copy_n(view.ratios.start, to.cells + 1, to.start);
+  const ChosenHotTokens hot = chosen_hot_tokens(view);
+  std::copy(hot.tokens.begin(), hot.tokens.end(), to.hot_tokens);
+  std::copy(hot.slot.begin(), hot.slot.end(), to.slot);
+  for (std::size_t k = 0; k < rows; ++k) {
+    const ProposalView& from = view.proposals[k];
+    std::copy_n(from.cells, size, to.proposals[k].cells);
+    std::copy_n(from.rests, size, to.proposals[k].rests);
+    std::copy_n(from.sums.below, from.sums.sums, to.proposals[k].below);
+    std::copy_n(from.sums.guide, from.sums.guide_size(), to.proposals[k].guide);
   }
+  return memory;
+}
 
-  std::size_t size() const { return static_cast<std::size_t>(host.size); }
+}  // namespace
 
-  TableView host, device;
-  DeviceBuffer<double> probabilities, ratios;
-  DeviceBuffer<TableMass> masses;
-  DeviceBuffer<Token> tokens, likeliest, hot_tokens;
-  DeviceBuffer<std::uint32_t> start;
-  DeviceBuffer<std::uint16_t> slot;
-  std::vector<Proposal> proposals;
-  HotTokens hot;
-};
+DeviceTable::Buffers::Buffers(std::size_t vocabulary, std::size_t rows, std::size_t tokens)
+    : memory_{nullptr, TableArrays(nullptr, vocabulary, rows, tokens).bytes},
+      arrays_(memory_.data(), vocabulary, rows, tokens),
+      device_{arrays_.view()},
+      hot_{arrays_.hot()} {}
+
+DeviceTable::Buffers::Buffers(const RatioTable& table)
+    : Buffers(static_cast<std::size_t>(table.vocabulary()), static_cast<std::size_t>(table.proposals()),
+              table.order().size()) {
+  const std::vector<char> from = laid_out(table);
+  device_call("cudaMemcpy", cudaMemcpy(memory_.data(), from.data(), from.size(), cudaMemcpyHostToDevice));
+  std::call_once(copied_, [&] { host_ = table.view(); });
+}
+
+const TableView& DeviceTable::Buffers::host() const {
+  std::call_once(copied_, [this] {
+    copy_ = memory_.copy();
+    host_ = TableArrays(copy_.data(), arrays_.vocabulary, arrays_.rows, arrays_.tokens).view();
+  });
+  return host_;
+}
 
 DeviceTable::DeviceTable(const RatioTable& table) : buffers_{std::make_unique<Buffers>(table)} {}
+DeviceTable::DeviceTable(std::unique_ptr<Buffers> buffers) : buffers_{std::move(buffers)} {}
 DeviceTable::~DeviceTable() = default;
 DeviceTable::DeviceTable(DeviceTable&&) noexcept = default;
 DeviceTable& DeviceTable::operator=(DeviceTable&&) noexcept = default;
 
-const TableView& DeviceTable::host() const { return buffers_->host; }
-const TableView& DeviceTable::device() const { return buffers_->device; }
-const HotTokens& DeviceTable::hot() const { return buffers_->hot; }
+const TableView& DeviceTable::host() const { return buffers_->host(); }
+const TableView& DeviceTable::device() const { return buffers_->device(); }
+const HotTokens& DeviceTable::hot() const { return buffers_->hot(); }
 
 struct DeviceCounts::Buffers {
   static constexpr std::size_t before_histogram = max_drafts + 2;
@@ -89,7 +94,7 @@ struct DeviceCounts::Buffers {
 };
 
 DeviceCounts::DeviceCounts(const DeviceTable& table, bool histogram)
-    : buffers_{std::make_unique<Buffers>(histogram ? static_cast<std::size_t>(table.host().size) : 0)} {
+    : buffers_{std::make_unique<Buffers>(histogram ? static_cast<std::size_t>(table.device().size) : 0)} {
   clear(Stream{});
   device_call("cudaStreamSynchronize", cudaStreamSynchronize(Stream{}));  // whatever stream comes next
 }

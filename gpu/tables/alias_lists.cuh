@@ -1,0 +1,140 @@
+// The cells of the host's alias table, all at once. Vose's construction takes one token after the other, but where it
+// is after so many of them follows from running sums, so each cell can look up what it got.
+//
+//   symbol     code              meaning
+//   u          row_total         what a cell holds, 2^62
+//   w(x)       V m(x)            what token x brings; it is small if w(x) < u, else large
+//   S(a)       small_sums[a-1]   mass of the first a small tokens, from the last of the vocabulary down
+//   L(b)       large_sums[b-1]   the same of large ones
+//   D(a)       a u - V S(a)      what the first a small ones lack
+//   E(b)       V L(b) - b u      what the first b large ones have too much
+//
+// Cost: two running sums and a bisection a token. Source: the host's construction (sim/alias_table.hpp) with two
+// stacks; the sums are those of Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227. Right because the stacks
+// give small and large tokens in that order, and a large token that has become small is the next small one to be
+// served, by the next large one: it hands on exactly what it lacks. So the b-th large token serves while E(b) covers
+// what was asked for before: small token a gets the least b with E(b) >= D(a - 1), and large token b ends at the
+// least a with D(a) > E(b), left with u + E(b) - D(a) and served by b + 1. Both sums end in the same number, as the
+// row sums to u exactly. Products have 128 bits.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/tables/ratio_keys.cuh>
+#include <draftproof/gpu/tables/table_arrays.hpp>
+
+namespace draftproof::gpu {
+
+__extension__ using Wide = unsigned __int128;
+
+/// Whether token x of a row of V is small.
+DRAFTPROOF_DEVICE inline bool lacks_mass(std::uint64_t mass, std::uint64_t vocabulary) {
+  return Wide{mass} * vocabulary < row_total;
+}
+
+/// The small and the large tokens of a row, each from the last one down, with running sums of their masses.
+struct AliasLists {
+  std::uint64_t *small_sums, *large_sums;  ///< [V] each
+  std::uint32_t *small_tokens, *large_tokens;
+
+  AliasLists(Places& places, std::size_t vocabulary)
+      : small_sums{places.take<std::uint64_t>(vocabulary)},
+        large_sums{places.take<std::uint64_t>(vocabulary)},
+        small_tokens{places.take<std::uint32_t>(vocabulary)},
+        large_tokens{places.take<std::uint32_t>(vocabulary)} {}
+};
+
+/// Whether each token is small, from the last one down, and its mass if it is.
+struct MarkSmall {
+  FixedRows fixed;
+  int row;
+  std::uint64_t vocabulary;
+  SumPair* sums;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const FixedRow own = fixed.row(row);
+    for_places(grid, vocabulary, [&](std::uint64_t i) {
+      const std::uint64_t mass = own.mass(static_cast<Token>(vocabulary - 1 - i));
+      sums[i] = lacks_mass(mass, vocabulary) ? SumPair{1, mass} : SumPair{0, 0};
+    });
+  }
+};
+
+/// Every token into its list; `sums` are the running sums of what MarkSmall wrote.
+struct ListTokens {
+  const SumPair* sums;
+  const std::uint64_t* below;
+  std::uint64_t vocabulary;
+  AliasLists lists;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    for_places(grid, vocabulary, [this](std::uint64_t i) {
+      const std::uint64_t x = vocabulary - 1 - i;
+      const auto [smalls, small_mass] = sums[i];
+      if (smalls != (i == 0 ? 0 : sums[i - 1].first)) {
+        lists.small_tokens[smalls - 1] = static_cast<std::uint32_t>(x);
+        lists.small_sums[smalls - 1] = small_mass;
+      } else {
+        const std::uint64_t place = i - smalls;
+        lists.large_tokens[place] = static_cast<std::uint32_t>(x);
+        lists.large_sums[place] = row_total - below[x] - small_mass;
+      }
+    });
+  }
+};
+
+/// The cells of all tokens: a thread a place of either list.
+struct FillCells {
+  const SumPair* sums;
+  std::uint64_t vocabulary;
+  AliasLists lists;
+  std::uint64_t* cells;
+  std::uint32_t* rests;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const std::uint64_t smalls = sums[vocabulary - 1].first;
+    for_places(grid, vocabulary, [&](std::uint64_t i) {
+      if (i < smalls)
+        fill_small(i, vocabulary - smalls);
+      else
+        fill_large(i - smalls, smalls);
+    });
+  }
+
+ private:
+  /// V (L + S) and u times a number of tokens: their difference is E - D.
+  DRAFTPROOF_DEVICE Wide brought(std::uint64_t masses) const { return Wide{masses} * vocabulary; }
+  DRAFTPROOF_DEVICE static Wide held(std::uint64_t tokens) { return Wide{tokens} << 62; }
+
+  /// The small token after `a` others.
+  DRAFTPROOF_DEVICE void fill_small(std::uint64_t a, std::uint64_t larges) const {
+    const std::uint64_t before = a == 0 ? 0 : lists.small_sums[a - 1];
+    const std::uint64_t mass = lists.small_sums[a] - before;
+    const std::size_t donor =
+        bisected(0, larges, [&](std::size_t b) { return brought(lists.large_sums[b] + before) < held(b + 1 + a); });
+    set(lists.small_tokens[a], mass * vocabulary, lists.large_tokens[donor]);
+  }
+  /// The large token after `b` others.
+  DRAFTPROOF_DEVICE void fill_large(std::uint64_t b, std::uint64_t smalls) const {
+    const std::uint64_t x = lists.large_tokens[b], through = lists.large_sums[b];
+    const std::size_t end = bisected(
+        0, smalls, [&](std::size_t a) { return brought(through + lists.small_sums[a]) >= held(a + 1 + b + 1); });
+    if (end == smalls) return set(x, 0, x);  // full: both sides are x
+    const Wide left = brought(through + lists.small_sums[end]) - held(end + 1 + b);
+    set(x, static_cast<std::uint64_t>(left), lists.large_tokens[b + 1]);
+  }
+  /// `own` is the share of the cell's own token, in 2^-62.
+  DRAFTPROOF_DEVICE void set(std::uint64_t x, std::uint64_t own, std::uint64_t other) const {
+    const std::uint64_t share = own << 2;
+    cells[x] = (share >> 32 << 32) | other;
+    rests[x] = static_cast<std::uint32_t>(share);
+  }
+};
+
+}  // namespace draftproof::gpu

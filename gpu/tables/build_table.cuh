@@ -1,0 +1,155 @@
+// A ratio table from one position's rows where they lie: its arrays with the bits that RatioTable has on the host.
+//
+//   array            made by                          of
+//   order, ratios    a stable sort                    p / q
+//   masses           running sums in that order       p and q
+//   probabilities    a pass                           p and every q
+//   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
+//   likeliest, hot   a stable sort each               q, p
+//   start            a bisection a cell               ratios
+//
+// Cost: three sorts of V tokens, one running sum and two more a proposal. Right because integers are those of
+// quantise() and everything else is one conversion, one division or a search of them, with the host's own functions
+// where there are any.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/tables/batch_optimum.cuh>
+#include <draftproof/gpu/tables/draw_arrays.cuh>
+
+namespace draftproof::gpu {
+
+/// How many tokens of each run have p or q.
+struct CountTokens {
+  Turn turn;
+  std::uint64_t* counts;  ///< [runs of a row]
+
+  DRAFTPROOF_DEVICE Runs runs() const { return {1, turn.vocabulary()}; }
+  std::uint64_t work() const { return runs().work(); }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const Runs all = runs();
+    for_runs(grid, all.size(), [&](std::uint64_t run) {
+      std::uint64_t own = 0;
+      for (std::uint64_t x = all.begin(run) + static_cast<std::uint64_t>(grid.lane()); x < all.end(run);
+           x += static_cast<std::uint64_t>(grid.lanes())) {
+        const auto [p, q] = turn.masses(static_cast<std::uint32_t>(x));
+        own += (p | q) != 0;
+      }
+      own = grid.lane_sum(own);
+      if (grid.lane() == 0) counts[run] = own;
+    });
+  }
+};
+
+/// Tokens and ratios from the sorted keys, masses from the running sums; place n has masses alone.
+struct WriteOrder {
+  const std::uint64_t* keys;
+  const std::uint32_t* sorted;
+  const SumPair* sums;
+  TableArrays out;
+
+  std::uint64_t work() const { return out.tokens + 1; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    for_places(grid, out.tokens + 1, [this](std::uint64_t j) {
+      const SumPair before = j == 0 ? SumPair{0, 0} : sums[j - 1];
+      out.masses[j] = {probability(before.first), probability(before.second)};
+      if (j == out.tokens) return;
+      out.order[j] = static_cast<Token>(sorted[j]);
+      out.ratios[j] = of_falling(keys[j]);
+    });
+  }
+};
+
+struct GuideRatios {
+  TableArrays out;
+
+  std::uint64_t work() const { return out.cells + 1; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    for_places(grid, out.cells + 1, [this](std::uint64_t cell) {
+      out.start[cell] = static_cast<std::uint32_t>(bisected(
+          0, out.tokens, [&](std::size_t j) { return RatioSearch::cell_of(out.ratios[j], out.cells) > cell; }));
+    });
+  }
+};
+
+/// Of one row; those of a token lie side by side.
+struct WriteProbabilities {
+  FixedRows fixed;
+  int row;
+  std::uint64_t vocabulary, apart;
+  double* out;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const FixedRow own = fixed.row(row);
+    for_places(grid, vocabulary,
+               [&](std::uint64_t x) { out[x * apart] = probability(own.mass(static_cast<Token>(x))); });
+  }
+};
+
+/// Every token by falling probability.
+struct KeyProbabilities {
+  FixedRows fixed;
+  int row;
+  std::uint64_t vocabulary;
+  std::uint64_t* keys;
+  std::uint32_t* tokens;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const FixedRow own = fixed.row(row);
+    for_places(grid, vocabulary, [&](std::uint64_t x) {
+      keys[x] = falling(probability(own.mass(static_cast<Token>(x))));
+      tokens[x] = static_cast<std::uint32_t>(x);
+    });
+  }
+};
+
+/// The first `count` of the sorted tokens, and of every token its place among them if `slot` is there.
+struct TakeTokens {
+  const std::uint32_t* sorted;
+  std::uint64_t vocabulary, count;
+  Token* taken;
+  std::uint16_t* slot;
+
+  std::uint64_t work() const { return vocabulary; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    for_places(grid, vocabulary, [this](std::uint64_t j) {
+      if (j < count) taken[j] = static_cast<Token>(sorted[j]);
+      if (slot != nullptr) slot[sorted[j]] = j < count ? static_cast<std::uint16_t>(j) : HotTokens::cold;
+    });
+  }
+};
+
+/// The most probable tokens of a row.
+template <class Machine>
+void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t vocabulary, SortSpace& space,
+                 std::size_t count, Token* taken, std::uint16_t* slot) {
+  machine.each(KeyProbabilities{fixed, row, vocabulary, space.keys, space.numbers});
+  machine.sort(space, vocabulary, key_bits);
+  machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
+}
+
+/// Of a turn of one position, whose rows have their notes and no fault; out.tokens of its tokens have p or q.
+template <class Machine>
+void build_table(Machine& machine, const Turn& turn, const TableArrays& out, TableSpace& space) {
+  sort_turn(machine, turn, space.sort);
+  machine.each(GatherMasses{turn, space.sort.numbers, space.sums});
+  machine.running_sums(space.sort, space.sums, out.vocabulary);
+  machine.each(WriteOrder{space.sort.keys, space.sort.numbers, space.sums, out});
+  machine.each(GuideRatios{out});
+  for (int row = 0; row <= static_cast<int>(out.rows); ++row)
+    machine.each(WriteProbabilities{turn.fixed, row, out.vocabulary, 1 + out.rows, out.probabilities + row});
+  take_tokens(machine, turn.fixed, 1, out.vocabulary, space.sort, out.likeliest_size, out.likeliest, nullptr);
+  take_tokens(machine, turn.fixed, 0, out.vocabulary, space.sort, out.hot_size, out.hot_tokens, out.slot);
+  for (int k = 0; k < static_cast<int>(out.rows); ++k) build_draws(machine, turn.fixed, k, out, space);
+}
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,124 @@
+// Rows of float in memory as integers that sum to 2^62, the law that a ratio table of them serves, without writing
+// them: entries are truncated as they are read, and the heaviest token takes what is missing.
+//
+//   symbol   code            meaning
+//   m(x)     row.mass(x)     floor(2^62 entry), on the heaviest token what makes the row sum to 2^62
+//   s        note.sum        of floor(2^62 entry), modulo 2^64
+//   h        note.heaviest   the most probable token, the first of equal ones
+//
+// Cost: one read of each row, and one of a few notes a row. Right because this is quantise() (sim/quantised_row.hpp):
+// the truncation is the same function, sums of integers know no order, and a comparison of floats is that of their
+// doubles. Where the heaviest token has less than the others are too much, quantise() would leave it a negative mass;
+// here the position has a fault.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/tables/grid.hpp>
+#include <draftproof/sim/quantised_row.hpp>
+#include <draftproof/sim/same_bits.hpp>
+
+namespace draftproof::gpu {
+
+/// Of a run of a row, or of all of it.
+struct RowNote {
+  std::uint64_t sum;
+  std::uint64_t greatest;  ///< bits of the largest entry, above those of ~token
+
+  DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
+};
+
+/// What quantise() truncates. Rows with a fault are read before anybody knows: whatever is no probability counts as
+/// 0.
+DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
+  const auto value = static_cast<double>(entry);
+  return 0 <= value && value < 2 ? truncated_mass(value) : 0;
+}
+
+struct FixedRow {
+  const float* entries;
+  RowNote note;
+
+  DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const {
+    const std::uint64_t truncated = mass_of_entry(entries[x]);
+    return x == note.heaviest() ? truncated + (row_total - note.sum) : truncated;
+  }
+};
+
+/// The rows of a batch of float, each once, with room for their notes.
+struct FixedRows {
+  DistinctRows rows;
+  RowNote* notes;      ///< [rows.size()]
+  RowNote* run_notes;  ///< [runs().size()]
+
+  DRAFTPROOF_DEVICE Runs runs() const {
+    return {static_cast<std::uint64_t>(rows.size()), static_cast<std::uint64_t>(rows.batch.vocabulary)};
+  }
+  DRAFTPROOF_DEVICE FixedRow target(std::int64_t position) const {
+    return {static_cast<const float*>(rows.batch.target_row(position)),
+            notes[rows.batch.target_stride == 0 ? 0 : position]};
+  }
+  DRAFTPROOF_DEVICE FixedRow proposal(std::int64_t position, int k) const {
+    const std::int64_t group = rows.batch.proposal_stride == 0 ? 0 : position;
+    return {static_cast<const float*>(rows.batch.proposal_row(position, k)),
+            notes[rows.targets() + group * rows.per_group() + (rows.per_group() == 1 ? 0 : k)]};
+  }
+  /// Of the first position, as RowFault counts: 0 is the target's.
+  DRAFTPROOF_DEVICE FixedRow row(int i) const { return i == 0 ? target(0) : proposal(0, i - 1); }
+};
+
+/// The notes of all runs: a warp a run.
+struct NoteRuns {
+  FixedRows fixed;
+
+  std::uint64_t work() const { return fixed.runs().work(); }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const Runs runs = fixed.runs();
+    for_runs(grid, runs.size(), [&](std::uint64_t run) {
+      const auto* entries = static_cast<const float*>(fixed.rows[static_cast<std::int64_t>(runs.row(run))].entries);
+      RowNote own{0, 0};
+      for (std::uint64_t x = runs.begin(run) + static_cast<std::uint64_t>(grid.lane()); x < runs.end(run);
+           x += static_cast<std::uint64_t>(grid.lanes())) {
+        const float entry = entries[x];
+        own.sum += mass_of_entry(entry);
+        const std::uint32_t bits = entry > 0 ? same_bits<std::uint32_t>(entry) : 0;  // there are negative zeros
+        const std::uint64_t key = std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(~x);
+        if (key > own.greatest) own.greatest = key;
+      }
+      own = {grid.lane_sum(own.sum), grid.lane_max(own.greatest)};
+      if (grid.lane() == 0) fixed.run_notes[run] = own;
+    });
+  }
+};
+
+/// The notes of all rows from those of their runs, a warp a row; tells rows whose heaviest token cannot take what is
+/// missing.
+struct NoteRows {
+  FixedRows fixed;
+
+  std::uint64_t work() const { return static_cast<std::uint64_t>(fixed.rows.size()) * 32; }
+  template <Grid G>
+  DRAFTPROOF_DEVICE void operator()(const G& grid) const {
+    const Runs runs = fixed.runs();
+    for_runs(grid, static_cast<std::uint64_t>(fixed.rows.size()), [&](std::uint64_t i) {
+      RowNote own{0, 0};
+      for (auto run = static_cast<std::uint64_t>(grid.lane()); run < runs.per_row();
+           run += static_cast<std::uint64_t>(grid.lanes())) {
+        const RowNote& note = fixed.run_notes[i * runs.per_row() + run];
+        own.sum += note.sum;
+        if (note.greatest > own.greatest) own.greatest = note.greatest;
+      }
+      own = {grid.lane_sum(own.sum), grid.lane_max(own.greatest)};
+      const auto heaviest = same_bits<float>(static_cast<std::uint32_t>(own.greatest >> 32));
+      if (static_cast<std::int64_t>(mass_of_entry(heaviest) + (row_total - own.sum)) < 0) {
+        const DistinctRow row = fixed.rows[static_cast<std::int64_t>(i)];
+        fixed.rows.tell(row, {RowFault::Kind::sum, row.row}, grid.lane(), grid.lanes());
+      }
+      if (grid.lane() == 0) fixed.notes[i] = own;
+    });
+  }
+};
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,48 @@
+// Memory of a stable sort of (key, number) pairs and of running sums, and the machine that a table is built by: grids
+// of threads, that sort and those sums. A device is one (device_machine.cuh); so are fibers of the host with the
+// standard library's algorithms, which is how what is between the library's steps is tested without a device.
+//
+//   code                           meaning
+//   machine.each(body)             all threads of a grid call body (grid.hpp)
+//   machine.sort(space, n, bits)   the first n pairs by the lowest `bits` of their keys, ascending, stable
+//   machine.running_sums(m, n)     m[i] becomes the sum of m[0 .. i]
+//   machine.scratch_bytes(n)       that either of them wants for n entries
+//
+// Calls take effect one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <draftproof/gpu/tables/places.hpp>
+#include <draftproof/sim/device.hpp>
+
+namespace draftproof::gpu {
+
+/// Two sums that are made together; integers modulo 2^64.
+struct SumPair {
+  std::uint64_t first, second;
+};
+
+struct AddPairs {
+  DRAFTPROOF_DEVICE SumPair operator()(const SumPair& a, const SumPair& b) const {
+    return {a.first + b.first, a.second + b.second};
+  }
+};
+
+struct SortSpace {
+  SortSpace(Places& places, std::size_t size, std::size_t bytes)
+      : keys{places.take<std::uint64_t>(size)},
+        other_keys{places.take<std::uint64_t>(size)},
+        numbers{places.take<std::uint32_t>(size)},
+        other_numbers{places.take<std::uint32_t>(size)},
+        scratch{places.take<char>(bytes)},
+        scratch_bytes{bytes} {}
+
+  std::uint64_t *keys, *other_keys;  ///< a sort may exchange them
+  std::uint32_t *numbers, *other_numbers;
+  char* scratch;
+  std::size_t scratch_bytes;
+};
+
+}  // namespace draftproof::gpu
