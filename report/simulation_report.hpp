@@ -22,10 +22,6 @@ struct SimulatedPosition {
   double cpu_seconds;
   std::optional<AcceptanceEstimate> estimate{};  ///< if one was asked for
   RunPlace place{};                              ///< where the tuples were run
-};                                               ///< where the tuples were run, if a device was asked for
-std::string refusal{};                           ///< why not there, if a device was asked for
-
-bool on_device() const { return !device.empty() && refusal.empty(); }
 };
 
 /// Acceptance draft by draft, beside it the estimate, and the emitted tokens against the target. Schema
