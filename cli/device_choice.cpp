@@ -15,9 +15,11 @@ const TrialDevice* DeviceChoice::device() const {
   if (const TrialDevice* device = trial_device(name)) return device;
   std::string known = "cpu";
   for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
+  const bool without = name == "cuda";  // a device of draftproof that this program lacks
   throw InputError({.file = "--device",
                     .found = in_quotes(name),
-                    .wanted = "one of " + known + (name == "cuda" ? ": this program was built without CUDA" : "")});
+                    .wanted = (found_trial_devices().empty() ? known : "one of " + known) +
+                              (without ? ": this program was built without CUDA (draftproof::devices)" : "")});
 }
 
 std::optional<ExitCode> DeviceChoice::absent(const Session& session) const {
