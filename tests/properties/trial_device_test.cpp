@@ -102,6 +102,20 @@ TEST(TrialDevice, TheGateHasTheSameVerdictThere) {
   }
 }
 
+TEST(TrialDevice, ABatchOfTheGateMayTakeSeveralRounds) {
+  const fake::Device device("fake");
+  const auto on = device.load(device_laws());
+  // One batch of two rounds, whose pairs end in the second.
+  SampledGateOptions options{.trials = 0x1p23, .alpha = 1e-9, .seed = 7, .first_batch = 1 << 23};
+  const auto here = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);
+  options.on = on.get();
+  const auto there = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);
+  EXPECT_GT(here.trials, std::uint64_t{1} << 22);
+  EXPECT_EQ(here.trials, there.trials);
+  for (std::size_t i = 0; i < here.components.size(); ++i)
+    EXPECT_EQ(here.components[i].log_e, there.components[i].log_e) << here.components[i].name;
+}
+
 TEST(DeviceParity, HoldsWhereEveryCountIsEqual) {
   const DeviceParity parity = parity_of({});
   EXPECT_TRUE(parity.equal()) << parity.difference;
