@@ -5,89 +5,60 @@
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/tests/gpu/joint_on_host.hpp>
 #include <draftproof/tests/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::joint_counts_test {
 namespace {
 
-using Counts = std::vector<gpu::TotalCounts::Count>;
-
-struct Joint {
-  Counts cells, drafts, neighbours;
-  bool operator==(const Joint&) const = default;
-};
-
 struct Wanted {
   int paths, drafts, groups;
   std::uint64_t pairs;
+
+  /// Groups that are not in the order of tokens.
+  gpu::JointCounting counting(int vocabulary, std::vector<std::uint32_t>& group) const {
+    for (Token x = 0; groups > 0 && x < vocabulary; ++x) group.push_back(static_cast<std::uint32_t>(x * 3 % groups));
+    return {.paths = paths, .drafts = drafts, .groups = groups, .group = group, .pairs = pairs};
+  }
 };
 
-std::uint32_t group_of(Token x, int groups) { return static_cast<std::uint32_t>(x * 3 % groups); }
-
-Joint nothing(int vocabulary, const Wanted& wanted) {
-  const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows * columns); };
-  return {Counts(size(wanted.paths, vocabulary)), Counts(size(wanted.drafts, vocabulary)),
-          Counts(size(wanted.groups, wanted.groups))};
-}
-
 template <class V, class D>
-Joint on_host(const RatioTable& table, const gpu::TrialRange& range, const Wanted& wanted) {
-  const int vocabulary = table.vocabulary();
-  Joint joint = nothing(vocabulary, wanted);
-  const auto plan = prepare(V{}, table, range.drafts);
-  Token before = no_token;
-  for (std::uint64_t i = 0; i < range.count; ++i) {
-    Token drafts[max_drafts];
-    Philox drafting(range.seed, range.first + i, Philox::Role::draft);
-    Philox verifying(range.seed, range.first + i, Philox::Role::verify);
-    const int length = D{}.draw(table, range.drafts, drafting, drafts);
-    const Verdict verdict = verify(V{}, At<RatioTable>(table, drafts, length), plan, verifying);
-    const Token last = std::exchange(before, verdict.token);
-    if (verdict.token < 0) continue;
-    const bool own_path = verdict.accepted >= 0 && verdict.accepted < wanted.paths - 1;
-    ++joint.cells[static_cast<std::size_t>((own_path ? verdict.accepted : wanted.paths - 1) * vocabulary +
-                                           verdict.token)];
-    for (int k = 0; k < length && k < wanted.drafts; ++k)
-      ++joint.drafts[static_cast<std::size_t>(k * vocabulary + drafts[k])];
-    if (wanted.groups > 0 && i % 2 == 1 && i / 2 < wanted.pairs && last >= 0)
-      ++joint.neighbours[group_of(last, wanted.groups) * static_cast<std::size_t>(wanted.groups) +
-                         group_of(verdict.token, wanted.groups)];
-  }
-  return joint;
-}
-
-template <class V, class D>
-Joint on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Wanted& wanted,
-                const parity::Grid& grid) {
+gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const gpu::JointCounting& what,
+                          const parity::Grid& grid) {
+  using Counts = std::vector<gpu::TotalCounts::Count>;
   const TableView view = table.view();
   const gpu::ChosenHotTokens hot = gpu::chosen_hot_tokens(view);
   const auto plan = prepare(V{}, view, range.drafts);
   Counts by_draft(max_drafts);
   gpu::TotalCounts::Count members = 0, impossible = 0;
   const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, nullptr};
-  std::vector<std::uint32_t> groups;
-  for (Token x = 0; wanted.groups > 0 && x < view.vocabulary(); ++x) groups.push_back(group_of(x, wanted.groups));
-  Joint joint = nothing(view.vocabulary(), wanted);
-  const gpu::JointTotals counted{.paths = wanted.paths,
-                                 .counted_drafts = wanted.drafts,
-                                 .groups = wanted.groups,
+  const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows * columns); };
+  Counts cells(size(what.paths, view.vocabulary())), drafts(size(what.drafts, view.vocabulary())),
+      neighbours(size(what.groups, what.groups));
+  const gpu::JointTotals counted{.paths = what.paths,
+                                 .counted_drafts = what.drafts,
+                                 .groups = what.groups,
                                  .vocabulary = view.vocabulary(),
-                                 .pairs = wanted.pairs,
-                                 .cells = joint.cells.data(),
-                                 .drafts = wanted.drafts > 0 ? joint.drafts.data() : nullptr,
-                                 .neighbours = wanted.groups > 0 ? joint.neighbours.data() : nullptr,
-                                 .group = groups.data()};
+                                 .pairs = what.pairs,
+                                 .cells = cells.data(),
+                                 .drafts = what.drafts > 0 ? drafts.data() : nullptr,
+                                 .neighbours = what.groups > 0 ? neighbours.data() : nullptr,
+                                 .group = what.group.data()};
   parity::run_grid(grid, [&](const parity::HostTrialThread& own, gpu::BlockCounts& block) {
     gpu::TrialCounts<parity::HostTrialThread> trials(own, block, hot.view(), totals);
     gpu::run_trials(own, trials, V{}, D{}, plan, view, range, counted);
     trials.flush();
   });
+  gpu::JointTally joint;
+  joint.tally.members = members;
+  joint.cells.assign(cells.begin(), cells.end());
+  joint.drafts.assign(drafts.begin(), drafts.end());
+  joint.neighbours.assign(neighbours.begin(), neighbours.end());
   return joint;
 }
 
@@ -113,9 +84,13 @@ void expect(bool holds, const std::string& what) {
 template <class V, class D>
 void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted, const parity::Grid& grid) {
   const RatioTable table = parity::peaked(vocabulary);
-  const Joint host = on_host<V, D>(table, range, wanted), found = on_fibers<V, D>(table, range, wanted, grid);
+  std::vector<std::uint32_t> group;
+  const gpu::JointCounting what = wanted.counting(vocabulary, group);
+  const gpu::JointTally host = parity::joint_on_host<V, D>(table, range, what),
+                        found = on_fibers<V, D>(table, range, what, grid);
   const std::string where = std::string{V::info.name} + ", V = " + std::to_string(vocabulary) + ", " +
                             std::to_string(range.count) + " trials, lanes " + std::to_string(grid.lanes) + ": ";
+  expect(host.tally.members == found.tally.members, where + "members");
   expect(host.cells == found.cells, where + "cells");
   expect(host.drafts == found.drafts, where + "drafts");
   expect(host.neighbours == found.neighbours, where + "neighbours");
