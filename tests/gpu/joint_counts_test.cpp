@@ -88,8 +88,9 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
   const gpu::JointCounting what = wanted.counting(vocabulary, group);
   const gpu::JointTally host = parity::joint_on_host<V, D>(table, range, what),
                         found = on_fibers<V, D>(table, range, what, grid);
-  const std::string where = std::string{V::info.name} + ", V = " + std::to_string(vocabulary) + ", " +
-                            std::to_string(range.count) + " trials, lanes " + std::to_string(grid.lanes) + ": ";
+  const std::string where = std::string{V::info.name} + " on " + std::string{D::info.name} +
+                            ", V = " + std::to_string(vocabulary) + ", " + std::to_string(range.count) +
+                            " trials, lanes " + std::to_string(grid.lanes) + ": ";
   expect(host.tally.members == found.tally.members, where + "members");
   expect(host.cells == found.cells, where + "cells");
   expect(host.drafts == found.drafts, where + "drafts");

@@ -131,7 +131,7 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
         {"token 59: ", [](Tally& tally) { ++tally.histogram[59]; }},
         {"trials that reached a branch of probability zero: ", [](Tally& tally) { ++tally.impossible; }}})
     for (const std::uint64_t liar : {700u, 3333u, 5699u}) {
-      const DeviceParity parity = parity_of({.lie = [liar, lie](const DeviceTrials& trials, Tally& tally) {
+      const DeviceParity parity = parity_of({.lie = [liar, lie = lie](const DeviceTrials& trials, Tally& tally) {
         if (fake::among(trials, liar)) lie(tally);
       }});
       EXPECT_TRUE(parity.difference.starts_with(name)) << parity.difference;
@@ -160,7 +160,7 @@ TEST(DeviceParity, ComparesWhatTheGateCountsToo) {
         {"groups 33 of successive tokens: ", [](SampledCounts& counts) { ++counts.neighbours[33]; }},
         {"tokens among the drafts: ", [](SampledCounts& counts) { ++counts.members; }}}) {
     const DeviceParity parity =
-        parity_of({.gate_lie = [&lie](const DeviceTrials&, SampledCounts& counts) { lie(counts); }});
+        parity_of({.gate_lie = [lie = lie](const DeviceTrials&, SampledCounts& counts) { lie(counts); }});
     EXPECT_TRUE(parity.difference.starts_with(name)) << name << " | " << parity.difference;
   }
 }
