@@ -8,7 +8,7 @@ enum ExitCode : int {
   exit_violated = 1,   ///< something does not hold
   exit_bad_input = 2,  ///< usage, or data from outside
   exit_undecided = 3,  ///< not decided within the budget
-  exit_internal = 4,   ///< a defect of draftproof
+  exit_internal = 4,   ///< a defect of draftproof, or a device that failed
   exit_skipped = 77,   ///< not possible here (no device, say)
 };
 

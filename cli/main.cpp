@@ -6,6 +6,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
 
 namespace draftproof::found {
@@ -76,6 +77,9 @@ int main(int argc, char** argv) {
   } catch (const draftproof::InputError& error) {
     std::cerr << "draftproof: " << error.what() << '\n';
     return draftproof::exit_bad_input;
+  } catch (const draftproof::DeviceFailure& error) {
+    std::cerr << "draftproof: device failed: " << error.what() << '\n';
+    return draftproof::exit_internal;
   } catch (const std::bad_alloc&) {
     std::cerr << "draftproof: found a source larger than memory, wanted fewer positions or tokens\n";
     return draftproof::exit_bad_input;

@@ -1,5 +1,5 @@
 # draftproof_discover_gates(<target> [PROFILE pr|nightly] [SEED n] [SHARE s] [TIERS proof edge sampled]
-#                           [PREFIX text] [LABELS ...] [TIMEOUT seconds] [ALL])
+#                           [DEVICE cuda] [PREFIX text] [LABELS ...] [TIMEOUT seconds] [ALL])
 #
 # Makes a CTest test of every gate of <target>: an executable that links draftproof::cli and has verifiers of its own
 # (draftproof_add_verifiers). The program is asked after each build which gates it has, so a verifier more is tests
@@ -11,12 +11,14 @@
 #   SHARE     of the false-alarm probability of 1e-9 that a whole build may spend: 1 if this target is all of it.
 #             Divided evenly among the sampled gates
 #   TIERS     these tiers alone
+#   DEVICE    where trials of the sampled tier run, of a <target> that links draftproof::devices. These tests have the
+#             label gpu and report skipped where there is no device; other tiers need none
 #   PREFIX    before the names of the tests, which are PREFIX<target>.<verifier>.<tier>
 #   LABELS    beside the tier and draftproof
 #   TIMEOUT   of one test; 300 seconds, nightly 1800
 #   ALL       the verifiers that come with draftproof too
 function(draftproof_discover_gates target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;DEVICE;PREFIX;TIMEOUT" "TIERS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "draftproof_discover_gates: found ${arg_UNPARSED_ARGUMENTS}, wanted known arguments")
   endif()
@@ -47,7 +49,7 @@ function(draftproof_discover_gates target)
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests} VERBATIM
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DTESTS=${tests} -DTARGET=${target}
             -DPROFILE=${arg_PROFILE} -DSEED=${arg_SEED} -DSHARE=${arg_SHARE} "-DTIERS=${arg_TIERS}"
-            "-DPREFIX=${arg_PREFIX}" "-DLABELS=${arg_LABELS}" -DTIMEOUT=${arg_TIMEOUT} -DALL=${arg_ALL}
+            "-DDEVICE=${arg_DEVICE}" "-DPREFIX=${arg_PREFIX}" "-DLABELS=${arg_LABELS}" -DTIMEOUT=${arg_TIMEOUT} -DALL=${arg_ALL}
             -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/DraftproofWriteGates.cmake)
   # What CTest reads is written by the build: before it there is one test that says so.
   set(stub ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates_found.cmake)

@@ -1,7 +1,7 @@
 # Headers, libraries, the program and the package that find_package(draftproof) reads.
 include(CMakePackageConfigHelpers)
 
-set(rooms sim verifiers mutants optimum statistics captures properties report studies cli gpu)
+set(rooms sim verifiers mutants optimum statistics captures properties report studies cli gpu devices)
 foreach(room ${rooms})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/draftproof/${room}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
@@ -12,7 +12,7 @@ if(DRAFTPROOF_BUILD_BENCH)
   list(APPEND installed draftproof_bench_main)
 endif()
 if(TARGET draftproof_gpu)
-  list(APPEND installed draftproof_gpu)
+  list(APPEND installed draftproof_gpu draftproof_devices)
 endif()
 install(TARGETS ${installed} EXPORT draftproofTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -55,11 +55,11 @@ template <class V, class D, class Plan>
 __global__ void __launch_bounds__(trial_threads, 1)
     trial_kernel(const __grid_constant__ V verifier, const __grid_constant__ D drafter,
                  const __grid_constant__ Plan plan, const __grid_constant__ TableView laws, const HotTokens hot,
-                 const TotalCounts totals, const TrialRange range) {
+                 const TotalCounts totals, const __grid_constant__ JointTotals joint, const TrialRange range) {
   __shared__ BlockCounts block;
   const DeviceThreads threads;
   TrialCounts<DeviceThreads> counts(threads, block, hot, totals);
-  run_trials(threads, counts, verifier, drafter, plan, laws, range);
+  run_trials(threads, counts, verifier, drafter, plan, laws, range, joint);
   counts.flush();
 }
 
@@ -96,7 +96,7 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
     const std::uint64_t trials = std::min(range.count - done, most * most_of_block);
     const std::uint64_t blocks = std::min<std::uint64_t>(most, trials / trial_threads + 1);
     kernel<<<static_cast<unsigned int>(blocks), trial_threads, 0, stream>>>(
-        verifier, drafter, plan, table.device(), table.hot(), counts.totals(),
+        verifier, drafter, plan, table.device(), table.hot(), counts.totals(), counts.joint().after(done),
         TrialRange{range.seed, range.first + done, trials, range.drafts});
     device_call("cudaLaunchKernel", cudaGetLastError());
     done += trials;

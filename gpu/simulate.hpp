@@ -2,7 +2,7 @@
 // tokens. No CUDA header is needed to call it, only the library draftproof::gpu.
 //
 //   DeviceTable    a ratio table in device memory, copied once
-//   DeviceCounts   what trials are counted in, there
+//   DeviceCounts   what trials are counted in, there; what a gate counts beside a Tally, too (joint_counting.hpp)
 //   simulate       both and the trials: the Tally that the host has of the same ones
 //
 // Right because a trial's words are those of its number and counts are integers: any grid gives the same Tally.
@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include <draftproof/gpu/device_error.hpp>
+#include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/sim/ratio_table.hpp>
@@ -22,6 +23,7 @@ namespace draftproof::gpu {
 
 struct HotTokens;
 struct TotalCounts;
+struct JointTotals;
 
 /// A table on the device that is current: copied from the host's, which must outlive it, or built there from rows in
 /// device memory (gpu/ratio_table.hpp). Throws DeviceError.
@@ -49,6 +51,8 @@ class DeviceTable {
 class DeviceCounts {
  public:
   explicit DeviceCounts(const DeviceTable& table, bool histogram = true);
+  /// No histogram: cells of all paths sum to it. Throws std::invalid_argument if `joint` does not fit the table.
+  DeviceCounts(const DeviceTable& table, const JointCounting& joint);
   ~DeviceCounts();
   DeviceCounts(DeviceCounts&&) noexcept;
   DeviceCounts& operator=(DeviceCounts&&) noexcept;
@@ -56,8 +60,11 @@ class DeviceCounts {
   /// Queues: all counts are 0 from there on. Done before the constructor returns, too.
   void clear(Stream stream);
   const TotalCounts& totals() const;
+  const JointTotals& joint() const;
   /// Waits for `stream`. `trials`: how many were counted.
   Tally tally(std::uint64_t trials, Stream stream) const;
+  /// The same with what is counted together. Neighbours are of one call of count_trials.
+  JointTally joint_tally(std::uint64_t trials, Stream stream) const;
 
  private:
   struct Buffers;

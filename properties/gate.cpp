@@ -92,9 +92,11 @@ void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOp
 
 void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOptions& options) {
   SampledPosition sampled = sample_position(result.gate, drafter, options);
-  if (!sampled.finding) {
-    result.note = sampled.note;
-    return;
+  if (!sampled.note.empty()) result.note = sampled.note;
+  if (!sampled.finding) return;
+  if (sampled.parity) {
+    result.work += sampled.parity->work;
+    result.findings.push_back(std::move(*sampled.parity));
   }
   result.work += sampled.finding->work;
   if (std::find(result.laws.begin(), result.laws.end(), drafter.info().name) == result.laws.end())
@@ -113,6 +115,17 @@ void examine(GateResult& result, const AnyComponent& component, const GateOption
     else
       result.findings.push_back(std::move(finding));
   }
+}
+
+/// Where a device was asked for, what did not run there ran here, and says so.
+void name_places(GateResult& result) {
+  bool there = false;
+  for (GateFinding& finding : result.findings) {
+    there |= !finding.device.empty();
+    if (finding.device.empty() && finding.status != Status::skipped) finding.device = "cpu";
+  }
+  if (result.gate.tier == Tier::sampled && result.note.empty() && !there)
+    result.note = "trials on the CPU: none of these run on a device";
 }
 
 /// The worst of the findings decides; none at all is no pass.
@@ -164,6 +177,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     if (gate.tier == Tier::proof && verdict(result) != Status::violated)
       add_precision(result, *gate.verifier, options);
   }
+  if (options.device) name_places(result);
   result.status = verdict(result);
   if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::violated) {
     result.status = Status::undecided;

@@ -14,6 +14,7 @@
 #include <draftproof/properties/gate_finding.hpp>
 #include <draftproof/properties/paths/path_subject.hpp>
 #include <draftproof/properties/subject.hpp>
+#include <draftproof/properties/trial_device.hpp>
 
 namespace draftproof {
 
@@ -53,8 +54,9 @@ struct GateOptions {
   int gates = 1;
   std::string
       source{};  ///< of the sampled tier; empty: the standard pair, at V = 32,000 where the scheme can go there
-  std::size_t position = 0;  ///< one that the source has
-  int drafts = 4;            ///< or the most a scheme takes
+  std::size_t position = 0;             ///< one that the source has
+  int drafts = 4;                       ///< or the most a scheme takes
+  const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
 };
 
 struct GateResult {

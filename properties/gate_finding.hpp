@@ -18,6 +18,7 @@ struct GateFinding {
   std::string instance{};  ///< the smallest counterexample, as text
   std::string replay{};    ///< command line that shows it again
   std::uint64_t work = 0;  ///< branches walked or trials run until it was decided
+  std::string device{};    ///< where its trials ran; empty if nobody asked for a device
 };
 
 /// What an instance-by-instance finding says, with the branches or trials it took.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <draftproof/properties/device_simulation.hpp>
 #include <draftproof/properties/sampled_trials.hpp>
 #include <draftproof/sim/trial_engine.hpp>
 #include <draftproof/statistics/error_budget.hpp>
@@ -20,6 +21,19 @@ constexpr std::uint64_t smallest_paired = 4096;  ///< batches below it count no 
 /// At n = 4096 that number lies ten standard deviations below it, further later: that pairs run out is less likely
 /// than 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
+
+/// Trials and pairs of a batch on a device; fewer after a stop.
+SampledCounts counted(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
+                      const std::atomic<bool>* stop) {
+  SampledCounts counts = null.nothing();
+  in_rounds({.trials = batch.count, .stop = stop}, [&](std::uint64_t done, std::uint64_t count) {
+    DeviceTrials round = batch;
+    round.first += done;
+    round.count = count;
+    on.count(round, null, pairs - std::min(pairs, done / 2), counts);
+  });
+  return counts;
+}
 
 double combined(const std::vector<GateComponent>& components) {
   std::vector<double> logs, weights;
@@ -61,9 +75,12 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);
     const TrialBudget work{.trials = trials, .threads = options.threads, .stop = options.stop};
     const SampledCounts added =
-        run_trials(work, null.nothing(), [&](std::uint64_t first, std::uint64_t count, SampledCounts& into) {
-          run.count(null, verdict.trials, quota, first, count, into);
-        });
+        options.on
+            ? counted(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
+                      null, quota, options.stop)
+            : run_trials(work, null.nothing(), [&](std::uint64_t first, std::uint64_t count, SampledCounts& into) {
+                run.count(null, verdict.trials, quota, first, count, into);
+              });
     if (added.trials < trials) {
       stopped = true;
       break;

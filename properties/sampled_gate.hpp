@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <draftproof/properties/subject.hpp>
+#include <draftproof/properties/trial_device.hpp>
 #include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
 
@@ -37,6 +38,8 @@ struct SampledGateOptions {
   std::string_view imitates{};
   /// Planned trials of the first batch, at least 1; later ones double. More looks cost time, never errors.
   std::uint64_t first_batch = 4096;
+  /// Where trials are run and counted, with `table` loaded; null: here. The verdict is the same.
+  const TrialTable* on = nullptr;
 };
 
 struct SampledVerdict {

@@ -1,7 +1,5 @@
 #include <draftproof/properties/sampled_null.hpp>
 
-#include <span>
-
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/properties/path_law.hpp>
 #include <draftproof/statistics/excess.hpp>
@@ -45,6 +43,8 @@ SampledCounts SampledNull::nothing() const {
           .neighbours = std::vector<std::uint64_t>(default_groups * default_groups),
           .drafts = std::vector<std::uint64_t>(drafts_.size() * target_.size())};
 }
+
+std::size_t SampledNull::groups() { return default_groups; }
 
 std::size_t SampledNull::pair(Token a, Token b) const {
   return groups_[static_cast<std::size_t>(a)] * default_groups + groups_[static_cast<std::size_t>(b)];

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +42,10 @@ class SampledNull {
   SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
   SampledCounts nothing() const;
-  /// Cell of two successive tokens.
+  /// Cell of two successive tokens, of groups() x groups().
   std::size_t pair(Token a, Token b) const;
+  static std::size_t groups();
+  std::span<const std::uint32_t> group_of_tokens() const { return groups_; }
   bool sees_drafts() const { return !drafts_.empty(); }
   const GateSuite& suite() const { return suite_; }
   const std::vector<double>& target() const { return target_; }

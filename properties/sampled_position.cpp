@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/defaults.hpp>
+#include <draftproof/properties/device_parity.hpp>
 #include <draftproof/properties/sampled_gate.hpp>
 #include <draftproof/properties/simulation.hpp>
+#include <draftproof/properties/trial_place.hpp>
 #include <draftproof/sim/trial_address.hpp>
 
 namespace draftproof {
@@ -19,16 +23,15 @@ namespace {
 constexpr int large = 32'000, small = 12;
 
 std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
-                        const SampledVerdict& verdict, const GateOptions& options) {
-  if (!verdict.example)
+                        std::optional<std::uint64_t> trial, const GateOptions& options) {
+  if (!trial)
     return fmt::format(
         "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
-        "--gates {} --seed {}",
+        "--gates {} --seed {}{}",
         gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
-        options.gates, options.seed);
+        options.gates, options.seed, options.device ? fmt::format(" --device {}", options.device->name()) : "");
   return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
-                     gate.name(), drafter.info().name, source, options.position, drafts, *verdict.example,
-                     options.seed);
+                     gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
 }
 
 std::string evidence_text(const SampledVerdict& verdict) {
@@ -61,6 +64,32 @@ GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
   return finding;
 }
 
+/// Skipped where trials do not run on the device. `trial` is the first that differs, if one does.
+GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
+                           const RunPlace& place, const TrialTable* on, int drafts, const GateOptions& options,
+                           std::optional<std::uint64_t>& trial) {
+  GateFinding finding{.check = fmt::format("{} counts what the CPU counts", options.device->name()),
+                      .tier = Tier::sampled,
+                      .evidence = place.refusal};
+  if (!on) return finding;
+  finding.device = options.device->name();
+  const SampledNull null(verifier.info().name, drafter, table, drafts);
+  const DeviceParity parity = device_parity(verifier, drafter, table, *on, null, drafts,
+                                            {.seed = options.seed,
+                                             .first = first_trial(options.position),
+                                             .threads = options.threads,
+                                             .stop = options.stop});
+  trial = parity.trial;
+  finding.work = parity.trials;
+  finding.status = parity.trials == 0 ? Status::undecided : parity.equal() ? Status::held : Status::violated;
+  if (finding.status == Status::undecided) finding.evidence = "stopped before the end";
+  if (finding.status == Status::violated)
+    finding.evidence = fmt::format("of {} trials {}; {}", parity.trials, parity.difference,
+                                   trial ? fmt::format("the first that differs is trial {}: {}", *trial, parity.alone)
+                                         : "no trial differs alone");
+  return finding;
+}
+
 }  // namespace
 
 std::string standard_source(int vocabulary, int proposals) {
@@ -86,6 +115,9 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const RatioTable table(pair.target, pair.proposals);
   // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
   const auto laws = std::max<std::size_t>(1, options.laws.size());
+  TrialPlaces places(options.device, table);
+  const RunPlace place = places.of(verifier, drafter, drafts);
+  const TrialTable* const on = place.on_device() ? &places.table() : nullptr;
   const SampledGateOptions sampling{
       .trials = std::exp2(options.profile.log2_trials),
       .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
@@ -93,7 +125,17 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
       .first = first_trial(options.position),
       .threads = options.threads,
       .stop = options.stop,
-      .progress = options.progress};
+      .progress = options.progress,
+      .on = on};
+  SampledPosition sampled;
+  if (options.device) {
+    std::optional<std::uint64_t> trial;
+    sampled.parity = parity_finding(verifier, drafter, table, place, on, drafts, options, trial);
+    if (sampled.parity->status == Status::violated)
+      sampled.parity->replay = replay_line(gate, drafter, spec, drafts, trial, options);
+    sampled.note = on ? fmt::format("trials on {}", options.device->name())
+                      : fmt::format("trials on the CPU: {}", place.refusal);
+  }
   const SampledVerdict verdict =
       ground == Ground::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
@@ -101,8 +143,11 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   GateFinding finding = finding_of(
       verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
                            source.vocabulary()));
-  if (finding.status != Status::held) finding.replay = replay_line(gate, drafter, spec, drafts, verdict, options);
-  return {.finding = std::move(finding)};
+  if (finding.status != Status::held)
+    finding.replay = replay_line(gate, drafter, spec, drafts, verdict.example, options);
+  finding.device = place.device;
+  sampled.finding = std::move(finding);
+  return sampled;
 }
 
 }  // namespace draftproof

@@ -10,7 +10,8 @@ namespace draftproof {
 
 struct SampledPosition {
   std::optional<GateFinding> finding{};
-  std::string note{};  ///< why there is none
+  std::optional<GateFinding> parity{};  ///< of the device that was asked for, with the host
+  std::string note{};                   ///< why there is no finding, or where trials ran if a device was asked for
 };
 
 /// Zipf-like target and a draft off by a factor exp(0.8 Gaussian) at every token: the pair of the power tables in

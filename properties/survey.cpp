@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/device_simulation.hpp>
 #include <draftproof/properties/optimum_of.hpp>
 #include <draftproof/sim/trial_address.hpp>
 
@@ -127,6 +128,7 @@ void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, Survey
     if (!counts(rows)) continue;
     sum.tally += row.tally;
     sum.single += row.single / used;
+    if (!sum.place.asked()) sum.place = row.place;
     sum.cpu_seconds += row.cpu_seconds;
     known = known && row.optimum.has_value();
     optimum += row.optimum.value_or(0) / used;
@@ -177,6 +179,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
       std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
       std::optional<Rows<double>> rows;  // for schemes that do not run on the table
+      TrialPlaces places(options.device, table);
       for (SurveyRow& row : at[i]) {
         row.single = 1 - table.residual_mass(1);
         const auto [known, fresh] = optima.try_emplace({row.drafter, row.drafts});
@@ -188,14 +191,17 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
                                  .threads = by_position ? 1 : threads,
                                  .stop = options.stop,
                                  .progress = [&](std::uint64_t trials) { report(tuples + trials); }};
+        row.place = places.of(*row.verifier, *row.drafter, row.drafts);
         const double start = cpu_clock(clock);
-        if (row.verifier->info().cannot.simulate.empty()) {
+        if (row.place.on_device()) {
+          row.tally = simulate(what, places.table(), budget);
+        } else if (row.verifier->info().cannot.simulate.empty()) {
           row.tally = simulate(what, table, budget);
         } else {
           if (!rows) rows.emplace(pair.target, pair.proposals);
           row.tally = simulate(what, *rows, budget);
         }
-        row.cpu_seconds = cpu_clock(clock) - start;
+        if (!row.place.on_device()) row.cpu_seconds = cpu_clock(clock) - start;
         tuples += row.tally.trials;
       }
       done[i] = !stopped();

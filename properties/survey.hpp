@@ -9,6 +9,7 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/registry.hpp>
 #include <draftproof/properties/simulation.hpp>
+#include <draftproof/properties/trial_place.hpp>
 
 namespace draftproof {
 
@@ -25,6 +26,7 @@ struct SurveyOptions {
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
+  const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
 };
 
 /// One verifier at one number of drafts, over all positions. Sums over positions run in their order.
@@ -37,10 +39,12 @@ struct SurveyRow {
   double single = 0;                ///< mean over positions of sum min(p, q): the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  double cpu_seconds = 0;           ///< drawing, deciding and counting the tuples; not reproducible
+  RunPlace place{};                 ///< where the tuples were run
+  double cpu_seconds = 0;           ///< drawing, deciding and counting the tuples, here; not reproducible
 
   double flag() const { return rate(tally.flagged); }
   double membership() const { return rate(tally.members); }
+  /// Of this processor's time: 0 on a device.
   double nanoseconds_per_tuple() const {
     return tally.trials == 0 ? 0 : cpu_seconds * 1e9 / static_cast<double>(tally.trials);
   }

@@ -17,6 +17,7 @@ Cell status_cell(Status status) {
 
 nlohmann::ordered_json finding_data(const GateFinding& finding) {
   nlohmann::ordered_json data{{"check", finding.check}, {"status", to_text(finding.status)}, {"work", finding.work}};
+  if (!finding.device.empty()) data["device"] = finding.device;
   if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
   if (!finding.instance.empty()) data["counterexample"] = finding.instance;
   if (!finding.replay.empty()) data["replay"] = finding.replay;
@@ -40,11 +41,14 @@ std::vector<std::string> failure_lines(const GateResult& result) {
 
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.check/1"},
-                   {"profile", options.profile.name},
-                   {"seed", options.seed},
-                   {"gates", nlohmann::ordered_json::array()}};
+  document.data = {{"schema", "draftproof.check/1"}, {"profile", options.profile.name}, {"seed", options.seed}};
   Section table{.title = fmt::format("Gates, profile {}", options.profile.name)};
+  if (options.device) {
+    document.data["device"] = options.device->name();
+    table.before.push_back(fmt::format(
+        "  trials of the sampled tier on {} where the note says so; all else on the CPU", options.device->name()));
+  }
+  document.data["gates"] = nlohmann::ordered_json::array();
   table.table.columns = {{"verifier"},   {"tier"},          {"verdict"}, {"checks held", true},
                          {"work", true}, {"seconds", true}, {"note"}};
   std::vector<Section> failures;

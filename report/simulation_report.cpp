@@ -48,8 +48,12 @@ Section acceptance(const SimulatedPosition& at, double confidence) {
   section.after.push_back(
       fmt::format("  one draft {:.6f}{}", 1 - at.table.residual_mass(1),
                   at.optimum ? fmt::format(", optimum of this draft law {:.6f}", *at.optimum) : ""));
-  section.after.push_back(fmt::format("  {:.1f} ns of processor time a tuple, histogram included",
-                                      tally.trials ? 1e9 * at.cpu_seconds / static_cast<double>(tally.trials) : 0));
+  if (!at.place.refusal.empty()) section.after.push_back(fmt::format("  on the CPU: {}", at.place.refusal));
+  if (at.place.on_device())
+    section.after.push_back(fmt::format("  tuples drawn, decided and counted on {}", at.place.device));
+  else
+    section.after.push_back(fmt::format("  {:.1f} ns of processor time a tuple, histogram included",
+                                        tally.trials ? 1e9 * at.cpu_seconds / static_cast<double>(tally.trials) : 0));
   return section;
 }
 
@@ -115,7 +119,9 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
           {"observed_total_variation", observed},
           {"expected_total_variation", expected}};
   data["optimum"] = at.optimum ? nlohmann::ordered_json(*at.optimum) : nlohmann::ordered_json();
-  if (timings)
+  if (at.place.asked()) data["device"] = at.place.device;
+  if (!at.place.refusal.empty()) data["not_on_device"] = at.place.refusal;
+  if (timings && !at.place.on_device())
     data["nanoseconds_per_tuple"] =
         1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
   document.sections.push_back(acceptance(at, confidence));

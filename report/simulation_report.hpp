@@ -6,6 +6,7 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
 #include <draftproof/properties/simulation.hpp>
+#include <draftproof/properties/trial_place.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
@@ -20,6 +21,7 @@ struct SimulatedPosition {
   std::optional<double> optimum;
   double cpu_seconds;
   std::optional<AcceptanceEstimate> estimate{};  ///< if one was asked for
+  RunPlace place{};                              ///< where the tuples were run
 };
 
 /// Acceptance draft by draft, beside it the estimate, and the emitted tokens against the target. Schema

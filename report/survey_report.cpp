@@ -18,6 +18,26 @@ std::string rate_text(double rate, std::uint64_t count, std::uint64_t trials, do
   return fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low));
 }
 
+/// Which rows ran on the device that was asked for, and why the others did not: a line for every reason.
+std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, const TrialDevice* device) {
+  if (!device) return {};
+  std::vector<std::pair<std::string, std::string>> reasons;  // in the order of the rows
+  std::size_t there = 0, run = 0;
+  for (const SurveyRow* row : rows) {
+    there += row->place.on_device();
+    run += row->place.asked();
+    if (row->place.refusal.empty()) continue;
+    auto known =
+        std::find_if(reasons.begin(), reasons.end(), [row](const auto& r) { return r.first == row->place.refusal; });
+    if (known == reasons.end()) known = reasons.insert(reasons.end(), {row->place.refusal, ""});
+    known->second +=
+        fmt::format("{}{} at K = {}", known->second.empty() ? "" : ", ", row->verifier->info().name, row->drafts);
+  }
+  std::vector<std::string> lines{fmt::format("  {} of {} on {}", there, counted(run, "row"), device->name())};
+  for (const auto& [reason, names] : reasons) lines.push_back(fmt::format("  on the CPU: {} ({})", names, reason));
+  return lines;
+}
+
 /// By number of drafts, verifiers before mutants, the better acceptance last.
 std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const AnyDrafter& drafter) {
   std::vector<const SurveyRow*> rows;
@@ -31,16 +51,18 @@ std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const
 }
 
 Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, std::span<const Proof> proofs,
-                   std::uint64_t wanted, double confidence) {
+                   const SurveyOptions& options, double confidence) {
   Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary) + "; the optimum is that of this law"}};
   section.table.columns = {{"verifier"},         {"K", true},       {"exact?"},           {"flag", true},
                            {"membership", true}, {"optimum", true}, {"gap closed", true}, {"ns/tuple", true}};
-  for (const SurveyRow* ordered : in_reading_order(surveyed.result, drafter)) {
+  const auto rows = in_reading_order(surveyed.result, drafter);
+  section.after = place_lines(rows, options.device);
+  for (const SurveyRow* ordered : rows) {
     const SurveyRow& row = *ordered;
     const auto closed = row.gap_closed();
     const Tally& tally = row.tally;
-    const bool ran = tally.trials > 0;
+    const bool ran = tally.trials > 0, timed = ran && !row.place.on_device();
     const auto rate = [&](double value, std::uint64_t count) -> Cell {
       return {ran ? rate_text(value, count, tally.trials, confidence) : "-"};
     };
@@ -51,11 +73,11 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
                                   rate(row.membership(), tally.members),
                                   {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"},
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
-                                  {ran ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint}});
+                                  {timed ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint}});
     if (!row.not_run.empty())
       section.after.push_back(fmt::format("  {} at K = {} does not run here: {}; --proposal-top-k makes it smaller",
                                           row.verifier->info().name, row.drafts, row.not_run));
-    if (row.not_run.empty() && row.tuples != wanted)
+    if (row.not_run.empty() && row.tuples != options.tuples)
       section.after.push_back(fmt::format("  {} at K = {}: {}, each passing over the vocabulary",
                                           row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
     if (tally.impossible > 0)
@@ -86,7 +108,9 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
   const auto closed = row.gap_closed();
   data["gap_closed"] = closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json();
   data["accepted_by_draft"] = std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts);
-  if (timings) data["nanoseconds_per_tuple"] = row.nanoseconds_per_tuple();
+  if (timings && !row.place.on_device()) data["nanoseconds_per_tuple"] = row.nanoseconds_per_tuple();
+  if (row.place.asked()) data["device"] = row.place.device;
+  if (!row.place.refusal.empty()) data["not_on_device"] = row.place.refusal;
   return data;
 }
 
@@ -125,7 +149,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
                                 proposals)}});
     for (const AnyDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, proofs, options.tuples, confidence));
+      document.sections.push_back(section_of(item, *drafter, proofs, options, confidence));
   }
   data["tuples"] = tuples;
   for (const Proof& proof : proofs) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/device_choice.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
@@ -25,6 +26,7 @@ struct Check {
   std::vector<std::string> names, tiers;
   std::string profile{profiles[0].name};
   GateOptions options;
+  DeviceChoice place;
   std::optional<int> sampled_gates;
   bool mutants = false, own = false, list = false;
 
@@ -53,6 +55,7 @@ struct Check {
         ->capture_default_str();
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
         ->check(CLI::Range(1, 1'000'000));
+    place.declare(app);
     app.add_flag("--mutants", mutants, "the mutants too");
     app.add_flag("--own", own, "only what does not come with draftproof");
     app.add_flag("--list", list, "name the gates, run none");
@@ -65,6 +68,7 @@ struct Check {
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
+    options.device = place.device();
     const std::vector<Gate> gates = selected_gates();
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
@@ -78,6 +82,7 @@ struct Check {
       session.write(report_gate_list(gates));
       return exit_held;
     }
+    if (const auto absent = place.absent(session)) return *absent;
     if (gates.empty())
       throw InputError(
           {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});

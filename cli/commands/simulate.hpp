@@ -5,12 +5,15 @@
 #include <ctime>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/device_choice.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/properties/acceptance_estimate.hpp>
 #include <draftproof/properties/defaults.hpp>
+#include <draftproof/properties/device_simulation.hpp>
 #include <draftproof/properties/optimum_of.hpp>
+#include <draftproof/properties/trial_place.hpp>
 #include <draftproof/report/simulation_report.hpp>
 #include <draftproof/sim/trial_address.hpp>
 
@@ -22,6 +25,7 @@ struct Simulate {
 
   std::string verifier_name, spec, law;
   SourceChoice choice;
+  DeviceChoice asked;
   int drafts = 0, tokens = 8;
   std::size_t position = 0;
   TrialBudget budget{.trials = 10'000'000};
@@ -46,6 +50,7 @@ struct Simulate {
                    "acceptance also from so many draft tuples, walked one by one: far more precise (65536)")
         ->check(CLI::Range(16.0, 1e9));
     app.add_flag("--lazy", lazy, "draw a draft only once those before it are refused: the same verdicts for less");
+    asked.declare(app);
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))
@@ -53,6 +58,12 @@ struct Simulate {
   }
 
   int run(const Session& session) {
+    const TrialDevice* const device = asked.device();
+    if (lazy && device)
+      throw InputError({.file = "--lazy",
+                        .found = "--device " + asked.name,
+                        .wanted = "one of the two: a device draws all drafts"});
+    if (const auto absent = asked.absent(session)) return *absent;
     const AnyVerifier& verifier = need_verifier(verifier_name);
     const AnyDrafter& drafter = choose_law(verifier);
     const Source source = choice.open(spec, session.seed);
@@ -79,6 +90,8 @@ struct Simulate {
                         .found = verifier_name + " on " + std::string(drafter.info().name),
                         .wanted = "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
                                   "drawn one by one from a proposal with a token for each"});
+    TrialPlaces places(device, table);
+    const RunPlace place = places.of(verifier, drafter, drafts);
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
@@ -87,8 +100,10 @@ struct Simulate {
     {
       Progress progress("simulating", budget.trials, session.quiet);
       budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
-      tally = ground == Ground::table ? draftproof::simulate(what, table, budget)
-                                      : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
+      tally = place.on_device() ? draftproof::simulate(what, places.table(), budget)
+              : ground == Ground::table
+                  ? draftproof::simulate(what, table, budget)
+                  : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
     }
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     std::optional<AcceptanceEstimate> estimated;
@@ -97,8 +112,8 @@ struct Simulate {
           verifier, drafter, table, drafts,
           {.tuples = estimate, .seed = session.seed, .threads = session.threads, .stop = &stop_requested()});
     session.write(report_simulation(
-        {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds, estimated}, confidence,
-        tokens, session.timings));
+        {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds, estimated, place},
+        confidence, tokens, session.timings));
     if (tally.impossible > 0) return exit_violated;
     const bool cut_short = stop_requested() || (tally.trials < budget.trials && budget.seconds == 0);
     return cut_short ? exit_undecided : exit_held;

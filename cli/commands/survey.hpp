@@ -2,6 +2,7 @@
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/device_choice.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/survey_choice.hpp>
 #include <draftproof/report/survey_report.hpp>
@@ -15,10 +16,12 @@ struct Survey {
 
   SurveyChoice choice{.instances = PositionLevel::instances};
   SurveyOptions options;
+  DeviceChoice place;
   double confidence = 0.95;
 
   void declare(CLI::App& app) {
     choice.declare(app, options, source_help, "draft", "numbers of drafts");
+    place.declare(app);
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
         ->check(many)
         ->capture_default_str();
@@ -29,6 +32,8 @@ struct Survey {
 
   int run(const Session& session) {
     choice.take(session, options);
+    options.device = place.device();
+    if (const auto absent = place.absent(session)) return *absent;
     const std::vector<Source> sources = choice.rows.open_whole(choice.specs, session.seed);
     std::uint64_t total = 0;
     for (const Source& source : sources) total += survey_size(source, options);

@@ -1,9 +1,8 @@
-// Tables and counts in device memory.
+// Tables in device memory, and what is checked before a kernel sees one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -76,53 +75,6 @@ DeviceTable& DeviceTable::operator=(DeviceTable&&) noexcept = default;
 const TableView& DeviceTable::host() const { return buffers_->host(); }
 const TableView& DeviceTable::device() const { return buffers_->device(); }
 const HotTokens& DeviceTable::hot() const { return buffers_->hot(); }
-
-struct DeviceCounts::Buffers {
-  static constexpr std::size_t before_histogram = max_drafts + 2;
-
-  Buffers(std::size_t tokens_counted) : tokens{tokens_counted}, counts{nullptr, before_histogram + tokens_counted} {
-    totals.by_draft = counts.data();
-    totals.members = counts.data() + max_drafts;
-    totals.impossible = totals.members + 1;
-    if (tokens > 0) totals.histogram = counts.data() + before_histogram;
-  }
-  std::size_t size() const { return before_histogram + tokens; }
-
-  std::size_t tokens;
-  DeviceBuffer<TotalCounts::Count> counts;
-  TotalCounts totals;
-};
-
-DeviceCounts::DeviceCounts(const DeviceTable& table, bool histogram)
-    : buffers_{std::make_unique<Buffers>(histogram ? static_cast<std::size_t>(table.device().size) : 0)} {
-  clear(Stream{});
-  device_call("cudaStreamSynchronize", cudaStreamSynchronize(Stream{}));  // whatever stream comes next
-}
-DeviceCounts::~DeviceCounts() = default;
-DeviceCounts::DeviceCounts(DeviceCounts&&) noexcept = default;
-DeviceCounts& DeviceCounts::operator=(DeviceCounts&&) noexcept = default;
-
-const TotalCounts& DeviceCounts::totals() const { return buffers_->totals; }
-
-void DeviceCounts::clear(Stream stream) {
-  device_call("cudaMemsetAsync",
-              cudaMemsetAsync(buffers_->counts.data(), 0, buffers_->size() * sizeof(TotalCounts::Count), stream));
-}
-
-Tally DeviceCounts::tally(std::uint64_t trials, Stream stream) const {
-  std::vector<TotalCounts::Count> counts(buffers_->size());
-  device_call("cudaMemcpyAsync", cudaMemcpyAsync(counts.data(), buffers_->counts.data(),
-                                                 counts.size() * sizeof counts[0], cudaMemcpyDeviceToHost, stream));
-  device_call("cudaStreamSynchronize", cudaStreamSynchronize(stream));
-  Tally tally;
-  tally.trials = trials;
-  std::copy_n(counts.begin(), max_drafts, tally.by_draft.begin());
-  tally.flagged = std::accumulate(tally.by_draft.begin(), tally.by_draft.end(), std::uint64_t{0});
-  tally.members = counts[max_drafts];
-  tally.impossible = counts[max_drafts + 1];
-  tally.histogram.assign(counts.begin() + Buffers::before_histogram, counts.end());
-  return tally;
-}
 
 void no_trials(std::string_view verifier, std::string_view law) {
   throw std::logic_error(std::string{verifier} + " has no kernel for drafts of " + std::string{law});

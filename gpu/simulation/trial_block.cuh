@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include <draftproof/gpu/simulation/joint_counts.cuh>
 #include <draftproof/gpu/simulation/trial_counts.cuh>
 #include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/sim/philox.hpp>
@@ -21,7 +22,8 @@ namespace draftproof::gpu {
 
 template <TrialThreads T, class V, class D, class Plan>
 DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, const V& verifier, const D& drafter,
-                                  const Plan& plan, const TableView& laws, const TrialRange& range) {
+                                  const Plan& plan, const TableView& laws, const TrialRange& range,
+                                  const JointTotals& joint = {}) {
   const int lane = threads.index() % threads.lanes();
   const std::uint64_t warps = static_cast<std::uint64_t>(threads.size() / threads.lanes());
   const std::uint64_t warp = threads.block() * warps + static_cast<std::uint64_t>(threads.index() / threads.lanes());
@@ -40,6 +42,7 @@ DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, cons
       verdict = verify(verifier, At<TableView>(laws, drafts, length), plan, verifying);
     }
     counts.add(i < range.count, verdict, drafts, length);
+    if (joint.cells != nullptr) count_jointly(threads, joint, i, i < range.count, verdict, drafts, length);
   }
 }
 

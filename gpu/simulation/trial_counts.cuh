@@ -62,6 +62,7 @@ concept TrialThreads = requires(const T& threads, unsigned int& own, TotalCounts
   { threads.lanes() } -> std::convertible_to<int>;
   { threads.equal_lanes(0) } -> std::same_as<EqualLanes>;  ///< all lanes of a warp make the call
   { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< the same
+  { threads.lane_get(0, 0) } -> std::same_as<int>;         ///< the same; the lane may be another for each
   threads.add(own, n);
   threads.add(total, n);
   threads.barrier();

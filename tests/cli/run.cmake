@@ -1,4 +1,5 @@
-# Runs one case: a script of the calls below. Set by the caller: PROGRAM, CASE, FILES (bad and good captures),
+# Runs one case: a script of the calls below. Set by the caller: PROGRAM, FAKES (the same with devices that are none,
+# fake_devices.cpp), CASE, FILES (bad and good captures),
 # SOURCE (the source tree), WORK (an empty folder of the case's own).
 #
 #   run(2 prove nobody)          runs the program, wants exit code 2; sets `out` and `err`
@@ -7,8 +8,8 @@
 #   approved()                   `out` equals approved/<case>.txt once masked; DRAFTPROOF_APPROVE=1 rewrites that
 #   mask("[0-9]+ of" "# of")     replaces what may change from run to run, or when a property or a law is added
 #
-# Every run is held to the rules of all commands: bad input (2) leaves standard output empty and explains itself on
-# standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets colour.
+# Every run is held to the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain
+# themselves on standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets colour.
 cmake_minimum_required(VERSION 3.25)
 
 string(ASCII 27 escape)
@@ -29,9 +30,9 @@ macro(run wanted)
   if(NOT code STREQUAL "${wanted}")
     fail("wanted exit code ${wanted}")
   endif()
-  if("${wanted}" STREQUAL "2" AND (err STREQUAL "" OR NOT out STREQUAL ""))
-    fail("bad input: wanted a message on standard error and nothing on standard output")
-  elseif(NOT "${wanted}" STREQUAL "2" AND NOT err STREQUAL "")
+  if("${wanted}" MATCHES "^[24]$" AND (err STREQUAL "" OR NOT out STREQUAL ""))
+    fail("bad input or failure: wanted a message on standard error and nothing on standard output")
+  elseif(NOT "${wanted}" MATCHES "^[24]$" AND NOT err STREQUAL "")
     fail("wanted nothing on standard error")
   endif()
   if("${out}${err}" MATCHES "${escape}")

@@ -8,6 +8,7 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/tests/gpu/joint_on_host.hpp>
 #include <draftproof/tests/gpu/table_parity.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -58,6 +59,35 @@ int compare_long_range() {
   return right ? 0 : 1;
 }
 
+/// What a gate counts, on more trials than there are threads.
+int compare_joint_counts() {
+  constexpr int vocabulary = 5000, groups = 32;
+  std::vector<double> p, q;
+  std::vector<std::uint32_t> group;
+  for (int x = 0; x < vocabulary; ++x) {
+    p.push_back(x == 17 ? .9 : .1 / (vocabulary - 1));
+    q.push_back(2.0 * (x + 1) / (double{vocabulary} * (vocabulary + 1)));
+    group.push_back(static_cast<std::uint32_t>(x * 7 % groups));
+  }
+  const RatioTable table(p, q);
+  const gpu::DeviceTable device(table);
+  const gpu::TrialRange range{.seed = 5, .first = (std::uint64_t{1} << 40) + 3, .count = 700'003, .drafts = 3};
+  int different = 0;
+  for (const gpu::JointCounting& what : {gpu::JointCounting{}, gpu::JointCounting{4, 3, groups, group, 300'000},
+                                         gpu::JointCounting{2, 0, groups, group, 7}}) {
+    const gpu::DeviceCounts counts(device, what);
+    gpu::count_trials(verifiers::RecursiveRejection{}, "iid", device, range, counts, {});
+    const gpu::JointTally found = counts.joint_tally(range.count, {});
+    const gpu::JointTally wanted =
+        parity::joint_on_host<verifiers::RecursiveRejection, drafters::Iid>(table, range, what);
+    different += found.tally.members != wanted.tally.members || found.tally.by_draft != wanted.tally.by_draft ||
+                 found.cells != wanted.cells || found.drafts != wanted.drafts ||
+                 found.neighbours != wanted.neighbours;
+  }
+  std::printf("joint counts: %s\n", different == 0 ? "equal" : "NOT equal");
+  return different;
+}
+
 }  // namespace
 
 int main() try {
@@ -70,6 +100,7 @@ int main() try {
   int mismatches = parity::run({.vocabularies = {1, 7, 100}, .drafts = {1, 2, 8}, .trials = 5000});
   mismatches += parity::run({.vocabularies = {6000}, .drafts = {2, 4}, .trials = 500});
   mismatches += compare_long_range();
+  mismatches += compare_joint_counts();
   return mismatches == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::printf("error: %s\n", error.what());

@@ -1,23 +1,19 @@
 // A whole kernel of simulation on fibers of the host in the place of a device's threads: its trials, what a warp adds
 // together, hot and cold tokens, and what a block adds up at its end, against the host's Tally of the same trials.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
-#include <draftproof/gpu/simulation/trial_block.cuh>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/tally.hpp>
-#include <draftproof/tests/gpu/host_team.hpp>
+#include <draftproof/tests/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
@@ -26,69 +22,10 @@
 namespace draftproof::trial_counts_test {
 namespace {
 
-/// A fiber as a thread of a block of a grid.
-class HostTrialThread {
- public:
-  HostTrialThread(const parity::HostThread& thread, unsigned int block, unsigned int blocks)
-      : thread_{thread}, block_{block}, blocks_{blocks} {}
-
-  int index() const { return thread_.index(); }
-  int size() const { return thread_.warps() * thread_.lanes(); }
-  unsigned int block() const { return block_; }
-  unsigned int blocks() const { return blocks_; }
-  int lanes() const { return thread_.lanes(); }
-  gpu::EqualLanes equal_lanes(int value) const {
-    gpu::EqualLanes equal{true, 0};
-    for (int lane = 0; lane < lanes(); ++lane) {
-      const bool same = thread_.lane_get(value, lane) == value;
-      equal.count += same;
-      equal.speaks &= !same || lane >= thread_.lane();
-    }
-    return equal;
-  }
-  unsigned int lane_sum(unsigned int n) const { return thread_.lane_sum(n); }
-  template <class Count>
-  void add(Count& counter, unsigned int n) const {
-    counter += n;
-  }
-  void barrier() const { thread_.barrier(); }
-
- private:
-  parity::HostThread thread_;
-  unsigned int block_, blocks_;
-};
-static_assert(gpu::TrialThreads<HostTrialThread>);
-
-/// Fails now and then, as a branch of probability zero does, and accepts a draft that it does not emit.
-struct SometimesImpossible {
-  static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
-  template <Position P, RandomSource R>
-  Verdict verify(const P& at, R& random) const {
-    if (random.flip(1.0, 3.0)) return {};
-    if (random.flip(1.0, 2.0)) return {(at.draft(0) + 1) % at.vocabulary(), at.drafts() - 1};
-    return random.emit(at.residual(at.zero()));
-  }
-};
-
-/// p falls so fast that half of all trials end in one token; q is flatter, and every fifth token is not drafted.
-RatioTable peaked(int vocabulary) {
-  std::vector<double> p, q;
-  for (int x = 0; x < vocabulary; ++x) {
-    const int rank = (x * 7 + 3) % vocabulary;
-    p.push_back(rank < 40 ? std::ldexp(1.0, -rank) : 0.001 / vocabulary);
-    q.push_back(x % 5 == 4 ? 0 : 1.0 / (1 + rank % 11));
-  }
-  for (auto* row : {&p, &q}) {
-    const double total = std::accumulate(row->begin(), row->end(), 0.0);
-    for (double& entry : *row) entry /= total;
-  }
-  return {p, q};
-}
-
-struct Grid {
-  unsigned int blocks;
-  int warps, lanes;
-};
+using parity::Grid;
+using parity::HostTrialThread;
+using parity::peaked;
+using parity::SometimesImpossible;
 
 template <class V, class D>
 Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Grid& grid, std::size_t most_hot,
@@ -100,19 +37,11 @@ Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Gri
   std::vector<Count> by_draft(max_drafts), counted(static_cast<std::size_t>(table.vocabulary()));
   Count members = 0, impossible = 0;
   const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, histogram ? counted.data() : nullptr};
-  for (unsigned int block = 0; block < grid.blocks; ++block) {
-    parity::HostTeam team({.shares = 1, .warps = grid.warps, .lanes = grid.lanes});
-    gpu::BlockCounts counts;
-    std::memset(&counts, 0xa5, sizeof counts);  // a block's memory begins as anything
-    team.run([&](const parity::HostThread& thread) {
-      // Later warps begin late, as on a device: the first ones are then far ahead unless something holds them.
-      for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
-      const HostTrialThread own(thread, block, grid.blocks);
-      gpu::TrialCounts<HostTrialThread> trials(own, counts, hot.view(), totals);
-      gpu::run_trials(own, trials, V{}, D{}, plan, view, range);
-      trials.flush();
-    });
-  }
+  parity::run_grid(grid, [&](const HostTrialThread& own, gpu::BlockCounts& block) {
+    gpu::TrialCounts<HostTrialThread> trials(own, block, hot.view(), totals);
+    gpu::run_trials(own, trials, V{}, D{}, plan, view, range);
+    trials.flush();
+  });
   Tally tally;
   tally.trials = range.count;
   std::copy(by_draft.begin(), by_draft.end(), tally.by_draft.begin());

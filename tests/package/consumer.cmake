@@ -37,3 +37,16 @@ if(WITH_BENCH)
   run(0 ${PROGRAM} bench "^cost/first_or_other/iid/4096/1$" --repetitions 1 --min-time 0.001)
   says("\n  first_or_other/iid/4096/1 ")
 endif()
+
+# `--device cuda` where the package has it: ours run there, verifiers without a kernel here, which is said.
+execute_process(COMMAND ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other,single_draft --tuples 10000
+                        --instances 0 --device cuda RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT WITH_DEVICES AND code EQUAL 2 AND err MATCHES "built without CUDA")
+elseif(WITH_DEVICES AND code EQUAL 77)
+  says("skipped: no CUDA device")
+elseif(WITH_DEVICES AND code EQUAL 0)
+  says("on cuda\n")
+  says("on the CPU: first_or_other at K = [0-9].*has no kernel of simulation")
+else()
+  message(FATAL_ERROR "survey --device cuda: exit code ${code}\n${out}\n${err}")
+endif()

@@ -27,22 +27,16 @@ const std::map<std::string, Rooms>& arrows() {
     top.insert("studies");
     Rooms bench = top;  // a command of its own
     bench.insert("cli");
+    Rooms devices = schemes;
+    devices.insert({"gpu", "properties"});
     Rooms device_bench = schemes;  // bench/gpu is built where only the toolkit is
     device_bench.insert({"gpu", "bench"});
-    return std::map<std::string, Rooms>{{"sim", {}},
-                                        {"verifiers", {"sim"}},
-                                        {"mutants", {"sim", "verifiers"}},
-                                        {"gpu", schemes},
-                                        {"statistics", schemes},
-                                        {"optimum", schemes},
-                                        {"captures", schemes},
-                                        {"properties", middle},
-                                        {"report", report},
-                                        {"studies", studies},
-                                        {"cli", top},
-                                        {"bench", bench},
-                                        {"bench/gpu", device_bench},
-                                        {"plugin", top}};
+    return std::map<std::string, Rooms>{
+        {"sim", {}},           {"verifiers", {"sim"}},      {"mutants", {"sim", "verifiers"}},
+        {"gpu", schemes},      {"statistics", schemes},     {"optimum", schemes},
+        {"captures", schemes}, {"properties", middle},      {"report", report},
+        {"studies", studies},  {"devices", devices},        {"cli", top},
+        {"bench", bench},      {"bench/gpu", device_bench}, {"plugin", top}};
   }();
   return map;
 }
@@ -107,6 +101,10 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_TRUE(wrong("properties", "#include <draftproof/report/table.hpp>\n"));
   EXPECT_TRUE(wrong("optimum", "#include <draftproof/captures/row.hpp>\n"));
   EXPECT_TRUE(wrong("captures", "#include <draftproof/gpu/launch.hpp>\n"));
+  EXPECT_TRUE(wrong("gpu", "#include <draftproof/properties/trial_device.hpp>\n"));
+  EXPECT_TRUE(wrong("properties", "#include <draftproof/devices/cuda_device.hpp>\n"));
+  EXPECT_TRUE(wrong("cli", "#include <draftproof/gpu/launch.hpp>\n"));
+  EXPECT_FALSE(wrong("devices", "#include <draftproof/gpu/simulate.hpp>\n"));
   EXPECT_TRUE(wrong("sim", "#include <boost/math/distributions.hpp>\n"));
   EXPECT_TRUE(wrong("gpu", "#include <fmt/format.h>\n"));
   EXPECT_TRUE(wrong("bench/gpu", "#include <benchmark/benchmark.h>\n"));

@@ -1,0 +1,11 @@
+# A device that is not on this machine: nothing is asked, and the exit code says so.
+set(PROGRAM ${FAKES})
+run(77 check single_draft --device absent --json)
+says(out "\"schema\": \"draftproof.skipped/1\"")
+run(77 simulate single_draft bernoulli --device absent --output skipped.txt)
+run(77 survey bernoulli --device absent)
+approved()
+file(READ ${WORK}/skipped.txt written)
+if(NOT written STREQUAL out)
+  fail("wanted the same in a file, got ${written}")
+endif()

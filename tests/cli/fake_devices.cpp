@@ -1,0 +1,27 @@
+// The program with devices that are none: `honest` counts as the host does, but refuses k_seq; `liar` counts a token
+// too many among the drafts; `broken` fails; `absent` is not on this machine. main comes from the library.
+#include <memory>
+
+#include <draftproof/tests/properties/fake_device.hpp>
+
+namespace draftproof {
+namespace {
+
+constexpr std::uint64_t lied_about = 4321;
+
+bool add_devices() {
+  const auto add = [](const char* name, fake::Behaviour behaviour) {
+    found_trial_devices().push_back(std::make_unique<fake::Device>(name, std::move(behaviour)));
+  };
+  add("honest", {.refused = {"k_seq"}});
+  add("liar",
+      {.lie = [](const DeviceTrials& trials, Tally& tally) { tally.members += fake::among(trials, lied_about); }});
+  add("broken", {.failure = "broken: someCall: out of memory"});
+  add("absent", {.missing = "no absent device"});
+  return true;
+}
+
+[[maybe_unused]] const bool added = add_devices();
+
+}  // namespace
+}  // namespace draftproof
