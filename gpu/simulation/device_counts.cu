@@ -72,7 +72,7 @@ namespace {
 
 constexpr JointCounting nothing_jointly{.paths = 0};
 
-std::size_t vocabulary_of(const DeviceTable& table) { return static_cast<std::size_t>(table.host().size); }
+std::size_t vocabulary_of(const DeviceTable& table) { return static_cast<std::size_t>(table.device().size); }
 
 const JointCounting& checked(const JointCounting& joint, const DeviceTable& table) {
   const std::size_t vocabulary = vocabulary_of(table);
