@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,10 @@ class HostMachine {
  public:
   HostMachine(int warps, int lanes) : team_({.shares = 1, .warps = warps, .lanes = lanes}) {}
 
+  /// Twice: a body whose threads read what others of them write would make something else the second time.
   template <class Body>
   void each(const Body& body) {
-    team_.run([&body](const HostThread& thread) { body(HostGrid(thread)); });
+    for (int time = 0; time < 2; ++time) team_.run([&body](const HostThread& thread) { body(HostGrid(thread)); });
   }
   void sort(gpu::SortSpace& space, std::uint64_t size, int bits) const {
     using Pair = std::pair<std::uint64_t, std::uint32_t>;

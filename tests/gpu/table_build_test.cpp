@@ -22,7 +22,7 @@ std::string place(int vocabulary, LawShape shape, std::uint64_t trial) {
 void compare_table(int vocabulary, int proposals, LawShape shape, std::uint64_t trial) {
   const LawRows rows(vocabulary, proposals, shape, trial);
   const LawBatch<float> batch({rows});
-  HostMachine machine(2, 4);
+  HostMachine machine = trial == 1 ? HostMachine(1, 32) : HostMachine(2, 4);
   const HostLaws laws(machine, batch.batch());
   all.expect(laws.faults() == std::vector{gpu::no_fault}, "no fault", place(vocabulary, shape, trial));
   const HostBuilt built = host_built(machine, laws.fixed());
