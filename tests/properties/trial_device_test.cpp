@@ -106,7 +106,7 @@ TEST(TrialDevice, ABatchOfTheGateMayTakeSeveralRounds) {
   const fake::Device device("fake");
   const auto on = device.load(device_laws());
   // One batch of two rounds, whose pairs end in the second.
-  SampledGateOptions options{.trials = 0x1p23, .alpha = 1e-9, .seed = 7, .first_batch = 1 << 23};
+  SampledGateOptions options{.trials = 6e6, .alpha = 1e-9, .seed = 7, .first_batch = 6'000'000};
   const auto here = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);
   options.on = on.get();
   const auto there = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);

@@ -25,13 +25,15 @@
 
 namespace draftproof::gpu {
 
-struct DeviceTable::Buffers {
+class DeviceTable::Buffers {
+ public:
+  explicit Buffers(const RatioTable& table) : view{table.view()}, chosen{chosen_hot_tokens(view)} {}
+
   TableView view;
   ChosenHotTokens chosen;
   HotTokens hot = chosen.view();
 };
-DeviceTable::DeviceTable(const RatioTable& table)
-    : buffers_{new Buffers{table.view(), chosen_hot_tokens(table.view())}} {}
+DeviceTable::DeviceTable(const RatioTable& table) : buffers_{std::make_unique<Buffers>(table)} {}
 DeviceTable::~DeviceTable() = default;
 const TableView& DeviceTable::host() const { return buffers_->view; }
 const TableView& DeviceTable::device() const { return buffers_->view; }
