@@ -19,11 +19,10 @@ struct GreedyMultipathBlock {
                              .source = "Thomas and Pal, arXiv:2602.16961",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
-                             .cannot = {.device = "it keeps an order of the vocabulary at every node of a path"},
                              .ranks_tokens = true};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
     return verify_block(GreatestPath<L>(at, DraftTree::root), random);
   }
 };

@@ -1,0 +1,178 @@
+// Passes of a team about the order of tokens in buckets of p / q: the device's form of sim/order_passes.hpp, with the
+// same integers.
+//
+//   symbol      code             meaning                                                        shape
+//   bucket      mass(i)          p- and q-mass of a bucket, added up in the scratch             [2, count] sums
+//   segments    layout_          runs of consecutive tokens                                     (team.hpp)
+//   q_s, t_s    get(s), get(h+s) along one bucket: q-mass of its tokens in segment s, and the sum of their terms
+//
+// A token's mass below in its bucket is that of the bucket's tokens of higher ids: what is left of the bucket after
+// the segments before its own, its warp's running sum, and itself.
+// Cost: one pass a place and for all buckets, two along a bucket, each with two barriers; two sums a bucket are all
+// the memory it needs, and lie where a pass leaves its partial sums. Threads add to a bucket's sums once for every
+// run of their own tokens in it: where p and q agree and all meet in one bucket, each adds once.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/sim/order_buckets.hpp>
+#include <draftproof/sim/order_passes.hpp>
+
+namespace draftproof::gpu {
+
+/// One object per thread; every call is collective.
+template <class Entry, Team T>
+class TeamOrder {
+ public:
+  DRAFTPROOF_DEVICE TeamOrder(const RowView<Entry>& rows, const T& team)
+      : rows_{rows}, team_{team}, layout_(rows.vocabulary, team.lanes(), team.shares()) {}
+
+  DRAFTPROOF_DEVICE int lanes() const { return team_.lanes(); }
+  DRAFTPROOF_DEVICE int lane() const { return team_.lane(); }
+  DRAFTPROOF_DEVICE Fixed lane_sum(Fixed value) const { return team_.lane_sum(value); }
+  DRAFTPROOF_DEVICE Fixed lane_running_sum(Fixed value) const { return team_.lane_running_sum(value); }
+  DRAFTPROOF_DEVICE Fixed lane_get(Fixed value, int from) const { return team_.lane_get(value, from); }
+  DRAFTPROOF_DEVICE int first_lane(bool here) const { return team_.first_lane(here); }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE OrderPlace place(Token x) const {
+    const auto own = static_cast<int>(OrderBuckets::of(ratio(x)));
+    const float begin = OrderBuckets::begin(own);
+    Fixed total = 0;
+    const Fixed below = sums_of_two(
+        [&](Token y) {
+          const float r = ratio(y);
+          return r < begin || (y > x && OrderBuckets::within(r, own)) ? units_of_q(y) : Fixed{0};
+        },
+        [&](Token y) { return units_of_q(y); }, total);
+    return {below, total};
+  }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void weigh_buckets() const {
+    static_assert(OrderBuckets::count <= half);
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for (int i = warp(); i < 2 * half; i += warps()) team_.put(i, 0);
+    team_.barrier();
+    int bucket = 0;
+    OrderMass run;
+    const auto tell = [&] {
+      if (run.target != 0) team_.add(bucket, run.target);
+      if (run.proposal != 0) team_.add(half + bucket, run.proposal);
+    };
+    for_own_segments([&](int segment) {
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {
+        const Fixed p = to_fixed(rows_.p(x)), q = units_of_q(x);
+        const int here = rows_.q(x, 0) > 0 ? static_cast<int>(OrderBuckets::of(ratio(x))) : OrderBuckets::count - 1;
+        if (here != bucket) {
+          tell();
+          run = {};
+          bucket = here;
+        }
+        run.target += p;
+        run.proposal += q;
+      }
+    });
+    tell();
+    team_.barrier();
+  }
+  DRAFTPROOF_DEVICE OrderMass mass(int i) const { return {team_.get(i), team_.get(half + i)}; }
+
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Fixed along(int i, const Term& term) const {
+    const float begin = OrderBuckets::begin(i);
+    Fixed lower = 0;
+    upto_ = sums_of_two([&](Token x) { return OrderBuckets::within(ratio(x), i) ? units_of_q(x) : Fixed{0}; },
+                        [&](Token x) { return ratio(x) < begin ? units_of_q(x) : Fixed{0}; }, lower);
+    upto_ += lower;
+    team_.barrier();  // a slower warp may still be reading the sums that the terms' take the place of
+    Fixed before = 0;
+    int next = 0;
+    for_own_segments([&](int segment) {
+      before += sum_of(next, segment);
+      next = segment;
+      Fixed left = upto_ - before, sum = 0;
+      for (Token start = layout_.begin(segment); start < layout_.end(segment); start += team_.lanes())
+        sum += step(i, term, start, layout_.end(segment), left);
+      team_.put(half + segment, team_.lane_sum(sum));
+    });
+    team_.barrier();
+    return sum_of(half, half + layout_.segments);
+  }
+
+  /// After along(i, term), with left below its sum.
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, const Term& term, Fixed left) const {
+    const int segment = team_find(team_, 0, layout_.segments, left, [this](int s) { return team_.get(half + s); });
+    Fixed mass = upto_ - sum_of(0, segment);
+    const Token last = layout_.end(segment);
+    for (Token start = layout_.begin(segment); start < last; start += team_.lanes()) {
+      const Fixed running = team_.lane_running_sum(step(i, term, start, last, mass));
+      const int hit = team_.first_lane(running > left);
+      if (hit < team_.lanes()) return start + hit;
+      left -= team_.lane_get(running, team_.lanes() - 1);
+    }
+    return last - 1;  // not reached
+  }
+
+ private:
+  static constexpr int half = TeamScratch::most_segments;
+
+  DRAFTPROOF_DEVICE int warp() const { return team_.share() * team_.warps() + team_.warp(); }
+  DRAFTPROOF_DEVICE int warps() const { return team_.shares() * team_.warps(); }
+  DRAFTPROOF_DEVICE float ratio(Token x) const { return OrderBuckets::ratio(rows_.target[x], rows_.proposal[x]); }
+  DRAFTPROOF_DEVICE Fixed units_of_q(Token x) const { return to_fixed(rows_.q(x, 0)); }
+
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_own_segments(const Visit& visit) const {
+    const int last = layout_.last_segment(team_.share());
+    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last; segment += team_.warps())
+      visit(segment);
+  }
+
+  /// Sum of the sums first .. last - 1 of the scratch.
+  DRAFTPROOF_DEVICE Fixed sum_of(int first, int last) const {
+    Fixed sum = 0;
+    for (int i = first + team_.lane(); i < last; i += team_.lanes()) sum += team_.get(i);
+    return team_.lane_sum(sum);
+  }
+
+  /// Totals of f and of g; leaves the segments' sums in the scratch.
+  template <class F, class G>
+  DRAFTPROOF_DEVICE Fixed sums_of_two(const F& f, const G& g, Fixed& second) const {
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for_own_segments([&](int segment) {
+      Fixed sum = 0, beside = 0;
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {
+        sum += f(x);
+        beside += g(x);
+      }
+      team_.put(segment, team_.lane_sum(sum));
+      team_.put(half + segment, team_.lane_sum(beside));
+    });
+    team_.barrier();
+    second = sum_of(half, half + layout_.segments);
+    return sum_of(0, layout_.segments);
+  }
+
+  /// This lane's term among the tokens of bucket i from `start` on; `mass` is the q-mass of the bucket's tokens from
+  /// there on and of lower buckets, and moves on by as many tokens as there are lanes.
+  template <class Term>
+  DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
+    const Token x = start + team_.lane();
+    const bool within = x < last && OrderBuckets::within(ratio(x), i);
+    const Fixed running = team_.lane_running_sum(within ? units_of_q(x) : Fixed{0});
+    const double weight = within ? term(rows_.p(x), rows_.q(x, 0), from_fixed(mass - running)) : 0.0;
+    mass -= team_.lane_get(running, team_.lanes() - 1);
+    return to_fixed(weight);
+  }
+
+  RowView<Entry> rows_;
+  T team_;
+  TeamLayout layout_;
+  mutable Fixed upto_ = 0;  ///< q-mass of the buckets up to the last one that was gone along
+};
+
+}  // namespace draftproof::gpu

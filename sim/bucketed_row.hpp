@@ -1,0 +1,190 @@
+// The law of the greatest path's next token where tokens are ordered in buckets, and what a target leaves above it:
+// (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, by passes: nothing is kept of a token,
+// so that rows that are met once need no table and a team of a device's threads no memory.
+//
+//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W the same for all tokens at once   (fan.hpp)
+//   P_i, Q_i      passes.mass(i)     masses of bucket i                                       (order_passes.hpp)
+//   certain       c W p / q > w(y) at the least p / q and the greatest w that bucket i can have: all of it is left,
+//                 c P_i - its law, where the differences hi^K - lo^K telescope; nothing is left the other way round
+//   crossing      neither: its tokens are weighed one by one, each at its own mass below
+//
+// A sum is a pass for the masses of all buckets and two for each that is crossing (one on the host), one to three of
+// them in practice: w rises along the order from 0 to K, p / q by a sixteenth of itself a bucket. A draw is such a
+// sum until it has found its bucket, and two passes in there.
+// Right because all sums are of integers: every thread, and every order of addition, finds the same buckets and
+// tokens. Bounds of a bucket say which form its sum takes and nothing else: where rounding lets them err, the two
+// forms differ by no more. A draw among the tokens of a certain bucket meets the last one if the integers of its
+// tokens fall short of its sum's: by less than 2^-60 each.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/fan.hpp>
+#include <draftproof/sim/order_passes.hpp>
+#include <draftproof/sim/uniform_source.hpp>
+
+namespace draftproof {
+
+/// Where the token that a path goes on with stands; nothing is skewed on a single path. Trivial, for arrays of them.
+struct PlacedToken {
+  Fan<double> fan;
+  double q, below, total;  ///< of the token, of those below it, and of all
+};
+
+template <class L>
+class BucketedRow {
+ public:
+  /// `laws`, if they are no value, must outlive this.
+  DRAFTPROOF_DEVICE BucketedRow(const L& laws, const PlacedToken& placed)
+      : passes_(laws),
+        fan_{placed.fan},
+        norm_{placed.total * fan_.skew(fan_.under(placed.total), fan_.below)},
+        law_{placed.q > 0 ? fan_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
+
+  /// One pass.
+  DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const Fan<double>& fan, Token x) {
+    const auto [below, total] = OrderPasses<L>(laws).place(x);
+    return {fan, laws.proposal(x), from_fixed(below), from_fixed(total)};
+  }
+
+  /// Of the placed token.
+  DRAFTPROOF_DEVICE double law() const { return law_; }
+
+  /// Sum of (c p - law)+ over the vocabulary.
+  DRAFTPROOF_DEVICE Fixed excess(double c) const {
+    Fixed sum = 0;
+    for (int from = 0; from < OrderBuckets::count;) {
+      const Stretch stretch = weigh(from, c);
+      sum += stretch.certain;
+      for (int i = 0; i < stretch.crossing; ++i) sum += passes_.along(stretch.bucket(i), left_over(c));
+      from = stretch.end;
+    }
+    return sum;
+  }
+
+  /// `total` is the excess at c.
+  DRAFTPROOF_DEVICE Token draw(double c, Fixed total, std::uint64_t word) const {
+    if (total <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+    for (int from = 0; from < OrderBuckets::count;) {
+      const Stretch stretch = weigh(from, c);
+      if (left < stretch.certain) {
+        const int bucket = find_certain(from, c, left);
+        const Fixed tokens = passes_.along(bucket, left_over(c));
+        return tokens > 0 ? passes_.find(bucket, left_over(c), left < tokens ? left : tokens - 1) : no_token;
+      }
+      left -= stretch.certain;
+      for (int i = 0; i < stretch.crossing; ++i) {
+        const Fixed tokens = passes_.along(stretch.bucket(i), left_over(c));
+        if (left < tokens) return passes_.find(stretch.bucket(i), left_over(c), left);
+        left -= tokens;
+      }
+      from = stretch.end;
+    }
+    return no_token;  // not reached: the integers are those of the sum
+  }
+
+  /// Calls `visit(x, weight)` for all x with c p > law.
+  template <class Visit>
+  void for_each(double c, Visit visit) const {
+    passes_.for_each(left_over(c), visit);
+  }
+
+ private:
+  /// Buckets up to `end`, as many as its list of crossing ones holds.
+  struct Stretch {
+    static constexpr int most = 8;  // of a byte each
+    static_assert(OrderBuckets::count <= 256);
+
+    Fixed certain = 0;
+    std::uint64_t buckets = 0;
+    int crossing = 0, end = OrderBuckets::count;
+
+    DRAFTPROOF_DEVICE int bucket(int i) const { return static_cast<int>(buckets >> (8 * i) & 0xff); }
+  };
+  struct Bucket {
+    Fixed certain = 0;
+    bool crosses = false;
+  };
+
+  /// (c p - law)+ of a token, by itself.
+  struct LeftOver {
+    Fan<double> fan;
+    double c, norm;
+
+    DRAFTPROOF_DEVICE double operator()(double p, double q, double below) const {
+      const double left = c * p - (q > 0 ? fan.skewed(q, below) / norm : 0.0);
+      return left > 0 ? left : 0.0;
+    }
+  };
+  DRAFTPROOF_DEVICE LeftOver left_over(double c) const { return {fan_, c, norm_}; }
+
+  DRAFTPROOF_DEVICE Bucket bucket(int i, const OrderMass& own, Fixed upto, double c) const {
+    if (own.target == 0) return {};
+    const double p = from_fixed(own.target), q = from_fixed(own.proposal);
+    const double lo = fan_.under(from_fixed(upto - own.proposal)), hi = fan_.under(from_fixed(upto));
+    if (own.proposal != 0 && !(c * norm_ * OrderBuckets::begin(i) > fan_.skew(hi, hi)))
+      return {0, c * norm_ * OrderBuckets::end(i) > fan_.skew(lo, lo)};
+    const double left = c * p - q * fan_.skew(hi, lo) / norm_;
+    return {left > 0 ? to_fixed(left) : 0, false};
+  }
+
+  /// Calls step(start, own) with each lane's bucket start + lane(), those below `from` empty, until one returns
+  /// false.
+  template <class Step>
+  DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
+    Fixed below = 0;
+    for (int start = 0; start < OrderBuckets::count; start += passes_.lanes()) {
+      const int i = start + passes_.lane();
+      const OrderMass own = i < OrderBuckets::count ? passes_.mass(i) : OrderMass{};
+      const Fixed upto = below + passes_.lane_running_sum(own.proposal);
+      if (!step(start, i < from ? Bucket{} : bucket(i, own, upto, c))) return;
+      below = passes_.lane_get(upto, passes_.lanes() - 1);
+    }
+  }
+
+  DRAFTPROOF_DEVICE Stretch weigh(int from, double c) const {
+    passes_.weigh_buckets();
+    Stretch stretch;
+    Fixed certain = 0;
+    walk(from, c, [&](int start, Bucket own) {
+      for (;;) {
+        const int lane = passes_.first_lane(own.crosses);
+        if (lane == passes_.lanes()) break;
+        if (stretch.crossing == Stretch::most) {
+          stretch.end = start + lane;
+          break;
+        }
+        stretch.buckets |= static_cast<std::uint64_t>(start + lane) << (8 * stretch.crossing++);
+        if (passes_.lane() == lane) own.crosses = false;
+      }
+      if (start + passes_.lane() < stretch.end) certain += own.certain;
+      return stretch.end == OrderBuckets::count;
+    });
+    stretch.certain = passes_.lane_sum(certain);
+    return stretch;
+  }
+
+  /// The bucket that `left` falls into, which is reduced by those before it. After weigh(from, c), which has more.
+  DRAFTPROOF_DEVICE int find_certain(int from, double c, Fixed& left) const {
+    int found = 0;
+    walk(from, c, [&](int start, const Bucket& own) {
+      const Fixed running = passes_.lane_running_sum(own.certain);
+      const int lane = passes_.first_lane(running > left);
+      if (lane == passes_.lanes()) {
+        left -= passes_.lane_get(running, passes_.lanes() - 1);
+        return true;
+      }
+      left -= passes_.lane_get(running - own.certain, lane);
+      found = start + lane;
+      return false;
+    });
+    return found;
+  }
+
+  OrderPasses<L> passes_;
+  Fan<double> fan_;
+  double norm_, law_;
+};
+
+}  // namespace draftproof

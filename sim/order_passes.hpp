@@ -1,0 +1,167 @@
+// What passes over a pair of rows find out about the order of tokens in buckets (token_order.hpp): the twin on the
+// host of a team of a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh).
+//
+//   place(x)            q-mass of the tokens below x, and of all
+//   weigh_buckets()     a pass, after which mass(i) has p- and q-mass of bucket i; what has q = 0 is in the top one
+//   along(i, term)      sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token
+//   find(i, term, left) the token of that sum, in the order of ids, whose running sum exceeds `left`; after along
+//   lanes(), ..         those of a warp (gpu/teams/warp_lanes.cuh): one
+//
+// Cost: two passes a place, one the others. Strips without a token of the bucket are passed over in wide registers.
+// Right at every width and on every number of threads because masses and terms are added as integers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <draftproof/sim/fixed_weights.hpp>
+#include <draftproof/sim/order_buckets.hpp>
+#include <draftproof/sim/wide/ratio_masses.hpp>
+#include <draftproof/sim/wide/some.hpp>
+
+namespace draftproof {
+
+using OrderMass = wide::RatioMass;
+struct OrderPlace {
+  Fixed below, total;
+};
+
+/// Of laws that show an engine's rows, which must outlive this.
+template <class L>
+class OrderPasses {
+ public:
+  explicit OrderPasses(const L& laws)
+      : laws_{laws}, target_{laws.target_row().data()}, proposal_{laws.proposal_row().data()} {}
+
+  static constexpr int lanes() { return 1; }
+  static constexpr int lane() { return 0; }
+  template <class T>
+  static T lane_sum(T value) {
+    return value;
+  }
+  template <class T>
+  static T lane_running_sum(T value) {
+    return value;
+  }
+  template <class T>
+  static T lane_get(T value, int) {
+    return value;
+  }
+  static int first_lane(bool here) { return here ? 0 : 1; }
+
+  OrderPlace place(Token x) const {
+    laws_.count_visited(2 * size());
+    const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
+    // Below x are those before it in lower buckets, and those after it in lower ones and in its own.
+    const float begin = OrderBuckets::begin(bucket), end = OrderBuckets::end(bucket);
+    const bool top = bucket == OrderBuckets::count - 1;
+    const std::size_t after = static_cast<std::size_t>(x) + 1;
+    const Entry *const p = target_, *const q = proposal_;
+    const auto before = [p, q, begin](Token y) {
+      return OrderBuckets::ratio(p[y], q[y]) < begin ? static_cast<double>(q[y]) : 0.0;
+    };
+    const auto behind = [p, q, end](Token y) {
+      return OrderBuckets::ratio(p[y], q[y]) < end ? static_cast<double>(q[y]) : 0.0;
+    };
+    const auto any = [q](Token y) { return static_cast<double>(q[y]); };
+    return {wide::function_sum(before, 0, after) +
+                (top ? wide::function_sum(any, after, size()) : wide::function_sum(behind, after, size())),
+            wide::function_sum(any, 0, size())};
+  }
+
+  void weigh_buckets() const {
+    laws_.count_visited(size());
+    Weighed& weighed =
+        weighed_.emplace(wide::MassesByRatio<OrderBuckets>(std::span(target_, size()), std::span(proposal_, size())));
+    Fixed upto = 0;
+    for (int i = 0; i < OrderBuckets::count; ++i)
+      weighed.upto[static_cast<std::size_t>(i)] = upto += mass(i).proposal;
+  }
+  OrderMass mass(int i) const {
+    const auto bucket = static_cast<std::size_t>(i);
+    OrderMass mass = weighed_->masses.of(bucket);
+    if (i == OrderBuckets::count - 1) mass.target += weighed_->masses.of(OrderBuckets::outside).target;
+    return mass;
+  }
+
+  template <class Term>
+  Fixed along(int i, const Term& term) const {
+    laws_.count_visited(size());
+    Fixed sum = 0;
+    for_each_of(i, term, [&sum](Token, double weight) {
+      sum += to_fixed(weight);
+      return true;
+    });
+    return sum;
+  }
+  template <class Term>
+  Token find(int i, const Term& term, Fixed left) const {
+    Token found = no_token;
+    for_each_of(i, term, [&](Token x, double weight) {
+      found = x;
+      return (left -= to_fixed(weight)) >= 0;
+    });
+    return found;
+  }
+
+  /// Calls `visit(x, weight)` for all tokens of positive weight.
+  template <class Term, class Visit>
+  void for_each(const Term& term, Visit visit) const {
+    weigh_buckets();
+    auto upto = weighed_->upto;
+    for (Token x = 0; x < static_cast<Token>(size()); ++x) {
+      const std::size_t bucket = proposal_[x] > 0 ? OrderBuckets::of(ratio(x)) : OrderBuckets::count - 1;
+      upto[bucket] -= to_fixed(proposal_[x]);
+      if (const double weight = term_of(term, x, upto[bucket]); weight > 0) visit(x, weight);
+    }
+  }
+
+ private:
+  using Entry = typename decltype(std::declval<const L&>().target_row())::value_type;
+
+  struct Weighed {
+    explicit Weighed(const wide::MassesByRatio<OrderBuckets>& sums) : masses{sums} {}
+    wide::MassesByRatio<OrderBuckets> masses;
+    std::array<Fixed, OrderBuckets::count> upto;  ///< q-mass of the buckets up to this one
+  };
+
+  std::size_t size() const { return laws_.target_row().size(); }
+  float ratio(Token x) const { return OrderBuckets::ratio(target_[x], proposal_[x]); }
+  template <class Term>
+  double term_of(const Term& term, Token x, Fixed below) const {
+    return term(static_cast<double>(target_[x]), static_cast<double>(proposal_[x]), from_fixed(below));
+  }
+
+  /// Calls visit(x, weight) for the tokens of bucket i in the order of ids, until it returns false.
+  template <class Term, class Visit>
+  void for_each_of(int i, const Term& term, const Visit& visit) const {
+    const Entry *const p = target_, *const q = proposal_;
+    const float begin = OrderBuckets::begin(i), end = OrderBuckets::end(i);
+    const bool top = i == OrderBuckets::count - 1;
+    const auto within = [p, q, begin, end, top](Token y) {
+      const float r = OrderBuckets::ratio(p[y], q[y]);
+      return static_cast<bool>(static_cast<int>(top || r < end) & static_cast<int>(!(r < begin)));
+    };
+    Fixed below = weighed_->upto[static_cast<std::size_t>(i)];
+    const auto strip = static_cast<Token>(wide::strip), last = static_cast<Token>(size());
+    for (Token start = 0; start < last; start += strip) {
+      if (last - start >= strip && !wide::some(within, start)) continue;
+      const Token end_of_strip = std::min(start + strip, last);
+      for (Token x = start; x < end_of_strip; ++x) {
+        if (!within(x)) continue;
+        below -= to_fixed(proposal_[x]);
+        if (!visit(x, term_of(term, x, below))) return;
+      }
+    }
+  }
+
+  const L& laws_;
+  const Entry *target_, *proposal_;
+  mutable std::optional<Weighed> weighed_;
+};
+
+}  // namespace draftproof
