@@ -8,9 +8,10 @@
 //                 c P_i - its law, where the differences hi^K - lo^K telescope; nothing is left the other way round
 //   crossing      neither: its tokens are weighed one by one, each at its own mass below
 //
-// A sum is a pass for the masses of all buckets and two for each that is crossing (one on the host), one to three of
-// them in practice: w rises along the order from 0 to K, p / q by a sixteenth of itself a bucket. A draw is such a
-// sum until it has found its bucket, and two passes in there.
+// A sum is a pass for the masses of all buckets and two for every few of those that are crossing. There are one to
+// four of them as a rule, for w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket, and a
+// dozen or two where c p is close to the law over a long way. A draw after it is two passes in the token's bucket,
+// and one for the masses first if that is a certain one. Sorting a vocabulary would take more passes, with writes.
 // Right because all sums are of integers: every thread, and every order of addition, finds the same buckets and
 // tokens. Bounds of a bucket say which form its sum takes and nothing else: where rounding lets them err, the two
 // forms differ by no more. A draw among the tokens of a certain bucket meets the last one if the integers of its
@@ -50,38 +51,51 @@ class BucketedRow {
   /// Of the placed token.
   DRAFTPROOF_DEVICE double law() const { return law_; }
 
+  /// A run of buckets, as many as a list of crossing ones holds, and what is left of them.
+  struct Stretch {
+    Fixed certain = 0;  ///< of all certain buckets
+    BucketList crossing{};
+    Fixed tokens[BucketList::most]{};  ///< of each crossing one
+    int end = OrderBuckets::count;
+
+    DRAFTPROOF_DEVICE Fixed sum() const {
+      Fixed all = certain;
+      for (int i = 0; i < crossing.size; ++i) all += tokens[i];
+      return all;
+    }
+  };
+  /// What is left of the vocabulary, and the stretch of the lowest buckets, for most draws the only one.
+  struct Excess {
+    Fixed total = 0;
+    Stretch lowest{};
+  };
+
   /// Sum of (c p - law)+ over the vocabulary.
-  DRAFTPROOF_DEVICE Fixed excess(double c) const {
-    Fixed sum = 0;
-    for (int from = 0; from < OrderBuckets::count;) {
+  DRAFTPROOF_DEVICE Excess excess(double c) const {
+    Excess excess;
+    excess.lowest = weigh(0, c);
+    excess.total = excess.lowest.sum();
+    for (int from = excess.lowest.end; from < OrderBuckets::count;) {
       const Stretch stretch = weigh(from, c);
-      sum += stretch.certain;
-      for (int i = 0; i < stretch.crossing; ++i) sum += passes_.along(stretch.bucket(i), left_over(c));
+      excess.total += stretch.sum();
       from = stretch.end;
     }
-    return sum;
+    return excess;
   }
 
-  /// `total` is the excess at c.
-  DRAFTPROOF_DEVICE Token draw(double c, Fixed total, std::uint64_t word) const {
-    if (total <= 0) return no_token;
-    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-    for (int from = 0; from < OrderBuckets::count;) {
-      const Stretch stretch = weigh(from, c);
-      if (left < stretch.certain) {
-        const int bucket = find_certain(from, c, left);
-        const Fixed tokens = passes_.along(bucket, left_over(c));
-        return tokens > 0 ? passes_.find(bucket, left_over(c), left < tokens ? left : tokens - 1) : no_token;
-      }
-      left -= stretch.certain;
-      for (int i = 0; i < stretch.crossing; ++i) {
-        const Fixed tokens = passes_.along(stretch.bucket(i), left_over(c));
-        if (left < tokens) return passes_.find(stretch.bucket(i), left_over(c), left);
-        left -= tokens;
-      }
+  /// `excess` is that at c.
+  DRAFTPROOF_DEVICE Token draw(double c, const Excess& excess, std::uint64_t word) const {
+    if (excess.total <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(excess.total)));
+    Stretch stretch = excess.lowest;
+    for (int from = 0;;) {
+      const Fixed here = stretch.sum();
+      if (left < here) return draw_within(from, stretch, c, left);
+      left -= here;
       from = stretch.end;
+      if (from == OrderBuckets::count) return no_token;  // not reached: `left` is below the sum of all
+      stretch = weigh(from, c);
     }
-    return no_token;  // not reached: the integers are those of the sum
   }
 
   /// Calls `visit(x, weight)` for all x with c p > law.
@@ -91,17 +105,6 @@ class BucketedRow {
   }
 
  private:
-  /// Buckets up to `end`, as many as its list of crossing ones holds.
-  struct Stretch {
-    static constexpr int most = 8;  // of a byte each
-    static_assert(OrderBuckets::count <= 256);
-
-    Fixed certain = 0;
-    std::uint64_t buckets = 0;
-    int crossing = 0, end = OrderBuckets::count;
-
-    DRAFTPROOF_DEVICE int bucket(int i) const { return static_cast<int>(buckets >> (8 * i) & 0xff); }
-  };
   struct Bucket {
     Fixed certain = 0;
     bool crosses = false;
@@ -129,8 +132,8 @@ class BucketedRow {
     return {left > 0 ? to_fixed(left) : 0, false};
   }
 
-  /// Calls step(start, own) with each lane's bucket start + lane(), those below `from` empty, until one returns
-  /// false.
+  /// Calls step(start, own, upto) with each lane's bucket start + lane(), those below `from` empty, and the q-mass of
+  /// the buckets up to it, until one returns false.
   template <class Step>
   DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
     Fixed below = 0;
@@ -138,7 +141,7 @@ class BucketedRow {
       const int i = start + passes_.lane();
       const OrderMass own = i < OrderBuckets::count ? passes_.mass(i) : OrderMass{};
       const Fixed upto = below + passes_.lane_running_sum(own.proposal);
-      if (!step(start, i < from ? Bucket{} : bucket(i, own, upto, c))) return;
+      if (!step(start, i < from ? Bucket{} : bucket(i, own, upto, c), upto)) return;
       below = passes_.lane_get(upto, passes_.lanes() - 1);
     }
   }
@@ -147,39 +150,51 @@ class BucketedRow {
     passes_.weigh_buckets();
     Stretch stretch;
     Fixed certain = 0;
-    walk(from, c, [&](int start, Bucket own) {
+    walk(from, c, [&](int start, Bucket own, Fixed upto) {
       for (;;) {
         const int lane = passes_.first_lane(own.crosses);
         if (lane == passes_.lanes()) break;
-        if (stretch.crossing == Stretch::most) {
+        if (stretch.crossing.size == BucketList::most) {
           stretch.end = start + lane;
           break;
         }
-        stretch.buckets |= static_cast<std::uint64_t>(start + lane) << (8 * stretch.crossing++);
+        stretch.crossing.add(start + lane, passes_.lane_get(upto, lane));
         if (passes_.lane() == lane) own.crosses = false;
       }
       if (start + passes_.lane() < stretch.end) certain += own.certain;
       return stretch.end == OrderBuckets::count;
     });
     stretch.certain = passes_.lane_sum(certain);
+    passes_.along_all(stretch.crossing, left_over(c), stretch.tokens);
     return stretch;
   }
 
-  /// The bucket that `left` falls into, which is reduced by those before it. After weigh(from, c), which has more.
-  DRAFTPROOF_DEVICE int find_certain(int from, double c, Fixed& left) const {
+  /// The token of a stretch that begins at bucket `from`, which has more than `left`.
+  DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c, Fixed left) const {
+    for (int i = 0; i < stretch.crossing.size; ++i) {
+      if (left < stretch.tokens[i]) return draw_along(stretch.crossing.bucket[i], stretch.crossing.upto[i], c, left);
+      left -= stretch.tokens[i];
+    }
+    passes_.weigh_buckets();
     int found = 0;
-    walk(from, c, [&](int start, const Bucket& own) {
+    Fixed mass = 0;
+    walk(from, c, [&](int start, const Bucket& own, Fixed upto) {
       const Fixed running = passes_.lane_running_sum(own.certain);
       const int lane = passes_.first_lane(running > left);
-      if (lane == passes_.lanes()) {
-        left -= passes_.lane_get(running, passes_.lanes() - 1);
-        return true;
-      }
-      left -= passes_.lane_get(running - own.certain, lane);
+      const bool here = lane < passes_.lanes();
+      left -= here ? passes_.lane_get(running - own.certain, lane) : passes_.lane_get(running, passes_.lanes() - 1);
+      if (!here) return true;
       found = start + lane;
+      mass = passes_.lane_get(upto, lane);
       return false;
     });
-    return found;
+    return draw_along(found, mass, c, left);
+  }
+
+  DRAFTPROOF_DEVICE Token draw_along(int i, Fixed upto, double c, Fixed left) const {
+    const Fixed tokens = passes_.along(i, upto, left_over(c));
+    if (tokens <= 0) return no_token;
+    return passes_.find(i, upto, left_over(c), left < tokens ? left : tokens - 1);
   }
 
   OrderPasses<L> passes_;

@@ -32,6 +32,18 @@ struct ChooseGreatest {
   }
 };
 
+/// What a path keeps of its rows.
+template <class L>
+struct RowsAlong {
+  using Row = PlacedToken;
+  using Excess = typename BucketedRow<L>::Excess;
+};
+template <Ranked L>
+struct RowsAlong<L> {
+  using Row = std::optional<GreatestRow<L>>;
+  struct Excess {};
+};
+
 template <class L>
 class GreatestPath : public PlainSteps<L> {
  public:
@@ -71,12 +83,12 @@ class GreatestPath : public PlainSteps<L> {
     if constexpr (Ranked<L>)
       return row(i)->excess(c);
     else
-      return from_fixed(left_over(i, c));
+      return from_fixed(left_over(i, c).total);
   }
   DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
 
  private:
-  using Row = std::conditional_t<Ranked<L>, std::optional<GreatestRow<L>>, PlacedToken>;
+  using Row = typename RowsAlong<L>::Row;
 
   struct Correction {
     const GreatestPath& path;
@@ -125,7 +137,7 @@ class GreatestPath : public PlainSteps<L> {
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->laws(i), row(i)}; }
   /// The excess of one position, kept: what is corrected was tested just before.
-  DRAFTPROOF_DEVICE Fixed left_over(int i, double c) const {
+  DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
       left_over_ = bucketed(i).excess(c);
       tested_ = i;
@@ -138,7 +150,7 @@ class GreatestPath : public PlainSteps<L> {
 
   ListAt<L, Row, max_path_length> rows_;
   mutable int tested_ = -1;  ///< every position has one c
-  mutable Fixed left_over_ = 0;
+  mutable typename RowsAlong<L>::Excess left_over_;
 };
 
 }  // namespace draftproof

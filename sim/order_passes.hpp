@@ -1,14 +1,19 @@
 // What passes over a pair of rows find out about the order of tokens in buckets (token_order.hpp): the twin on the
 // host of a team of a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh).
 //
-//   place(x)            q-mass of the tokens below x, and of all
-//   weigh_buckets()     a pass, after which mass(i) has p- and q-mass of bucket i; what has q = 0 is in the top one
-//   along(i, term)      sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token
-//   find(i, term, left) the token of that sum, in the order of ids, whose running sum exceeds `left`; after along
-//   lanes(), ..         those of a warp (gpu/teams/warp_lanes.cuh): one
+//   place(x)                  q-mass of the tokens below x, and of all
+//   weigh_buckets()           a pass, after which mass(i) has p- and q-mass of bucket i; what has q = 0 is in the top
+//                             one
+//   along(i, upto, term)      sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token; `upto`
+//                             is that of the buckets up to i
+//   find(i, upto, term, left) the token of that sum, in the order of ids, whose running sum exceeds `left`; after
+//                             along(i, upto, term)
+//   along_all(list, term, sums)   the same sums for several buckets
+//   lanes(), ..               those of a warp (gpu/teams/warp_lanes.cuh): one
 //
-// Cost: two passes a place, one the others. Strips without a token of the bucket are passed over in wide registers.
-// Right at every width and on every number of threads because masses and terms are added as integers.
+// Cost: two passes a place, one the others, and one a bucket along several. Strips without a token of the bucket are
+// passed over in wide registers. Right at every width and on every number of threads because masses and terms are
+// added as integers.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +33,18 @@ namespace draftproof {
 using OrderMass = wide::RatioMass;
 struct OrderPlace {
   Fixed below, total;
+};
+/// Buckets to go along, with the q-mass of the buckets up to each.
+struct BucketList {
+  static constexpr int most = 8;
+  int size = 0;
+  int bucket[most];
+  Fixed upto[most];
+
+  DRAFTPROOF_DEVICE void add(int i, Fixed mass) {
+    bucket[size] = i;
+    upto[size++] = mass;
+  }
 };
 
 /// Of laws that show an engine's rows, which must outlive this.
@@ -75,33 +92,33 @@ class OrderPasses {
 
   void weigh_buckets() const {
     laws_.count_visited(size());
-    Weighed& weighed =
-        weighed_.emplace(wide::MassesByRatio<OrderBuckets>(std::span(target_, size()), std::span(proposal_, size())));
-    Fixed upto = 0;
-    for (int i = 0; i < OrderBuckets::count; ++i)
-      weighed.upto[static_cast<std::size_t>(i)] = upto += mass(i).proposal;
+    masses_.emplace(std::span(target_, size()), std::span(proposal_, size()));
   }
   OrderMass mass(int i) const {
     const auto bucket = static_cast<std::size_t>(i);
-    OrderMass mass = weighed_->masses.of(bucket);
-    if (i == OrderBuckets::count - 1) mass.target += weighed_->masses.of(OrderBuckets::outside).target;
+    OrderMass mass = masses_->of(bucket);
+    if (i == OrderBuckets::count - 1) mass.target += masses_->of(OrderBuckets::outside).target;
     return mass;
   }
 
   template <class Term>
-  Fixed along(int i, const Term& term) const {
+  Fixed along(int i, Fixed upto, const Term& term) const {
     laws_.count_visited(size());
     Fixed sum = 0;
-    for_each_of(i, term, [&sum](Token, double weight) {
+    for_each_of(i, upto, term, [&sum](Token, double weight) {
       sum += to_fixed(weight);
       return true;
     });
     return sum;
   }
   template <class Term>
-  Token find(int i, const Term& term, Fixed left) const {
+  void along_all(const BucketList& list, const Term& term, Fixed* sums) const {
+    for (int i = 0; i < list.size; ++i) sums[i] = along(list.bucket[i], list.upto[i], term);
+  }
+  template <class Term>
+  Token find(int i, Fixed upto, const Term& term, Fixed left) const {
     Token found = no_token;
-    for_each_of(i, term, [&](Token x, double weight) {
+    for_each_of(i, upto, term, [&](Token x, double weight) {
       found = x;
       return (left -= to_fixed(weight)) >= 0;
     });
@@ -112,7 +129,9 @@ class OrderPasses {
   template <class Term, class Visit>
   void for_each(const Term& term, Visit visit) const {
     weigh_buckets();
-    auto upto = weighed_->upto;
+    std::array<Fixed, OrderBuckets::count> upto;
+    Fixed mass_upto = 0;
+    for (int i = 0; i < OrderBuckets::count; ++i) upto[static_cast<std::size_t>(i)] = mass_upto += mass(i).proposal;
     for (Token x = 0; x < static_cast<Token>(size()); ++x) {
       const std::size_t bucket = proposal_[x] > 0 ? OrderBuckets::of(ratio(x)) : OrderBuckets::count - 1;
       upto[bucket] -= to_fixed(proposal_[x]);
@@ -123,12 +142,6 @@ class OrderPasses {
  private:
   using Entry = typename decltype(std::declval<const L&>().target_row())::value_type;
 
-  struct Weighed {
-    explicit Weighed(const wide::MassesByRatio<OrderBuckets>& sums) : masses{sums} {}
-    wide::MassesByRatio<OrderBuckets> masses;
-    std::array<Fixed, OrderBuckets::count> upto;  ///< q-mass of the buckets up to this one
-  };
-
   std::size_t size() const { return laws_.target_row().size(); }
   float ratio(Token x) const { return OrderBuckets::ratio(target_[x], proposal_[x]); }
   template <class Term>
@@ -138,7 +151,7 @@ class OrderPasses {
 
   /// Calls visit(x, weight) for the tokens of bucket i in the order of ids, until it returns false.
   template <class Term, class Visit>
-  void for_each_of(int i, const Term& term, const Visit& visit) const {
+  void for_each_of(int i, Fixed upto, const Term& term, const Visit& visit) const {
     const Entry *const p = target_, *const q = proposal_;
     const float begin = OrderBuckets::begin(i), end = OrderBuckets::end(i);
     const bool top = i == OrderBuckets::count - 1;
@@ -146,7 +159,7 @@ class OrderPasses {
       const float r = OrderBuckets::ratio(p[y], q[y]);
       return static_cast<bool>(static_cast<int>(top || r < end) & static_cast<int>(!(r < begin)));
     };
-    Fixed below = weighed_->upto[static_cast<std::size_t>(i)];
+    Fixed below = upto;
     const auto strip = static_cast<Token>(wide::strip), last = static_cast<Token>(size());
     for (Token start = 0; start < last; start += strip) {
       if (last - start >= strip && !wide::some(within, start)) continue;
@@ -161,7 +174,7 @@ class OrderPasses {
 
   const L& laws_;
   const Entry *target_, *proposal_;
-  mutable std::optional<Weighed> weighed_;
+  mutable std::optional<wide::MassesByRatio<OrderBuckets>> masses_;
 };
 
 }  // namespace draftproof

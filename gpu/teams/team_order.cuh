@@ -4,13 +4,13 @@
 //   symbol      code             meaning                                                        shape
 //   bucket      mass(i)          p- and q-mass of a bucket, added up in the scratch             [2, count] sums
 //   segments    layout_          runs of consecutive tokens                                     (team.hpp)
-//   q_s, t_s    get(s), get(h+s) along one bucket: q-mass of its tokens in segment s, and the sum of their terms
+//   q_s, t_s    get(s), get(half + s)   along one bucket: q-mass of its tokens in segment s, and their terms' sum
 //
 // A token's mass below in its bucket is that of the bucket's tokens of higher ids: what is left of the bucket after
-// the segments before its own, its warp's running sum, and itself.
-// Cost: one pass a place and for all buckets, two along a bucket, each with two barriers; two sums a bucket are all
-// the memory it needs, and lie where a pass leaves its partial sums. Threads add to a bucket's sums once for every
-// run of their own tokens in it: where p and q agree and all meet in one bucket, each adds once.
+// the segments, or warps, before its own, its warp's running sum, and itself.
+// Cost: one pass a place and for all buckets; two along a bucket, or along up to four of them together. Two sums a
+// bucket are all the memory it needs, and lie where a pass leaves its partial sums. Threads add to a bucket's sums
+// once for every run of their own tokens in it: where p and q agree and all meet in one bucket, each adds once.
 #pragma once
 
 #include <cstddef>
@@ -81,32 +81,33 @@ class TeamOrder {
   DRAFTPROOF_DEVICE OrderMass mass(int i) const { return {team_.get(i), team_.get(half + i)}; }
 
   template <class Term>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE Fixed along(int i, const Term& term) const {
-    const float begin = OrderBuckets::begin(i);
-    Fixed lower = 0;
-    upto_ = sums_of_two([&](Token x) { return OrderBuckets::within(ratio(x), i) ? units_of_q(x) : Fixed{0}; },
-                        [&](Token x) { return ratio(x) < begin ? units_of_q(x) : Fixed{0}; }, lower);
-    upto_ += lower;
-    team_.barrier();  // a slower warp may still be reading the sums that the terms' take the place of
-    Fixed before = 0;
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Fixed along(int i, Fixed upto, const Term& term) const {
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for_own_segments([&](int segment) {
+      Fixed sum = 0;
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes())
+        if (bucket(x) == i) sum += units_of_q(x);
+      team_.put(segment, team_.lane_sum(sum));
+    });
+    team_.barrier();
     int next = 0;
     for_own_segments([&](int segment) {
-      before += sum_of(next, segment);
+      upto -= sum_of(next, segment);
       next = segment;
-      Fixed left = upto_ - before, sum = 0;
+      Fixed mass = upto, sum = 0;
       for (Token start = layout_.begin(segment); start < layout_.end(segment); start += team_.lanes())
-        sum += step(i, term, start, layout_.end(segment), left);
+        sum += step(i, term, start, layout_.end(segment), mass);
       team_.put(half + segment, team_.lane_sum(sum));
     });
     team_.barrier();
     return sum_of(half, half + layout_.segments);
   }
 
-  /// After along(i, term), with left below its sum.
+  /// After along(i, upto, term), with `left` below its sum.
   template <class Term>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, const Term& term, Fixed left) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, Fixed upto, const Term& term, Fixed left) const {
     const int segment = team_find(team_, 0, layout_.segments, left, [this](int s) { return team_.get(half + s); });
-    Fixed mass = upto_ - sum_of(0, segment);
+    Fixed mass = upto - sum_of(0, segment);
     const Token last = layout_.end(segment);
     for (Token start = layout_.begin(segment); start < last; start += team_.lanes()) {
       const Fixed running = team_.lane_running_sum(step(i, term, start, last, mass));
@@ -117,12 +118,23 @@ class TeamOrder {
     return last - 1;  // not reached
   }
 
+  template <class Term>
+  DRAFTPROOF_DEVICE void along_all(const BucketList& list, const Term& term, Fixed* sums) const {
+    const int room = half / warps(), group = room < together ? room : together;
+    for (int first = 0; first < list.size; first += group)
+      along_some(list, first, list.size - first < group ? list.size - first : group, term, sums + first);
+  }
+
  private:
-  static constexpr int half = TeamScratch::most_segments;
+  static constexpr int half = TeamScratch::most_segments, together = 4;
+  static_assert(half >= TeamScratch::most_warps, "no room for a sum of each warp");
 
   DRAFTPROOF_DEVICE int warp() const { return team_.share() * team_.warps() + team_.warp(); }
   DRAFTPROOF_DEVICE int warps() const { return team_.shares() * team_.warps(); }
   DRAFTPROOF_DEVICE float ratio(Token x) const { return OrderBuckets::ratio(rows_.target[x], rows_.proposal[x]); }
+  DRAFTPROOF_DEVICE int bucket(Token x) const {
+    return rows_.q(x, 0) > 0 ? static_cast<int>(OrderBuckets::of(ratio(x))) : OrderBuckets::count - 1;
+  }
   DRAFTPROOF_DEVICE Fixed units_of_q(Token x) const { return to_fixed(rows_.q(x, 0)); }
 
   template <class Visit>
@@ -157,22 +169,59 @@ class TeamOrder {
     return sum_of(0, layout_.segments);
   }
 
-  /// This lane's term among the tokens of bucket i from `start` on; `mass` is the q-mass of the bucket's tokens from
-  /// there on and of lower buckets, and moves on by as many tokens as there are lanes.
+  /// The term of this lane's token among those of bucket i; collective. `mass` is the q-mass of the bucket's tokens
+  /// from this step on and of lower buckets, and moves on by as many tokens as there are lanes.
   template <class Term>
-  DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
-    const Token x = start + team_.lane();
-    const bool within = x < last && OrderBuckets::within(ratio(x), i);
+  DRAFTPROOF_DEVICE Fixed term_of(bool within, const Term& term, Token x, Fixed& mass) const {
     const Fixed running = team_.lane_running_sum(within ? units_of_q(x) : Fixed{0});
     const double weight = within ? term(rows_.p(x), rows_.q(x, 0), from_fixed(mass - running)) : 0.0;
     mass -= team_.lane_get(running, team_.lanes() - 1);
     return to_fixed(weight);
   }
+  template <class Term>
+  DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
+    const Token x = start + team_.lane();
+    return term_of(x < last && bucket(x) == i, term, x, mass);
+  }
+
+  /// Along `count` buckets of the list at once: each warp has tokens in a row, and needs to know of those before them
+  /// no more than one sum a bucket and warp.
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void along_some(const BucketList& list, int first, int count, const Term& term,
+                                                      Fixed* sums) const {
+    const int lanes = team_.lanes(), each = (layout_.vocabulary / warps() / lanes + 1) * lanes;
+    const Token begin = warp() * each < layout_.vocabulary ? warp() * each : layout_.vocabulary;
+    const Token end = layout_.vocabulary - begin < each ? layout_.vocabulary : begin + each;
+    int own[together];
+    Fixed mass[together] = {}, sum[together] = {};
+    for (int g = 0; g < together; ++g) own[g] = g < count ? list.bucket[first + g] : -1;
+    for (Token x = begin + team_.lane(); x < end; x += lanes) {
+      const int here = bucket(x);
+      const Fixed q = units_of_q(x);
+      for (int g = 0; g < together; ++g) mass[g] += here == own[g] ? q : 0;
+    }
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for (int g = 0; g < together; ++g)
+      if (g < count) team_.put(g * warps() + warp(), team_.lane_sum(mass[g]));
+    team_.barrier();
+    for (int g = 0; g < together; ++g)
+      if (g < count) mass[g] = list.upto[first + g] - sum_of(g * warps(), g * warps() + warp());
+    for (Token start = begin; start < end; start += lanes) {
+      const Token x = start + team_.lane();
+      const int here = x < end ? bucket(x) : -2;
+      for (int g = 0; g < together; ++g)
+        if (team_.first_lane(here == own[g]) < lanes) sum[g] += term_of(here == own[g], term, x, mass[g]);
+    }
+    for (int g = 0; g < together; ++g)
+      if (g < count) team_.put(half + g * warps() + warp(), team_.lane_sum(sum[g]));
+    team_.barrier();
+    for (int g = 0; g < together; ++g)
+      if (g < count) sums[g] = sum_of(half + g * warps(), half + (g + 1) * warps());
+  }
 
   RowView<Entry> rows_;
   T team_;
   TeamLayout layout_;
-  mutable Fixed upto_ = 0;  ///< q-mass of the buckets up to the last one that was gone along
 };
 
 }  // namespace draftproof::gpu
