@@ -119,6 +119,26 @@ class BucketedRow {
       const double left = c * p - (q > 0 ? fan.skewed(q, below) / norm : 0.0);
       return left > 0 ? left : 0.0;
     }
+
+    /// The same operations on many tokens side by side.
+    static constexpr int strip = 64;
+    void fill(const double* p, const double* q, const double* below, double* terms) const {
+      double lo[strip], hi[strip], sum[strip], power[strip];
+      for (int i = 0; i < strip; ++i) {
+        lo[i] = fan.under(below[i]);
+        hi[i] = lo[i] + fan.reached * q[i];
+        sum[i] = power[i] = 1;
+      }
+      for (int degree = 1; degree < fan.paths; ++degree)
+        for (int i = 0; i < strip; ++i) {
+          power[i] *= lo[i];
+          sum[i] = hi[i] * sum[i] + power[i];
+        }
+      for (int i = 0; i < strip; ++i) {
+        const double left = c * p[i] - q[i] * sum[i] / norm;
+        terms[i] = left > 0 ? left : 0.0;
+      }
+    }
   };
   DRAFTPROOF_DEVICE LeftOver left_over(double c) const { return {fan_, c, norm_}; }
 

@@ -11,9 +11,9 @@
 //   along_all(list, term, sums)   the same sums for several buckets
 //   lanes(), ..               those of a warp (gpu/teams/warp_lanes.cuh): one
 //
-// Cost: two passes a place, one the others, and one a bucket along several. Strips without a token of the bucket are
-// passed over in wide registers. Right at every width and on every number of threads because masses and terms are
-// added as integers.
+// Cost: a pass each, and one a bucket along several. `term` has fill(p, q, below, terms) for a strip of tokens, which
+// is compiled for wide registers; its terms are those that it has one by one. Right at every width and on every
+// number of threads because masses and terms are added as integers.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@
 #include <span>
 #include <utility>
 
-#include <draftproof/sim/fixed_weights.hpp>
 #include <draftproof/sim/order_buckets.hpp>
+#include <draftproof/sim/wide/block_sums.hpp>
+#include <draftproof/sim/wide/bucket_tokens.hpp>
 #include <draftproof/sim/wide/ratio_masses.hpp>
-#include <draftproof/sim/wide/some.hpp>
 
 namespace draftproof {
 
@@ -71,23 +71,13 @@ class OrderPasses {
   static int first_lane(bool here) { return here ? 0 : 1; }
 
   OrderPlace place(Token x) const {
-    laws_.count_visited(2 * size());
+    laws_.count_visited(size());
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
     // Below x are those before it in lower buckets, and those after it in lower ones and in its own.
-    const float begin = OrderBuckets::begin(bucket), end = OrderBuckets::end(bucket);
-    const bool top = bucket == OrderBuckets::count - 1;
     const std::size_t after = static_cast<std::size_t>(x) + 1;
-    const Entry *const p = target_, *const q = proposal_;
-    const auto before = [p, q, begin](Token y) {
-      return OrderBuckets::ratio(p[y], q[y]) < begin ? static_cast<double>(q[y]) : 0.0;
-    };
-    const auto behind = [p, q, end](Token y) {
-      return OrderBuckets::ratio(p[y], q[y]) < end ? static_cast<double>(q[y]) : 0.0;
-    };
-    const auto any = [q](Token y) { return static_cast<double>(q[y]); };
-    return {wide::function_sum(before, 0, after) +
-                (top ? wide::function_sum(any, after, size()) : wide::function_sum(behind, after, size())),
-            wide::function_sum(any, 0, size())};
+    const auto before = wide::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
+    const auto behind = wide::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));
+    return {before.below + behind.below, before.total + behind.total};
   }
 
   void weigh_buckets() const {
@@ -105,8 +95,8 @@ class OrderPasses {
   Fixed along(int i, Fixed upto, const Term& term) const {
     laws_.count_visited(size());
     Fixed sum = 0;
-    for_each_of(i, upto, term, [&sum](Token, double weight) {
-      sum += to_fixed(weight);
+    for_each_strip(i, upto, [&](Strip& strip) {
+      sum += strip.fill(term);
       return true;
     });
     return sum;
@@ -118,9 +108,16 @@ class OrderPasses {
   template <class Term>
   Token find(int i, Fixed upto, const Term& term, Fixed left) const {
     Token found = no_token;
-    for_each_of(i, upto, term, [&](Token x, double weight) {
-      found = x;
-      return (left -= to_fixed(weight)) >= 0;
+    for_each_strip(i, upto, [&](Strip& strip) {
+      const Fixed all = strip.fill(term);
+      if (left >= all) {
+        left -= all;
+        return true;
+      }
+      int j = 0;
+      while ((left -= to_fixed(strip.terms[j])) >= 0) ++j;
+      found = strip.tokens[j];
+      return false;
     });
     return found;
   }
@@ -149,27 +146,42 @@ class OrderPasses {
     return term(static_cast<double>(target_[x]), static_cast<double>(proposal_[x]), from_fixed(below));
   }
 
-  /// Calls visit(x, weight) for the tokens of bucket i in the order of ids, until it returns false.
-  template <class Term, class Visit>
-  void for_each_of(int i, Fixed upto, const Term& term, const Visit& visit) const {
-    const Entry *const p = target_, *const q = proposal_;
-    const float begin = OrderBuckets::begin(i), end = OrderBuckets::end(i);
-    const bool top = i == OrderBuckets::count - 1;
-    const auto within = [p, q, begin, end, top](Token y) {
-      const float r = OrderBuckets::ratio(p[y], q[y]);
-      return static_cast<bool>(static_cast<int>(top || r < end) & static_cast<int>(!(r < begin)));
-    };
-    Fixed below = upto;
-    const auto strip = static_cast<Token>(wide::strip), last = static_cast<Token>(size());
-    for (Token start = 0; start < last; start += strip) {
-      if (last - start >= strip && !wide::some(within, start)) continue;
-      const Token end_of_strip = std::min(start + strip, last);
-      for (Token x = start; x < end_of_strip; ++x) {
-        if (!within(x)) continue;
-        below -= to_fixed(proposal_[x]);
-        if (!visit(x, term_of(term, x, below))) return;
+  /// Tokens of a bucket that are weighed together; places behind the last one hold what has weight 0.
+  struct Strip {
+    static constexpr int length = wide::strip;
+    Token tokens[length];
+    double p[length], q[length], below[length], terms[length];
+    int size = 0;
+
+    template <class Term>
+    Fixed fill(const Term& term) {
+      for (int j = size; j < length; ++j) p[j] = q[j] = below[j] = 0;
+      return wide::strip_of_terms(term, p, q, below, terms);
+    }
+  };
+
+  /// Calls visit(strip) for the tokens of bucket i in the order of ids, until it returns false.
+  template <class Visit>
+  void for_each_strip(int i, Fixed below, const Visit& visit) const {
+    Token tokens[wide::block + 16];
+    Strip strip;
+    for (std::size_t start = 0; start < size(); start += wide::block) {
+      const std::size_t end = std::min(start + wide::block, size());
+      const std::size_t found = wide::tokens_within(target_, proposal_, start, end, i, tokens);
+      for (std::size_t j = 0; j < found; ++j) {
+        const Token x = tokens[j];
+        below -= to_fixed(static_cast<double>(proposal_[x]));
+        strip.tokens[strip.size] = x;
+        strip.p[strip.size] = static_cast<double>(target_[x]);
+        strip.q[strip.size] = static_cast<double>(proposal_[x]);
+        strip.below[strip.size] = from_fixed(below);
+        if (++strip.size == Strip::length) {
+          if (!visit(strip)) return;
+          strip.size = 0;
+        }
       }
     }
+    if (strip.size > 0) visit(strip);
   }
 
   const L& laws_;
