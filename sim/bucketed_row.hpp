@@ -53,10 +53,10 @@ class BucketedRow {
 
   /// A run of buckets, as many as a list of crossing ones holds, and what is left of them.
   struct Stretch {
-    Fixed certain = 0;  ///< of all certain buckets
-    BucketList crossing{};
-    Fixed tokens[BucketList::most]{};  ///< of each crossing one
-    int end = OrderBuckets::count;
+    Fixed certain;  ///< of all certain buckets
+    BucketList crossing;
+    Fixed tokens[BucketList::most];  ///< of each crossing one
+    int end;
 
     DRAFTPROOF_DEVICE Fixed sum() const {
       Fixed all = certain;
@@ -66,35 +66,38 @@ class BucketedRow {
   };
   /// What is left of the vocabulary, and the stretch of the lowest buckets, for most draws the only one.
   struct Excess {
-    Fixed total = 0;
-    Stretch lowest{};
+    Fixed total;
+    Stretch lowest;
   };
 
+  // Results that hold lists are written where they are wanted: copies would go through a thread's registers. And what
+  // makes passes is a call of its own: inlined at every place that asks, it would spill what a thread holds.
+
   /// Sum of (c p - law)+ over the vocabulary.
-  DRAFTPROOF_DEVICE Excess excess(double c) const {
-    Excess excess;
-    excess.lowest = weigh(0, c);
-    excess.total = excess.lowest.sum();
-    for (int from = excess.lowest.end; from < OrderBuckets::count;) {
-      const Stretch stretch = weigh(from, c);
-      excess.total += stretch.sum();
-      from = stretch.end;
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void excess(double c, Excess& all) const {
+    weigh(0, c, all.lowest);
+    all.total = all.lowest.sum();
+    Stretch stretch;
+    for (int from = all.lowest.end; from < OrderBuckets::count; from = stretch.end) {
+      weigh(from, c, stretch);
+      all.total += stretch.sum();
     }
-    return excess;
   }
 
-  /// `excess` is that at c.
-  DRAFTPROOF_DEVICE Token draw(double c, const Excess& excess, std::uint64_t word) const {
-    if (excess.total <= 0) return no_token;
-    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(excess.total)));
-    Stretch stretch = excess.lowest;
+  /// `all` is the excess at c.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw(double c, const Excess& all, std::uint64_t word) const {
+    if (all.total <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all.total)));
+    Stretch further;
+    const Stretch* stretch = &all.lowest;
     for (int from = 0;;) {
-      const Fixed here = stretch.sum();
-      if (left < here) return draw_within(from, stretch, c, left);
+      const Fixed here = stretch->sum();
+      if (left < here) return draw_within(from, *stretch, c, left);
       left -= here;
-      from = stretch.end;
+      from = stretch->end;
       if (from == OrderBuckets::count) return no_token;  // not reached: `left` is below the sum of all
-      stretch = weigh(from, c);
+      weigh(from, c, further);
+      stretch = &further;
     }
   }
 
@@ -166,9 +169,10 @@ class BucketedRow {
     }
   }
 
-  DRAFTPROOF_DEVICE Stretch weigh(int from, double c) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void weigh(int from, double c, Stretch& stretch) const {
     passes_.weigh_buckets();
-    Stretch stretch;
+    stretch.crossing.size = 0;
+    stretch.end = OrderBuckets::count;
     Fixed certain = 0;
     walk(from, c, [&](int start, Bucket own, Fixed upto) {
       for (;;) {
@@ -186,11 +190,11 @@ class BucketedRow {
     });
     stretch.certain = passes_.lane_sum(certain);
     passes_.along_all(stretch.crossing, left_over(c), stretch.tokens);
-    return stretch;
   }
 
   /// The token of a stretch that begins at bucket `from`, which has more than `left`.
-  DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c, Fixed left) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c,
+                                                        Fixed left) const {
     for (int i = 0; i < stretch.crossing.size; ++i) {
       if (left < stretch.tokens[i]) return draw_along(stretch.crossing.bucket[i], stretch.crossing.upto[i], c, left);
       left -= stretch.tokens[i];
@@ -211,7 +215,7 @@ class BucketedRow {
     return draw_along(found, mass, c, left);
   }
 
-  DRAFTPROOF_DEVICE Token draw_along(int i, Fixed upto, double c, Fixed left) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_along(int i, Fixed upto, double c, Fixed left) const {
     const Fixed tokens = passes_.along(i, upto, left_over(c));
     if (tokens <= 0) return no_token;
     return passes_.find(i, upto, left_over(c), left < tokens ? left : tokens - 1);

@@ -139,7 +139,7 @@ class GreatestPath : public PlainSteps<L> {
   /// The excess of one position, kept: what is corrected was tested just before.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
-      left_over_ = bucketed(i).excess(c);
+      bucketed(i).excess(c, left_over_);
       tested_ = i;
     }
     return left_over_;

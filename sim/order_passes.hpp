@@ -37,7 +37,7 @@ struct OrderPlace {
 /// Buckets to go along, with the q-mass of the buckets up to each.
 struct BucketList {
   static constexpr int most = 8;
-  int size = 0;
+  int size;
   int bucket[most];
   Fixed upto[most];
 

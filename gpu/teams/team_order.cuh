@@ -172,16 +172,18 @@ class TeamOrder {
   /// The term of this lane's token among those of bucket i; collective. `mass` is the q-mass of the bucket's tokens
   /// from this step on and of lower buckets, and moves on by as many tokens as there are lanes.
   template <class Term>
-  DRAFTPROOF_DEVICE Fixed term_of(bool within, const Term& term, Token x, Fixed& mass) const {
-    const Fixed running = team_.lane_running_sum(within ? units_of_q(x) : Fixed{0});
-    const double weight = within ? term(rows_.p(x), rows_.q(x, 0), from_fixed(mass - running)) : 0.0;
-    mass -= team_.lane_get(running, team_.lanes() - 1);
-    return to_fixed(weight);
-  }
-  template <class Term>
   DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
     const Token x = start + team_.lane();
-    return term_of(x < last && bucket(x) == i, term, x, mass);
+    const bool within = x < last && bucket(x) == i;
+    const Fixed below = pass_by(within, within ? units_of_q(x) : 0, mass);
+    return within ? to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below))) : 0;
+  }
+  /// The mass below this lane's token, if it is within.
+  DRAFTPROOF_DEVICE Fixed pass_by(bool within, Fixed q, Fixed& mass) const {
+    if (team_.first_lane(within) == team_.lanes()) return 0;
+    const Fixed running = team_.lane_running_sum(within ? q : Fixed{0}), below = mass - running;
+    mass -= team_.lane_get(running, team_.lanes() - 1);
+    return below;
   }
 
   /// Along `count` buckets of the list at once: each warp has tokens in a row, and needs to know of those before them
@@ -209,8 +211,15 @@ class TeamOrder {
     for (Token start = begin; start < end; start += lanes) {
       const Token x = start + team_.lane();
       const int here = x < end ? bucket(x) : -2;
-      for (int g = 0; g < together; ++g)
-        if (team_.first_lane(here == own[g]) < lanes) sum[g] += term_of(here == own[g], term, x, mass[g]);
+      const Fixed q = x < end ? units_of_q(x) : 0;
+      Fixed below = -1;  // of no bucket here
+      for (int g = 0; g < together; ++g) {
+        const bool within = here == own[g];
+        const Fixed mine = pass_by(within, q, mass[g]);
+        if (within) below = mine;
+      }
+      const Fixed weight = below < 0 ? 0 : to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below)));
+      for (int g = 0; g < together; ++g) sum[g] += here == own[g] ? weight : 0;
     }
     for (int g = 0; g < together; ++g)
       if (g < count) team_.put(half + g * warps() + warp(), team_.lane_sum(sum[g]));

@@ -105,7 +105,8 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   Token any = 0;
   while (!(laws.proposal(any) > 0)) ++any;
   const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, wanted.fan, any));
-  const auto excess = row.excess(c);
+  typename BucketedRow<L>::Excess excess;
+  row.excess(c, excess);
   const Fixed total = excess.total;
   EXPECT_NEAR(from_fixed(total), wanted.excess(c), close);
   std::map<Token, double> weight, drawn;
@@ -156,7 +157,8 @@ TEST(BucketedRowByPasses, WeighsMoreBucketsThanItsListHolds) {
   const L laws = wanted.rows();
   const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, fan, 0));
   const std::uint64_t before = laws.visited();
-  row.excess(1);
+  BucketedRow<L>::Excess excess;
+  row.excess(1, excess);
   EXPECT_GT(laws.visited() - before, 2 * 8 * wanted.p.size());
 }
 
@@ -168,7 +170,8 @@ TEST(BucketedRowByPasses, TakesFewPassesAsARule) {
       const BucketedRow<FreshRows<float>> row(laws, {{paths, 0, 1}, 0, 0, 1});
       for (const double c : {0.3, 0.9}) {
         const std::uint64_t before = laws.visited();
-        row.excess(c);
+        BucketedRow<FreshRows<float>>::Excess excess;
+        row.excess(c, excess);
         EXPECT_LE(laws.visited() - before, 9 * rows.p.size()) << sigma << ", K = " << paths << ", c = " << c;
       }
     }
@@ -192,7 +195,8 @@ TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
       const wide::Using here(width);
       const PlacedToken placed = BucketedRow<L>::placed(laws, fan, 1234);
       const BucketedRow<L> row(laws, placed);
-      const auto excess = row.excess(0.8);
+      BucketedRow<L>::Excess excess;
+      row.excess(0.8, excess);
       Seen& now = seen.emplace_back(Seen{excess.total, placed.below, placed.total, {}});
       for (std::uint64_t i = 0; i < 64; ++i) now.drawn.push_back(row.draw(0.8, excess, i << 58 | i));
     }
