@@ -5,9 +5,9 @@
 //   below, total     MassBelow                   sums of to_fixed(q) over the tokens with r < bound, and over all
 //   within           within(r, bucket)           tokens of a bucket, their ids in ascending order
 //
-// Cost: a division and two comparisons a token, sixteen at a time in 512-bit registers on rows of float; a token at a
-// time otherwise, without branches. Right at every width because quotients round as they do one by one and masses are
-// added as integers: 2^60 q is a float.
+// Cost: a division and two comparisons a token, sixteen at a time in 512-bit registers on rows of float, eight in
+// 256-bit ones; a token at a time otherwise, without branches. Right at every width because quotients round as they
+// do one by one and masses are added as integers: 2^60 q is a float.
 #pragma once
 
 #include <bit>
@@ -17,6 +17,7 @@
 
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/order_buckets.hpp>
+#include <draftproof/sim/wide/ratio_masses.hpp>
 #include <draftproof/sim/wide/width.hpp>
 
 namespace draftproof::wide {
@@ -27,6 +28,44 @@ struct MassBelow {
 
 #if DRAFTPROOF_WIDE
 namespace detail {
+DRAFTPROOF_AVX2 inline MassBelow avx2_mass_below(const float* p, const float* q, std::size_t start, std::size_t end,
+                                                 float bound) {
+  const __m256 limit = _mm256_set1_ps(bound);
+  __m256i below = _mm256_setzero_si256(), total = below;
+  for (; start < end; start += 8) {
+    const __m256 b = _mm256_loadu_ps(q + start);
+    const __m256i less =
+        _mm256_castps_si256(_mm256_cmp_ps(_mm256_div_ps(_mm256_loadu_ps(p + start), b), limit, _CMP_LT_OQ));
+    const __m256i bits = _mm256_castps_si256(b);
+    for (int half = 0; half < 2; ++half) {
+      const __m128i four = half == 0 ? _mm256_castsi256_si128(bits) : _mm256_extracti128_si256(bits, 1);
+      const __m128i mask = half == 0 ? _mm256_castsi256_si128(less) : _mm256_extracti128_si256(less, 1);
+      const __m256i units = fixed_of(_mm256_cvtepu32_epi64(four));
+      below = _mm256_add_epi64(below, _mm256_and_si256(units, _mm256_cvtepi32_epi64(mask)));
+      total = _mm256_add_epi64(total, units);
+    }
+  }
+  alignas(32) Fixed sums[2][4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(sums[0]), below);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(sums[1]), total);
+  return {sums[0][0] + sums[0][1] + sums[0][2] + sums[0][3], sums[1][0] + sums[1][1] + sums[1][2] + sums[1][3]};
+}
+
+DRAFTPROOF_AVX2 inline std::size_t avx2_tokens_within(const float* p, const float* q, std::size_t start,
+                                                      std::size_t end, int bucket, Token* tokens) {
+  const __m256 least = _mm256_set1_ps(OrderBuckets::begin(bucket)), most = _mm256_set1_ps(OrderBuckets::end(bucket));
+  const unsigned open = bucket == OrderBuckets::count - 1 ? 0xFF : 0;
+  std::size_t found = 0;
+  for (; start < end; start += 8) {
+    const __m256 ratio = _mm256_div_ps(_mm256_loadu_ps(p + start), _mm256_loadu_ps(q + start));
+    const auto upto = static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(ratio, most, _CMP_LT_OQ))) | open;
+    auto here = upto & static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(ratio, least, _CMP_NLT_UQ)));
+    for (; here != 0; here &= here - 1)
+      tokens[found++] = static_cast<Token>(start + static_cast<unsigned>(std::countr_zero(here)));
+  }
+  return found;
+}
+
 DRAFTPROOF_AVX512 inline MassBelow avx512_mass_below(const float* p, const float* q, std::size_t start,
                                                      std::size_t end, float bound) {
   const __m512 limit = _mm512_set1_ps(bound), unit = _mm512_set1_ps(0x1p60f);
@@ -72,9 +111,10 @@ MassBelow mass_below(const Entry* p, const Entry* q, std::size_t start, std::siz
   MassBelow mass;
 #if DRAFTPROOF_WIDE
   if constexpr (std::is_same_v<Entry, float>)
-    if (width == Width::avx512) {
+    if (width != Width::scalar) {
       const std::size_t whole = start + (end - start) / 16 * 16;
-      mass = detail::avx512_mass_below(p, q, start, whole, bound);
+      mass = width == Width::avx512 ? detail::avx512_mass_below(p, q, start, whole, bound)
+                                    : detail::avx2_mass_below(p, q, start, whole, bound);
       start = whole;
     }
 #endif
@@ -93,9 +133,10 @@ std::size_t tokens_within(const Entry* p, const Entry* q, std::size_t start, std
   std::size_t found = 0;
 #if DRAFTPROOF_WIDE
   if constexpr (std::is_same_v<Entry, float>)
-    if (width == Width::avx512) {
+    if (width != Width::scalar) {
       const std::size_t whole = start + (end - start) / 16 * 16;
-      found = detail::avx512_tokens_within(p, q, start, whole, bucket, tokens);
+      found = width == Width::avx512 ? detail::avx512_tokens_within(p, q, start, whole, bucket, tokens)
+                                     : detail::avx2_tokens_within(p, q, start, whole, bucket, tokens);
       start = whole;
     }
 #endif
@@ -119,6 +160,11 @@ template <class Term>
 }
 #if DRAFTPROOF_WIDE
 template <class Term>
+DRAFTPROOF_AVX2 DRAFTPROOF_WHOLE Fixed avx2_terms(const Term& term, const double* p, const double* q,
+                                                  const double* below, double* terms) {
+  return fill_and_sum(term, p, q, below, terms);
+}
+template <class Term>
 DRAFTPROOF_AVX512 DRAFTPROOF_WHOLE Fixed avx512_terms(const Term& term, const double* p, const double* q,
                                                       const double* below, double* terms) {
   return fill_and_sum(term, p, q, below, terms);
@@ -130,6 +176,7 @@ Fixed strip_of_terms(const Term& term, const double* p, const double* q, const d
                      [[maybe_unused]] Width width = in_use()) {
 #if DRAFTPROOF_WIDE
   if (width == Width::avx512) return detail::avx512_terms(term, p, q, below, terms);
+  if (width == Width::avx2) return detail::avx2_terms(term, p, q, below, terms);
 #endif
   return detail::fill_and_sum(term, p, q, below, terms);
 }
