@@ -104,6 +104,7 @@ using Schemes = testing::Types<With<verifiers::paths::GreedyBlock, tree_drafters
                                With<verifiers::paths::Traversal, tree_drafters::IidPaths>,
                                With<verifiers::paths::Traversal, tree_drafters::WithoutReplacementTree>,
                                With<verifiers::paths::LayerFrame, tree_drafters::IidPaths>,
+                               With<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>,
                                With<verifiers::paths::BranchReentry, tree_drafters::IidPaths>>;
 TYPED_TEST_SUITE(PathForms, Schemes);
 
