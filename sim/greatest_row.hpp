@@ -1,7 +1,7 @@
 // The law of the greatest path's next token at a node, and what a target leaves above it: (c p - law)+, its sum and
 // draws from it.
 //
-//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass          (token_order.hpp)
+//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass          (fan.hpp, token_order.hpp)
 //   w(y)           skew: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //   law(y)         q(y) w(y) / W, W the same for all tokens at once: the differences hi^K - lo^K telescope
 //   run [a, b)     ranks that all have c p > law; their sum telescopes too
@@ -11,19 +11,20 @@
 // point as well, for products, sums and quotients of positive numbers round monotonically: the runs are those of a
 // test token by token, and which tokens count depends on no sum.
 // Cost: O(K) a token of the law; O(K log V) for each place where c W r crosses w, one to three in practice, V at
-// worst. Laws in buckets take a pass. Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved
-// by exploration. The difference hi^K - lo^K itself has no digits left where q(y) is small.
+// worst. For laws that rank their tokens; others have bucketed_row.hpp. Source: Thomas and Pal, arXiv:2602.16961; row
+// and runs derived here, and proved by exploration.
 #pragma once
 
 #include <utility>
-#include <vector>
 
+#include <draftproof/sim/fan.hpp>
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/token_order.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 
 namespace draftproof {
 
+/// Of laws that rank their tokens (Ranked).
 template <class L>
 class GreatestRow {
  public:
@@ -32,113 +33,73 @@ class GreatestRow {
   /// `laws` must outlive this.
   GreatestRow(const L& laws, TokenOrder<L> order, Fan<Scalar> fan)
       : laws_{&laws}, order_{std::move(order)}, fan_{std::move(fan)} {
-    norm_ = order_.total() * skew(mass_below(order_.total()), fan_.below);
+    norm_ = order_.total() * fan_.skew(fan_.under(order_.total()), fan_.below);
   }
 
   Scalar law(Token x) const {
     const auto& q = laws_->proposal(x);
-    return q > laws_->zero() ? law(q, order_.below(x)) : laws_->zero();
+    return q > laws_->zero() ? Scalar(fan_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
   }
 
-  /// The fan seen from the child that x leads to. Scaled to below + reached = 1, so that neither runs out of digits.
-  Fan<Scalar> after(Token x) const {
-    const Scalar lo = mass_below(order_.below(x)), own = fan_.reached * laws_->proposal(x);
-    return {fan_.paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};
-  }
+  /// The fan seen from the child that x leads to.
+  Fan<Scalar> after(Token x) const { return fan_.after(laws_->proposal(x), order_.below(x)); }
 
   /// Sum of (c p - law)+ over the vocabulary.
   Scalar excess(const Scalar& c) const {
-    if constexpr (Ranked<L>) {
-      Scalar sum = c * ranking().undraftable();
-      for_each_run(c, [&](int a, int b) {
-        sum += run_mass(a, b, c);
-        return true;
-      });
-      return sum;
-    } else {
-      return laws_->sum(left_over(c));
-    }
+    Scalar sum = c * ranking().undraftable();
+    for_each_run(c, [&](int a, int b) {
+      sum += run_mass(a, b, c);
+      return true;
+    });
+    return sum;
   }
 
   Token draw(const Scalar& c, std::uint64_t word) const {
-    if constexpr (Ranked<L>) {
-      double left = unit_interval(word) * static_cast<double>(excess(c));
-      const auto undraftable = static_cast<double>(c * ranking().undraftable());
-      if (left < undraftable) return ranking().draw_undraftable(Scalar(left / static_cast<double>(c)));
-      left -= undraftable;
-      Token drawn = no_token;
-      for_each_run(c, [&](int a, int b) {
-        const auto mass = static_cast<double>(run_mass(a, b, c));
-        int low = a, high = b - 1;  // the answer lies in [low, high], unless it lies in a later run
-        while (low < high) {
-          const int middle = low + (high - low) / 2;
-          if (static_cast<double>(run_mass(a, middle + 1, c)) > left)
-            high = middle;
-          else
-            low = middle + 1;
-        }
-        drawn = ranking().token(low);
-        if (left < mass) return false;
-        left -= mass;
-        return true;
-      });
-      return drawn;
-    } else {
-      return laws_->weights(left_over(c)).draw(word);
-    }
+    double left = unit_interval(word) * static_cast<double>(excess(c));
+    const auto undraftable = static_cast<double>(c * ranking().undraftable());
+    if (left < undraftable) return ranking().draw_undraftable(Scalar(left / static_cast<double>(c)));
+    left -= undraftable;
+    Token drawn = no_token;
+    for_each_run(c, [&](int a, int b) {
+      const auto mass = static_cast<double>(run_mass(a, b, c));
+      int low = a, high = b - 1;  // the answer lies in [low, high], unless it lies in a later run
+      while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (static_cast<double>(run_mass(a, middle + 1, c)) > left)
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      drawn = ranking().token(low);
+      if (left < mass) return false;
+      left -= mass;
+      return true;
+    });
+    return drawn;
   }
 
   /// Calls `visit(x, weight)` for all x with c p > law.
   template <class Visit>
   void for_each(const Scalar& c, Visit visit) const {
-    if constexpr (Ranked<L>) {
-      for (Token x = 0; x < laws_->vocabulary(); ++x)
-        if (!(laws_->proposal(x) > laws_->zero()) && laws_->target(x) > laws_->zero())
-          visit(x, Scalar(c * laws_->target(x)));
-      for_each_run(c, [&](int a, int b) {
-        for (int j = a; j < b; ++j) {
-          const Token x = ranking().token(j);
-          const Scalar left = c * norm_ * ranking().ratio(j) - skew_at(j);  // positive: the test of the run
-          visit(x, Scalar(laws_->proposal(x) * left / norm_));
-        }
-        return true;
-      });
-    } else {
-      laws_->weights(left_over(c)).for_each(visit);
-    }
+    for (Token x = 0; x < laws_->vocabulary(); ++x)
+      if (!(laws_->proposal(x) > laws_->zero()) && laws_->target(x) > laws_->zero())
+        visit(x, Scalar(c * laws_->target(x)));
+    for_each_run(c, [&](int a, int b) {
+      for (int j = a; j < b; ++j) {
+        const Token x = ranking().token(j);
+        const Scalar left = c * norm_ * ranking().ratio(j) - skew_at(j);  // positive: the test of the run
+        visit(x, Scalar(laws_->proposal(x) * left / norm_));
+      }
+      return true;
+    });
   }
 
  private:
-  Scalar mass_below(const Scalar& q) const { return fan_.below + fan_.reached * q; }
-  Scalar skew(const Scalar& hi, const Scalar& lo) const {
-    Scalar sum{1}, power{1};
-    for (int degree = 1; degree < fan_.paths; ++degree) {
-      power *= lo;
-      sum = hi * sum + power;
-    }
-    return sum;
-  }
-  /// The law of a token of proposal q > 0 that stands above so much of q.
-  Scalar law(const Scalar& q, const Scalar& below) const {
-    const Scalar lo = mass_below(below);
-    return q * skew(Scalar(lo + fan_.reached * q), lo) / norm_;
-  }
-  /// (c p - law)+ of laws in buckets, for a pass.
-  auto left_over(const Scalar& c) const {
-    if (below_.empty()) below_ = order_.all_below();
-    return [this, c](Token x) {
-      const Scalar q = laws_->proposal(x);
-      const Scalar chosen = q > laws_->zero() ? law(q, below_[static_cast<std::size_t>(x)]) : laws_->zero();
-      const Scalar left = c * laws_->target(x) - chosen;
-      return left > laws_->zero() ? left : laws_->zero();
-    };
-  }
-
   const auto& ranking() const { return order_.ranking(); }
   /// The skew of ranks a .. b - 1 as if they were one token.
   Scalar skew_of(int a, int b) const {
     const int n = ranking().size();
-    return skew(mass_below(ranking().proposal(a, n)), mass_below(ranking().proposal(b, n)));
+    return fan_.skew(fan_.under(ranking().proposal(a, n)), fan_.under(ranking().proposal(b, n)));
   }
   Scalar skew_at(int j) const { return skew_of(j, j + 1); }
   Scalar run_mass(int a, int b, const Scalar& c) const {
@@ -165,7 +126,6 @@ class GreatestRow {
   TokenOrder<L> order_;
   Fan<Scalar> fan_;
   Scalar norm_{0};
-  mutable std::vector<Scalar> below_;  ///< of laws in buckets, once a pass asked for it
 };
 
 }  // namespace draftproof

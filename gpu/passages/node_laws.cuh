@@ -3,6 +3,7 @@
 //
 //   at.laws(u)         NodeLaws        which node; any number of them at a time
 //   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
+//   rows.order(..)     TeamOrder       passes in the order of its tokens; they overwrite the scratch of all others
 //   laws.residual(b)   weights         goes back to its node when drawn from, whatever was asked meanwhile
 //
 // Cost: that of TeamRows; looking up single tokens goes nowhere. At b = 0 the proposal is not read: leaves need none.
@@ -12,8 +13,10 @@
 #include <utility>
 
 #include <draftproof/gpu/passage_batch.hpp>
+#include <draftproof/gpu/teams/team_order.cuh>
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/sim/contexts.hpp>
+#include <draftproof/sim/order_passes.hpp>
 #include <draftproof/sim/walk.hpp>
 
 namespace draftproof::gpu {
@@ -26,7 +29,7 @@ class TreeRows {
   using TeamType = T;
 
   DRAFTPROOF_DEVICE TreeRows(const PassageBatch<Entry>& batch, std::int64_t request, const T& team)
-      : batch_{batch}, request_{request}, laws_{batch.rows(request, 0), team} {}
+      : batch_{batch}, request_{request}, team_{team}, laws_{batch.rows(request, 0), team} {}
 
   DRAFTPROOF_DEVICE int vocabulary() const { return batch_.vocabulary; }
   /// Entries of the rows after context c, without a pass.
@@ -40,6 +43,10 @@ class TreeRows {
     }
     return laws_;
   }
+  DRAFTPROOF_DEVICE TeamOrder<Entry, T> order(int c) const {
+    context_ = nowhere;
+    return {look_up(c), team_};
+  }
   // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
   // they would spill what the walk holds.
   [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
@@ -51,7 +58,10 @@ class TreeRows {
 
  private:
   const PassageBatch<Entry>& batch_;
+  static constexpr int nowhere = -1;
+
   std::int64_t request_;
+  T team_;
   mutable int context_ = 0;
   mutable bool with_proposal_ = true;
   mutable TeamRows<RowView<Entry>, T> laws_;
@@ -62,11 +72,13 @@ template <class Entry, Team T>
 class NodeLaws {
  public:
   using Rows = TreeRows<Entry, T>;
+  using Order = TeamOrder<Entry, T>;
   using Scalar = double;
   static constexpr bool fresh = true, on_device = true;
 
   DRAFTPROOF_DEVICE NodeLaws(const Rows& rows, int context) : rows_{&rows}, context_{context} {}
 
+  DRAFTPROOF_DEVICE Order order() const { return rows_->order(context_); }
   DRAFTPROOF_DEVICE int vocabulary() const { return rows_->vocabulary(); }
   DRAFTPROOF_DEVICE int proposals() const { return 1; }
   DRAFTPROOF_DEVICE double zero() const { return 0; }
@@ -180,6 +192,13 @@ class TreeAt<L> {
  private:
   const typename L::Rows& rows_;
   TreeView tree_;
+};
+
+/// The team's own passes. At the node that was last asked for: nobody may have gone on since.
+template <OnDevice L>
+class OrderPasses<L> : public L::Order {
+ public:
+  DRAFTPROOF_DEVICE explicit OrderPasses(const L& laws) : L::Order(laws.order()) {}
 };
 
 /// Plans of a walk where nothing is kept: made at each node.

@@ -15,6 +15,11 @@ class SharedScratch {
   DRAFTPROOF_DEVICE Arrival first(int warp) const {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
+#if defined(__CUDA_ARCH__)
+  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { add_to(scratch_->partial + i, sum); }
+#else
+  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { scratch_->partial[i] += sum; }
+#endif
 
  protected:
   DRAFTPROOF_DEVICE void write(int segment, Fixed sum) const { scratch_->partial[segment] = sum; }

@@ -4,9 +4,18 @@
 // compiler must be able to name what they call in both. Nothing runs them on the host.
 #pragma once
 
+#include <cstdint>
+
 #include <draftproof/sim/device.hpp>
 
 namespace draftproof::gpu {
+
+#if defined(__CUDA_ARCH__)
+/// Adds to an integer that other threads add to as well. Two's complement: signs do not matter.
+DRAFTPROOF_DEVICE inline void add_to(std::int64_t* sum, std::int64_t more) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(more));
+}
+#endif
 
 /// Of one-dimensional blocks whose size is a multiple of 32. Stateless: any number of copies speak for the same warp.
 class WarpLanes {

@@ -1,6 +1,6 @@
 // One pass over a pair of rows: p- and q-mass of the tokens in every bucket of p / q.
 //
-//   bucket   RatioBuckets::of(p, q)    of tokens with q > 0; `outside` of the others
+//   bucket   Buckets::of(p, q)         of tokens with q > 0; `outside` of the others
 //   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
 //
 // Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
@@ -31,11 +31,13 @@ struct alignas(16) RatioMass {
   bool operator==(const RatioMass&) const = default;
 };
 
-/// 33 KiB: kept on the stack of who makes rungs.
-class RatioMasses {
+/// 32 bytes a bucket: kept on the stack of who asks. `Buckets` are equal steps of the ratio's bits
+/// (ratio_buckets.hpp).
+template <class Buckets>
+class MassesByRatio {
  public:
   template <class Entry>
-  RatioMasses(std::span<const Entry> target, std::span<const Entry> proposal, Width width = in_use());
+  MassesByRatio(std::span<const Entry> target, std::span<const Entry> proposal, Width width = in_use());
 
   RatioMass of(std::size_t bucket) const {
     const auto& [even, odd] = sums_[bucket];
@@ -48,7 +50,7 @@ class RatioMasses {
 
   template <class Entry>
   void add(Entry target, Entry proposal) {
-    const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;
+    const std::size_t bucket = proposal > 0 ? Buckets::of(target, proposal) : Buckets::outside;
     sums_[bucket][0].target += to_fixed(target);
     sums_[bucket][0].proposal += to_fixed(proposal);
   }
@@ -56,8 +58,8 @@ class RatioMasses {
 #if DRAFTPROOF_WIDE
   static_assert(sizeof(Sums) == 32);
   /// Float bits to multiples of 32: bytes from the first bucket's sums, but for what its bits say.
-  static constexpr int byte_shift = RatioBuckets::shift - 5;
-  static constexpr int first_byte = static_cast<int>(RatioBuckets::lowest_bits >> byte_shift);
+  static constexpr int byte_shift = Buckets::shift - 5;
+  static constexpr int first_byte = static_cast<int>(Buckets::lowest_bits >> byte_shift);
 
   DRAFTPROOF_AVX2_PART void drain_one(const RatioMass& mass, std::uint64_t byte) {
     auto* const sum = reinterpret_cast<__m128i*>(reinterpret_cast<unsigned char*>(sums_.data()) + byte);
@@ -84,7 +86,7 @@ class RatioMasses {
   DRAFTPROOF_AVX512_PART static void prepare(const float* p, const float* q, RatioMass* mass, std::uint32_t* bytes);
 #endif
 
-  alignas(64) std::array<Sums, RatioBuckets::count + 1> sums_{};
+  alignas(64) std::array<Sums, Buckets::count + 1> sums_{};
 };
 
 #if DRAFTPROOF_WIDE
@@ -100,10 +102,11 @@ DRAFTPROOF_AVX2_PART __m256i fixed_of(__m256i bits) {
 }
 }  // namespace detail
 
-DRAFTPROOF_AVX2 inline void RatioMasses::add_avx2(const float* p, const float* q, std::size_t count) {
-  const __m256 low = _mm256_set1_ps(std::bit_cast<float>(RatioBuckets::lowest_bits));
-  const __m256 high = _mm256_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits - 1));
-  const __m256 out = _mm256_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits));
+template <class Buckets>
+DRAFTPROOF_AVX2 void MassesByRatio<Buckets>::add_avx2(const float* p, const float* q, std::size_t count) {
+  const __m256 low = _mm256_set1_ps(std::bit_cast<float>(Buckets::lowest_bits));
+  const __m256 high = _mm256_set1_ps(std::bit_cast<float>(Buckets::end_bits - 1));
+  const __m256 out = _mm256_set1_ps(std::bit_cast<float>(Buckets::end_bits));
   const __m256i rows = _mm256_set1_epi32(~31), odd = _mm256_set_epi32(16, 0, 16, 0, 16, 0, 16, 0);
   alignas(64) RatioMass mass[batch];
   alignas(64) std::uint32_t bytes[batch];
@@ -132,11 +135,12 @@ DRAFTPROOF_AVX2 inline void RatioMasses::add_avx2(const float* p, const float* q
 }
 
 /// Masses and places in the table of sixteen tokens; the masses as lanes unpack.
-DRAFTPROOF_AVX512_PART void RatioMasses::prepare(const float* p, const float* q, RatioMass* mass,
-                                                 std::uint32_t* bytes) {
-  const __m512 low = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::lowest_bits));
-  const __m512 high = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits - 1));
-  const __m512 out = _mm512_set1_ps(std::bit_cast<float>(RatioBuckets::end_bits)), large = _mm512_set1_ps(0x1p60f);
+template <class Buckets>
+DRAFTPROOF_AVX512_PART void MassesByRatio<Buckets>::prepare(const float* p, const float* q, RatioMass* mass,
+                                                            std::uint32_t* bytes) {
+  const __m512 low = _mm512_set1_ps(std::bit_cast<float>(Buckets::lowest_bits));
+  const __m512 high = _mm512_set1_ps(std::bit_cast<float>(Buckets::end_bits - 1));
+  const __m512 out = _mm512_set1_ps(std::bit_cast<float>(Buckets::end_bits)), large = _mm512_set1_ps(0x1p60f);
   const __m512i rows = _mm512_set1_epi32(~31), odd = _mm512_set1_epi64(std::int64_t{16} << 32);
   const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(q);
   const __mmask16 drafted = _mm512_cmp_ps_mask(b, _mm512_setzero_ps(), _CMP_GT_OQ);
@@ -153,7 +157,8 @@ DRAFTPROOF_AVX512_PART void RatioMasses::prepare(const float* p, const float* q,
   _mm512_store_si512(mass + 12, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(rest, 1)));
 }
 
-DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const float* q, std::size_t count) {
+template <class Buckets>
+DRAFTPROOF_AVX512 void MassesByRatio<Buckets>::add_avx512(const float* p, const float* q, std::size_t count) {
   constexpr std::size_t lead = 4 * 16, ring = 2 * lead;
   alignas(64) RatioMass mass[ring];
   alignas(64) std::uint32_t bytes[ring];
@@ -167,8 +172,9 @@ DRAFTPROOF_AVX512 inline void RatioMasses::add_avx512(const float* p, const floa
 }
 #endif
 
+template <class Buckets>
 template <class Entry>
-RatioMasses::RatioMasses(std::span<const Entry> target, std::span<const Entry> proposal, Width width) {
+MassesByRatio<Buckets>::MassesByRatio(std::span<const Entry> target, std::span<const Entry> proposal, Width width) {
   std::size_t x = 0;
 #if DRAFTPROOF_WIDE
   if constexpr (std::is_same_v<Entry, float>) {
@@ -182,5 +188,7 @@ RatioMasses::RatioMasses(std::span<const Entry> target, std::span<const Entry> p
   (void)width;
   for (; x < target.size(); ++x) add(target[x], proposal[x]);
 }
+
+using RatioMasses = MassesByRatio<RatioBuckets>;
 
 }  // namespace draftproof::wide

@@ -70,6 +70,9 @@ class HostThread {
     if (lane() == 0)
       for (gpu::TeamScratch& scratch : team_->scratch_) scratch.partial[i] = sum;
   }
+  void add(int i, Fixed sum) const {
+    for (gpu::TeamScratch& scratch : team_->scratch_) scratch.partial[i] += sum;
+  }
   Fixed get(int i) const { return own().partial[i]; }
   void put_first(const Arrival& arrival) const {
     if (lane() == 0)

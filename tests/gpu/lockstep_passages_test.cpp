@@ -54,9 +54,9 @@ int refused_trees() {
 
 int main() try {
   draftproof::found::lockstep_passages_everything();
-  // 1100 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+  // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
   int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
-  mismatches += draftproof::passage_parity::run({.vocabularies = {1100}, .requests = 6, .iterations = 3});
+  mismatches += draftproof::passage_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
   return mismatches + refused_trees() == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::printf("error: %s\n", error.what());

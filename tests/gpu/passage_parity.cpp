@@ -88,8 +88,10 @@ class Requests {
   std::int64_t stride() const { return vocabulary_ + 5; }
 
   DraftTree draw(std::size_t i, std::uint64_t trial) const {
-    const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, 6) : 6;
-    TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 6)};
+    // Schemes that rank tokens weigh powers of as many masses as there are paths.
+    const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
+    const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
+    TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
     if (law_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
     // Levels of few children: six to the fifth nodes say no more.
     if (law_.info.branches)

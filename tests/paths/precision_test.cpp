@@ -5,6 +5,7 @@
 
 #include <draftproof/properties/paths/passage_law.hpp>
 #include <draftproof/properties/paths/path_registry.hpp>
+#include <draftproof/sim/order_buckets.hpp>
 #include <draftproof/sim/tree_drafters/iid_paths.hpp>
 #include <draftproof/sim/tree_drafters/without_replacement_tree.hpp>
 #include <draftproof/tests/paths/small_models.hpp>
@@ -103,6 +104,7 @@ using Schemes = testing::Types<With<verifiers::paths::GreedyBlock, tree_drafters
                                With<verifiers::paths::Traversal, tree_drafters::IidPaths>,
                                With<verifiers::paths::Traversal, tree_drafters::WithoutReplacementTree>,
                                With<verifiers::paths::LayerFrame, tree_drafters::IidPaths>,
+                               With<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>,
                                With<verifiers::paths::BranchReentry, tree_drafters::IidPaths>>;
 TYPED_TEST_SUITE(PathForms, Schemes);
 
@@ -125,7 +127,7 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
   std::vector<FreshRows<double>> laws;
   laws.emplace_back(p, q);
-  ASSERT_EQ(laws.front().rung(laws.front().rungs(), 1), laws.front().rung(laws.front().rungs(), 2));
+  ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
   const PrefixContexts<FreshRows<double>> contexts(std::move(laws));
   for (const int drafts : {2, 3}) {
     const Law law = law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(

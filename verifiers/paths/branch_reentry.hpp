@@ -23,12 +23,11 @@ struct BranchReentry {
                              .source = "derived here",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
-                             .cannot = {.device = "it keeps an order of the vocabulary at every node of a path"},
                              .ranks_tokens = true};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
-    const DraftTree& tree = at.tree();
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+    const auto& tree = at.tree();
     Settled<R> settled(random);
     for (int start = DraftTree::root;;) {
       if (tree.leaf(start)) return {start, random.emit(at.laws(start).residual(at.laws(start).zero()))};

@@ -2,10 +2,11 @@
 // drawn from the law that the greatest path has (sim/greatest_path.hpp).
 //
 // Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens, nothing kept between
-// passages; on fresh rows two passes a token of the path, and a table of V entries and a pass a test. Source: Thomas
-// and Pal, arXiv:2602.16961. Exact because block verification is, for the true law of its path; the order must be
-// strict and the same in the choice and in the law. Not monotone in K, and not always better than one path: choosing
-// costs where p and q agree.
+// passages. On fresh rows and on a device a pass a token of the path and a few a test (sim/bucketed_row.hpp), where
+// tokens are ordered by buckets of p / q and then by id: the law that the greatest path has then telescopes over most
+// buckets, and no token's place in the order need be kept. Source: Thomas and Pal, arXiv:2602.16961. Exact because
+// block verification is, for the true law of its path; any order will do that is strict and the same in the choice
+// and in the law. Not monotone in K, and not always better than one path: choosing costs where p and q agree.
 #pragma once
 
 #include <draftproof/sim/greatest_path.hpp>
@@ -19,11 +20,10 @@ struct GreedyMultipathBlock {
                              .source = "Thomas and Pal, arXiv:2602.16961",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
-                             .cannot = {.device = "it keeps an order of the vocabulary at every node of a path"},
                              .ranks_tokens = true};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
     return verify_block(GreatestPath<L>(at, DraftTree::root), random);
   }
 };

@@ -1,0 +1,236 @@
+// Passes of a team about the order of tokens in buckets of p / q: the device's form of sim/order_passes.hpp, with the
+// same integers.
+//
+//   symbol      code             meaning                                                        shape
+//   bucket      mass(i)          p- and q-mass of a bucket, added up in the scratch             [2, count] sums
+//   segments    layout_          runs of consecutive tokens                                     (team.hpp)
+//   q_s, t_s    get(s), get(half + s)   along one bucket: q-mass of its tokens in segment s, and their terms' sum
+//
+// A token's mass below in its bucket is that of the bucket's tokens of higher ids: what is left of the bucket after
+// the segments, or warps, before its own, its warp's running sum, and itself.
+// Cost: one pass a place and for all buckets; two along a bucket, or along up to four of them together. Two sums a
+// bucket are all the memory it needs, and lie where a pass leaves its partial sums. Threads add to a bucket's sums
+// once for every run of their own tokens in it: where p and q agree and all meet in one bucket, each adds once.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/sim/order_buckets.hpp>
+#include <draftproof/sim/order_passes.hpp>
+
+namespace draftproof::gpu {
+
+/// One object per thread; every call is collective.
+template <class Entry, Team T>
+class TeamOrder {
+ public:
+  DRAFTPROOF_DEVICE TeamOrder(const RowView<Entry>& rows, const T& team)
+      : rows_{rows}, team_{team}, layout_(rows.vocabulary, team.lanes(), team.shares()) {}
+
+  DRAFTPROOF_DEVICE int lanes() const { return team_.lanes(); }
+  DRAFTPROOF_DEVICE int lane() const { return team_.lane(); }
+  DRAFTPROOF_DEVICE Fixed lane_sum(Fixed value) const { return team_.lane_sum(value); }
+  DRAFTPROOF_DEVICE Fixed lane_running_sum(Fixed value) const { return team_.lane_running_sum(value); }
+  DRAFTPROOF_DEVICE Fixed lane_get(Fixed value, int from) const { return team_.lane_get(value, from); }
+  DRAFTPROOF_DEVICE int first_lane(bool here) const { return team_.first_lane(here); }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE OrderPlace place(Token x) const {
+    const auto own = static_cast<int>(OrderBuckets::of(ratio(x)));
+    const float begin = OrderBuckets::begin(own);
+    Fixed total = 0;
+    const Fixed below = sums_of_two(
+        [&](Token y) {
+          const float r = ratio(y);
+          return r < begin || (y > x && OrderBuckets::within(r, own)) ? units_of_q(y) : Fixed{0};
+        },
+        [&](Token y) { return units_of_q(y); }, total);
+    return {below, total};
+  }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void weigh_buckets() const {
+    static_assert(OrderBuckets::count <= half);
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for (int i = warp(); i < 2 * half; i += warps()) team_.put(i, 0);
+    team_.barrier();
+    int bucket = 0;
+    OrderMass run;
+    const auto tell = [&] {
+      if (run.target != 0) team_.add(bucket, run.target);
+      if (run.proposal != 0) team_.add(half + bucket, run.proposal);
+    };
+    for_own_segments([&](int segment) {
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {
+        const Fixed p = to_fixed(rows_.p(x)), q = units_of_q(x);
+        const int here = rows_.q(x, 0) > 0 ? static_cast<int>(OrderBuckets::of(ratio(x))) : OrderBuckets::count - 1;
+        if (here != bucket) {
+          tell();
+          run = {};
+          bucket = here;
+        }
+        run.target += p;
+        run.proposal += q;
+      }
+    });
+    tell();
+    team_.barrier();
+  }
+  DRAFTPROOF_DEVICE OrderMass mass(int i) const { return {team_.get(i), team_.get(half + i)}; }
+
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Fixed along(int i, Fixed upto, const Term& term) const {
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for_own_segments([&](int segment) {
+      Fixed sum = 0;
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes())
+        if (bucket(x) == i) sum += units_of_q(x);
+      team_.put(segment, team_.lane_sum(sum));
+    });
+    team_.barrier();
+    int next = 0;
+    for_own_segments([&](int segment) {
+      upto -= sum_of(next, segment);
+      next = segment;
+      Fixed mass = upto, sum = 0;
+      for (Token start = layout_.begin(segment); start < layout_.end(segment); start += team_.lanes())
+        sum += step(i, term, start, layout_.end(segment), mass);
+      team_.put(half + segment, team_.lane_sum(sum));
+    });
+    team_.barrier();
+    return sum_of(half, half + layout_.segments);
+  }
+
+  /// After along(i, upto, term), with `left` below its sum.
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, Fixed upto, const Term& term, Fixed left) const {
+    const int segment = team_find(team_, 0, layout_.segments, left, [this](int s) { return team_.get(half + s); });
+    Fixed mass = upto - sum_of(0, segment);
+    const Token last = layout_.end(segment);
+    for (Token start = layout_.begin(segment); start < last; start += team_.lanes()) {
+      const Fixed running = team_.lane_running_sum(step(i, term, start, last, mass));
+      const int hit = team_.first_lane(running > left);
+      if (hit < team_.lanes()) return start + hit;
+      left -= team_.lane_get(running, team_.lanes() - 1);
+    }
+    return last - 1;  // not reached
+  }
+
+  template <class Term>
+  DRAFTPROOF_DEVICE void along_all(const BucketList& list, const Term& term, Fixed* sums) const {
+    const int room = half / warps(), group = room < together ? room : together;
+    for (int first = 0; first < list.size; first += group)
+      along_some(list, first, list.size - first < group ? list.size - first : group, term, sums + first);
+  }
+
+ private:
+  static constexpr int half = TeamScratch::most_segments, together = 4;
+  static_assert(half >= TeamScratch::most_warps, "no room for a sum of each warp");
+
+  DRAFTPROOF_DEVICE int warp() const { return team_.share() * team_.warps() + team_.warp(); }
+  DRAFTPROOF_DEVICE int warps() const { return team_.shares() * team_.warps(); }
+  DRAFTPROOF_DEVICE float ratio(Token x) const { return OrderBuckets::ratio(rows_.target[x], rows_.proposal[x]); }
+  DRAFTPROOF_DEVICE int bucket(Token x) const {
+    return rows_.q(x, 0) > 0 ? static_cast<int>(OrderBuckets::of(ratio(x))) : OrderBuckets::count - 1;
+  }
+  DRAFTPROOF_DEVICE Fixed units_of_q(Token x) const { return to_fixed(rows_.q(x, 0)); }
+
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_own_segments(const Visit& visit) const {
+    const int last = layout_.last_segment(team_.share());
+    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last; segment += team_.warps())
+      visit(segment);
+  }
+
+  /// Sum of the sums first .. last - 1 of the scratch.
+  DRAFTPROOF_DEVICE Fixed sum_of(int first, int last) const {
+    Fixed sum = 0;
+    for (int i = first + team_.lane(); i < last; i += team_.lanes()) sum += team_.get(i);
+    return team_.lane_sum(sum);
+  }
+
+  /// Totals of f and of g; leaves the segments' sums in the scratch.
+  template <class F, class G>
+  DRAFTPROOF_DEVICE Fixed sums_of_two(const F& f, const G& g, Fixed& second) const {
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for_own_segments([&](int segment) {
+      Fixed sum = 0, beside = 0;
+      for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {
+        sum += f(x);
+        beside += g(x);
+      }
+      team_.put(segment, team_.lane_sum(sum));
+      team_.put(half + segment, team_.lane_sum(beside));
+    });
+    team_.barrier();
+    second = sum_of(half, half + layout_.segments);
+    return sum_of(0, layout_.segments);
+  }
+
+  /// The term of this lane's token among those of bucket i; collective. `mass` is the q-mass of the bucket's tokens
+  /// from this step on and of lower buckets, and moves on by as many tokens as there are lanes.
+  template <class Term>
+  DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
+    const Token x = start + team_.lane();
+    const bool within = x < last && bucket(x) == i;
+    const Fixed below = pass_by(within, within ? units_of_q(x) : 0, mass);
+    return within ? to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below))) : 0;
+  }
+  /// The mass below this lane's token, if it is within.
+  DRAFTPROOF_DEVICE Fixed pass_by(bool within, Fixed q, Fixed& mass) const {
+    if (team_.first_lane(within) == team_.lanes()) return 0;
+    const Fixed running = team_.lane_running_sum(within ? q : Fixed{0}), below = mass - running;
+    mass -= team_.lane_get(running, team_.lanes() - 1);
+    return below;
+  }
+
+  /// Along `count` buckets of the list at once: each warp has tokens in a row, and needs to know of those before them
+  /// no more than one sum a bucket and warp.
+  template <class Term>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void along_some(const BucketList& list, int first, int count, const Term& term,
+                                                      Fixed* sums) const {
+    const int lanes = team_.lanes(), each = (layout_.vocabulary / warps() / lanes + 1) * lanes;
+    const Token begin = warp() * each < layout_.vocabulary ? warp() * each : layout_.vocabulary;
+    const Token end = layout_.vocabulary - begin < each ? layout_.vocabulary : begin + each;
+    int own[together];
+    Fixed mass[together] = {}, sum[together] = {};
+    for (int g = 0; g < together; ++g) own[g] = g < count ? list.bucket[first + g] : -1;
+    for (Token x = begin + team_.lane(); x < end; x += lanes) {
+      const int here = bucket(x);
+      const Fixed q = units_of_q(x);
+      for (int g = 0; g < together; ++g) mass[g] += here == own[g] ? q : 0;
+    }
+    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    for (int g = 0; g < together; ++g)
+      if (g < count) team_.put(g * warps() + warp(), team_.lane_sum(mass[g]));
+    team_.barrier();
+    for (int g = 0; g < together; ++g)
+      if (g < count) mass[g] = list.upto[first + g] - sum_of(g * warps(), g * warps() + warp());
+    for (Token start = begin; start < end; start += lanes) {
+      const Token x = start + team_.lane();
+      const int here = x < end ? bucket(x) : -2;
+      const Fixed q = x < end ? units_of_q(x) : 0;
+      Fixed below = -1;  // of no bucket here
+      for (int g = 0; g < together; ++g) {
+        const bool within = here == own[g];
+        const Fixed mine = pass_by(within, q, mass[g]);
+        if (within) below = mine;
+      }
+      const Fixed weight = below < 0 ? 0 : to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below)));
+      for (int g = 0; g < together; ++g) sum[g] += here == own[g] ? weight : 0;
+    }
+    for (int g = 0; g < together; ++g)
+      if (g < count) team_.put(half + g * warps() + warp(), team_.lane_sum(sum[g]));
+    team_.barrier();
+    for (int g = 0; g < together; ++g)
+      if (g < count) sums[g] = sum_of(half + g * warps(), half + (g + 1) * warps());
+  }
+
+  RowView<Entry> rows_;
+  T team_;
+  TeamLayout layout_;
+};
+
+}  // namespace draftproof::gpu
