@@ -18,6 +18,7 @@
 #include <draftproof/sim/coverage.hpp>
 #include <draftproof/sim/ladder_goal.hpp>
 #include <draftproof/sim/ladder_sweep.hpp>
+#include <draftproof/sim/plan_room.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
@@ -37,23 +38,30 @@ std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
 }
 
 /// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
-/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md).
+/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is brief
+/// in the room of the laws, among it the masses of rungs.
 template <class L, class Rungs, class Coverage>
-LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, const Coverage& coverage,
-                                           bool whole_buckets = false) {
+DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Rungs& rungs,
+                                                                        const Coverage& coverage,
+                                                                        bool whole_buckets = false) {
   using Scalar = typename L::Scalar;
-  const auto& ratio = [&]() -> decltype(auto) {
+  using Room = RoomOf<L>;
+  const Room& room = room_of(laws);
+  const auto& ratios = [&]() -> decltype(auto) {
     if constexpr (requires { rungs.ratios(); })
       return rungs.ratios();
     else
       return rung_ratios(laws, rungs);
   }();
-  (void)laws;
-  const detail::LadderBounds<Scalar> bounds(rungs, coverage);
-  const auto goal = detail::ladder_goal(rungs, bounds, ratio, whole_buckets);
-  LadderPlan<Scalar> plan;
-  plan.acceptance = Scalar{1} - bounds.unserved[bounds.peak];
-  detail::LadderSweep<Scalar, Coverage>(goal, coverage).run(plan, rungs.size());
+  LadderPlan<Scalar, Room> plan;
+  const int n = rungs.size();
+  const auto goal = [&] {
+    const detail::LadderBounds<Rungs, Scalar, Room> bounds(room, rungs, coverage);
+    plan.acceptance = Scalar{1} - bounds.surplus();
+    return detail::ladder_goal(room, bounds, ratios, whole_buckets);
+  }();
+  room.end_brief();
+  detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
   return plan;
 }
 
