@@ -19,6 +19,8 @@
 #include <draftproof/sim/ladder_goal.hpp>
 #include <draftproof/sim/ladder_sweep.hpp>
 #include <draftproof/sim/plan_room.hpp>
+#include <draftproof/sim/ratio_buckets.hpp>
+#include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
@@ -35,6 +37,25 @@ std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
     }
   for (std::size_t i = 0; i < p.size(); ++i) p[i] /= q[i];
   return p;
+}
+
+/// Memory that a team needs for rungs in buckets, their plan and its levels (team_room.cuh): lists that stay, and those
+/// of the longest of three times, which are brief. Index is that of the room.
+template <class Index>
+constexpr std::size_t ladder_team_bytes() {
+  constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
+  constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
+  constexpr std::size_t rungs = 3 * n * real + 2 * real + n * index;
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                       // of a share, and of the team
+  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;        // bounds, and to serve whole buckets
+  constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
+                                (m / 2 + 1) * 2 * real + n * real;
+  constexpr std::size_t of_goal = (n + 1) * index + (2 * m + 1) * real + m, of_plan = n * real + m * index;
+  constexpr std::size_t of_rungs = n * index, of_levels = n * index + (m + 2) * real;
+  constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
+  constexpr std::size_t to_count = of_rungs + rungs + masses, to_aim = of_rungs + of_goal + rungs + goal;
+  constexpr std::size_t to_spend = of_rungs + of_goal + of_plan + of_levels + sweep;
+  return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
 /// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where

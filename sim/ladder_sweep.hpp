@@ -89,6 +89,15 @@ class Departures {
   std::size_t size_ = 0;
 };
 
+template <class Scalar, class Index>
+struct LadderBreak {
+  Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
+  Scalar born{0}, chord{0};  ///< of the segment to the right
+  Index left{0}, right{0};   ///< neighbours that still stand
+  Index segment{0};
+  bool gone = false;
+};
+
 /// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
 /// may cost acceptance, never exactness.
 template <class Scalar, class Coverage, class Room = OwnRoom>
@@ -149,13 +158,7 @@ class LadderSweep {
   /// Only a segment of two has segments under it, and none of these is the first.
   static constexpr Index no_parent = 0;
 
-  struct Break {
-    Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
-    Scalar born{0}, chord{0};  ///< of the segment to the right
-    Index left{0}, right{0};   ///< neighbours that still stand
-    Index segment{0};
-    bool gone = false;
-  };
+  using Break = LadderBreak<Scalar, Index>;
 
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   DRAFTPROOF_DEVICE static Index index(int i) { return static_cast<Index>(i); }

@@ -63,14 +63,17 @@ class TokenRungs {
   std::vector<Scalar> target_, proposal_, ratio_;
 };
 
+/// Stretches of buckets in a plan: more than real rows want (docs/ladder.md), few enough for the memory of a team.
+inline constexpr int most_plan_stretches = 512;
+
 /// Buckets of equal steps of the ratio (ratio_buckets.hpp), in the memory of a room (plan_room.hpp): on a device all but
 /// of() is brief. One pass over the rows; masses are fixed-point sums.
 template <class Room>
 class BucketRungsIn {
  public:
   static constexpr bool single_tokens = false;
-  /// Stretches of rungs that a plan tells apart at most (ladder_goal.hpp): what its memory is sized for.
-  static constexpr int most_stretches = 512;
+  /// A plan tells as many stretches of rungs apart at most (ladder_goal.hpp).
+  static constexpr int most_stretches = most_plan_stretches;
   /// Rungs are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
   /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
   double least_spread = 0x1p-14;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <draftproof/sim/ladder_left.hpp>
@@ -31,6 +32,9 @@ struct Ladder {
       .drafts = DraftLaws{"iid"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .cannot = {.device_trials = "the plan of a table is in memory of the host"}};
+
+  /// Of a team that makes the plan together.
+  static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
 
   /// Immutable once made.
   template <class L>

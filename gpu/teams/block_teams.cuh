@@ -9,12 +9,14 @@ namespace draftproof::gpu {
 /// What a team leaves to each other in memory that all of its threads can read.
 class SharedScratch {
  public:
-  DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch) : scratch_{scratch} {}
+  DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch, TeamMemory memory = {})
+      : scratch_{scratch}, memory_{memory} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int warp) const {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
+  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
 
  protected:
   DRAFTPROOF_DEVICE void write(int segment, Fixed sum) const { scratch_->partial[segment] = sum; }
@@ -24,6 +26,7 @@ class SharedScratch {
 
  private:
   TeamScratch* scratch_;
+  TeamMemory memory_;
 };
 
 /// A block; its scratch lies in shared memory.
@@ -62,6 +65,7 @@ class WarpTeam : public WarpLanes, public SharedScratch {
     if (lane() == 0) write_first(0, arrival);
   }
   DRAFTPROOF_DEVICE void barrier() const { warp_barrier(); }
+  DRAFTPROOF_DEVICE void share_barrier() const { warp_barrier(); }
 };
 
 static_assert(Team<BlockTeam> && Team<WarpTeam>);

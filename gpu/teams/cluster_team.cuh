@@ -22,7 +22,10 @@ namespace draftproof::gpu {
 /// and not run.
 class ClusterTeam : public BlockWarps {
  public:
-  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch) : scratch_{scratch} {}
+  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : scratch_{scratch}, memory_{memory} {}
+
+  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int warp) const {
@@ -64,6 +67,7 @@ class ClusterTeam : public BlockWarps {
 
  private:
   TeamScratch* scratch_;
+  TeamMemory memory_;
 };
 
 static_assert(Team<ClusterTeam>);

@@ -10,11 +10,15 @@
 //                 put(i, sum), get(i)      sum i, one of two for each segment: put by one warp, read by all after a
 //                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all shares
 //                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
+//                 memory()                 of a share, for a plan that its threads make (team_room.cuh)
+//                 share_barrier()          the same as barrier() for the threads of a share
+//                 add(sum, more)           to a sum in that memory, by any threads at once
 //
 // What a warp puts is one value, the same on its lanes, and all lanes make the call.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 #include <draftproof/sim/fixed_point.hpp>
@@ -33,8 +37,14 @@ struct TeamScratch {
   } first[most_warps];  ///< each warp's first arrival
 };
 
+/// Memory that the threads of a share see alike. A kernel has it if its verifier asks for it (plan_bytes.hpp).
+struct TeamMemory {
+  unsigned char* data = nullptr;  ///< at a multiple of 16
+  std::size_t bytes = 0;
+};
+
 template <class T>
-concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
+concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Arrival arrival) {
   { team.lanes() } -> std::convertible_to<int>;
   { team.lane() } -> std::convertible_to<int>;
   { team.warps() } -> std::convertible_to<int>;
@@ -51,6 +61,9 @@ concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
   { team.lane_max(i) } -> std::same_as<int>;
   { team.lane_get(sum, i) } -> std::same_as<Fixed>;
   { team.first_lane(true) } -> std::same_as<int>;
+  { team.memory() } -> std::same_as<TeamMemory>;
+  team.share_barrier();
+  team.add(in_memory, sum);
 };
 
 /// How V tokens are cut: `shares` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
