@@ -102,6 +102,8 @@ struct TrialDrafters {
                     const DeviceCounts& counts, Stream stream) {
     if constexpr (!V::info.cannot.device.empty()) {
       no_kernel(V::info.name, V::info.cannot.device);
+    } else if constexpr (!V::info.cannot.device_trials.empty()) {
+      no_kernel(V::info.name, V::info.cannot.device_trials);
     } else if constexpr (!V::info.cannot.simulate.empty()) {
       no_kernel(V::info.name, V::info.cannot.simulate);
     } else {

@@ -17,16 +17,19 @@ template <class V, class Entry>
 void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& mapped, int teams,
                   SplitScratch* scratch, Stream stream) {
   const auto positions = static_cast<unsigned>(batch.positions);
+  constexpr std::size_t shared = plan_bytes<V>;
+  constexpr unsigned warps = verify_warps<V>;
   switch (mapped.mapping) {
     case Mapping::warp:
-      verify_by_warp<<<(positions + verify_warps - 1) / verify_warps, 32 * verify_warps, 0, stream>>>(verifier,
-                                                                                                      batch);
+      allow_shared(verify_by_warp<V, Entry>, warps * shared);
+      verify_by_warp<<<(positions + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
       break;
     case Mapping::split:
       return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,
-                          scratch);
+                          scratch, shared);
     default:
-      verify_by_block<<<positions, verify_threads, 0, stream>>>(verifier, batch);
+      allow_shared(verify_by_block<V, Entry>, shared);
+      verify_by_block<<<positions, verify_threads, shared, stream>>>(verifier, batch);
   }
   device_call("cudaLaunchKernel", cudaGetLastError());
 }
@@ -35,8 +38,8 @@ template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (V::info.cannot.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
-    const Mapped found =
-        mapped(wanted, this_device(), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
+    const Mapped found = mapped(wanted, beside_plans(this_device(), plan_bytes<V>), batch.positions,
+                                batch.vocabulary, batch.proposals, sizeof(Entry));
     if constexpr (has_format<Entry>)
       if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.shares, stream);
     const bool split = found.mapping == Mapping::split;
@@ -52,7 +55,7 @@ template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options) {
   if constexpr (V::info.cannot.device.empty()) {
     if (checked_shape(batch).positions == 0) return;
-    const StoredLaunch launch(batch, stream, options);
+    const StoredLaunch launch(batch, stream, options, plan_bytes<V>);
     if (launch.mapped().mapping == Mapping::cluster)
       return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
     launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);

@@ -2,6 +2,8 @@
 // workspace, checks and conversions.
 #pragma once
 
+#include <cstddef>
+
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/device/stream_memory.cuh>
@@ -13,7 +15,7 @@ namespace draftproof::gpu {
 /// Made and used in one call; queues what has to be done before on the stream.
 class StoredLaunch {
  public:
-  StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options);
+  StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options, std::size_t plan_bytes);
 
   const Mapped& mapped() const { return mapped_; }
   /// For clusters: the batch with a place for faults.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <draftproof/gpu/teams/on_chip_rows.cuh>
-#include <draftproof/gpu/teams/plan_bytes.hpp>
+#include <draftproof/gpu/plan_bytes.hpp>
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/parity.hpp>

@@ -66,6 +66,7 @@ std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
 
 /// Whether V runs on views: its plan, if it has one, owns nothing.
 template <class V>
-inline constexpr bool runs_on_views = V::info.cannot.device.empty() && V::info.cannot.simulate.empty();
+inline constexpr bool runs_on_views =
+    V::info.cannot.device.empty() && V::info.cannot.device_trials.empty() && V::info.cannot.simulate.empty();
 
 }  // namespace draftproof::parity
