@@ -113,7 +113,7 @@ class LadderLevels {
 
   /// The rank of each level, and the levels that differ.
   template <class Leaving>
-  DRAFTPROOF_DEVICE ListIn<Room, Rank> ranked(const Room& room, const ListIn<Room, Scalar>& level,
+  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Room, Rank> ranked(const Room& room, const ListIn<Room, Scalar>& level,
                                               const Leaving& leaving) {
     auto ranks = room.template kept<Rank>(rungs_);
     const auto height = [&](int k) -> const Scalar& {

@@ -58,6 +58,24 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
+/// The plan on rungs of such ratios. Not inlined: compiled once for all laws that share a room.
+template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
+[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Room> make_ladder_plan(const Room& room, const Rungs& rungs,
+                                                                              const Ratios& ratios,
+                                                                              const Coverage& coverage,
+                                                                              bool whole_buckets) {
+  LadderPlan<Scalar, Room> plan;
+  const auto goal = [&] {
+    const detail::LadderBounds<Rungs, Scalar, Room> bounds(room, rungs, coverage);
+    plan.acceptance = Scalar{1} - bounds.surplus();
+    return detail::ladder_goal(room, bounds, ratios, whole_buckets);
+  }();
+  const int n = rungs.size();
+  room.end_brief();
+  detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
+  return plan;
+}
+
 /// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
 /// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is brief
 /// in the room of the laws, among it the masses of rungs.
@@ -65,25 +83,13 @@ template <class L, class Rungs, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Rungs& rungs,
                                                                         const Coverage& coverage,
                                                                         bool whole_buckets = false) {
-  using Scalar = typename L::Scalar;
-  using Room = RoomOf<L>;
-  const Room& room = room_of(laws);
   const auto& ratios = [&]() -> decltype(auto) {
     if constexpr (requires { rungs.ratios(); })
       return rungs.ratios();
     else
       return rung_ratios(laws, rungs);
   }();
-  LadderPlan<Scalar, Room> plan;
-  const int n = rungs.size();
-  const auto goal = [&] {
-    const detail::LadderBounds<Rungs, Scalar, Room> bounds(room, rungs, coverage);
-    plan.acceptance = Scalar{1} - bounds.surplus();
-    return detail::ladder_goal(room, bounds, ratios, whole_buckets);
-  }();
-  room.end_brief();
-  detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
-  return plan;
+  return make_ladder_plan<typename L::Scalar>(room_of(laws), rungs, ratios, coverage, whole_buckets);
 }
 
 }  // namespace draftproof

@@ -96,7 +96,7 @@ class BucketRungsIn {
 
   /// Buckets come in the order of the ratios of their tokens, hence of their masses.
   template <class Masses>
-  DRAFTPROOF_DEVICE void fill(const Room& room, const Masses& masses) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void fill(const Room& room, const Masses& masses) {
     const Fixed undraftable = masses.of(RatioBuckets::outside).target;
     constexpr auto descending = [](int i) { return static_cast<std::size_t>(RatioBuckets::count - 1 - i); };
     const auto own = [&](int i) {

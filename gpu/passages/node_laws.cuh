@@ -42,6 +42,7 @@ class TreeRows {
   }
   using Here = TeamRows<RowView<Entry>, T>;
   DRAFTPROOF_DEVICE const typename Here::Room& room() const { return laws_.room(); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Rungs rungs(int c) const { return at(c).rungs(); }
 
   // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
   // they would spill what the walk holds.
@@ -93,7 +94,7 @@ class NodeLaws {
   }
 
   DRAFTPROOF_DEVICE const auto& room() const { return rows_->room(); }
-  DRAFTPROOF_DEVICE auto rungs() const { return here().rungs(); }
+  DRAFTPROOF_DEVICE auto rungs() const { return rows_->rungs(context_); }
   DRAFTPROOF_DEVICE int rung(const typename Rows::Here::Rungs& rungs, Token x) const { return here().rung(rungs, x); }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }

@@ -1,22 +1,20 @@
 // Teams whose threads share one multiprocessor: a block, and a warp of a block that works for itself.
 #pragma once
 
+#include <draftproof/gpu/teams/shares.cuh>
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 
 /// What a team leaves to each other in memory that all of its threads can read.
 class SharedScratch {
  public:
-  DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch, TeamMemory memory = {})
-      : scratch_{scratch}, memory_{memory} {}
+  DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch) : scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int warp) const {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
-  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
 
  protected:
   DRAFTPROOF_DEVICE void write(int segment, Fixed sum) const { scratch_->partial[segment] = sum; }
@@ -26,13 +24,13 @@ class SharedScratch {
 
  private:
   TeamScratch* scratch_;
-  TeamMemory memory_;
 };
 
 /// A block; its scratch lies in shared memory.
-class BlockTeam : public BlockWarps, public SharedScratch {
+class BlockTeam : public BlockShare, public SharedScratch {
  public:
-  using SharedScratch::SharedScratch;
+  DRAFTPROOF_DEVICE explicit BlockTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : BlockShare(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
@@ -50,14 +48,13 @@ class BlockTeam : public BlockWarps, public SharedScratch {
 };
 
 /// One warp of a block; the warps of a block work on positions of their own, each with a scratch.
-class WarpTeam : public WarpLanes, public SharedScratch {
+class WarpTeam : public WarpShare, public SharedScratch {
  public:
-  using SharedScratch::SharedScratch;
+  DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : WarpShare(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
-  DRAFTPROOF_DEVICE static constexpr int warp() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) write(segment, sum);
   }
@@ -65,7 +62,6 @@ class WarpTeam : public WarpLanes, public SharedScratch {
     if (lane() == 0) write_first(0, arrival);
   }
   DRAFTPROOF_DEVICE void barrier() const { warp_barrier(); }
-  DRAFTPROOF_DEVICE void share_barrier() const { warp_barrier(); }
 };
 
 static_assert(Team<BlockTeam> && Team<WarpTeam>);

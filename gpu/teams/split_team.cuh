@@ -6,18 +6,16 @@
 // first-level cache, which is not coherent.
 #pragma once
 
+#include <draftproof/gpu/teams/shares.cuh>
 #include <draftproof/gpu/teams/split_scratch.hpp>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 
 /// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
-class SplitTeam : public BlockWarps {
+class SplitTeam : public BlockShare {
  public:
   DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch, TeamMemory memory = {})
-      : scratch_{scratch}, memory_{memory} {}
-
-  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
+      : BlockShare(memory), scratch_{scratch} {}
 
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int share() const { return static_cast<int>(blockIdx.x); }
@@ -75,7 +73,6 @@ class SplitTeam : public BlockWarps {
 
  private:
   SplitScratch* scratch_;
-  TeamMemory memory_;
 };
 
 static_assert(Team<SplitTeam>);

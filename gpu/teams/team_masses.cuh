@@ -50,7 +50,7 @@ class TeamMasses {
 
   /// `for_own` calls what it is given on this thread's tokens; `rows` has p(x) and q(x, 0).
   template <Team T, class Rows, class ForOwn>
-  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<T>& room, const Rows& rows, const ForOwn& for_own) {
+  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<ShareOf<T>>& room, const Rows& rows, const ForOwn& for_own) {
     auto own = room.template brief<Fixed>(2 * buckets), all = own;
     if (team.shares() > 1) all = room.template brief<Fixed>(2 * buckets);
     room.each(2 * buckets, [&](int i) { own[static_cast<std::size_t>(i)] = 0; });
@@ -72,7 +72,7 @@ class TeamMasses {
       proposal += to_fixed(q);
     });
     tell();
-    team.share_barrier();
+    room.meet();
     add_up_shares(team, own.data(), all.data(), 2 * buckets);
     sums_ = all;
   }

@@ -1,7 +1,7 @@
 // A room (sim/plan_room.hpp) whose threads are those of a share: a plan's lists lie in the memory of the share, and
 // its threads make it together. The shares of a team make the same plan, each for itself.
 //
-//   memory    kept lists from its beginning, brief ones from its end     team.memory()
+//   memory    kept lists from its beginning, brief ones from its end     share.memory()
 //   each      threads take turns, then meet
 //   once      the first thread, then all read what it says
 //   scan      a run of places for each thread; runs of a warp by lanes, warps by a note in memory
@@ -48,14 +48,14 @@ class ListsOfTeams {
 };
 
 /// One object per thread; all threads of a share make the same calls.
-template <Team T>
+template <Share S>
 class TeamRoom : public ListsOfTeams {
  public:
-  DRAFTPROOF_DEVICE explicit TeamRoom(const T& team) : team_{team} {}
+  DRAFTPROOF_DEVICE explicit TeamRoom(const S& share) : share_{share} {}
 
   template <class E>
   DRAFTPROOF_DEVICE List<E> kept(int size) const {
-    auto* const items = reinterpret_cast<E*>(team_.memory().data + kept_);
+    auto* const items = reinterpret_cast<E*>(share_.memory().data + kept_);
     kept_ += bytes_of<E>(size);
     check();
     return {items, size};
@@ -64,13 +64,13 @@ class TeamRoom : public ListsOfTeams {
   DRAFTPROOF_DEVICE List<E> brief(int size) const {
     brief_ += bytes_of<E>(size);
     check();
-    return {reinterpret_cast<E*>(team_.memory().data + (team_.memory().bytes - brief_)), size};
+    return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
   }
   DRAFTPROOF_DEVICE void end_brief() const { end_brief_after(0); }
   /// Brief lists so far, in bytes; those made since `mark` end.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
-    team_.share_barrier();
+    share_.share_barrier();
     brief_ = mark;
   }
   /// All lists end: a new plan begins.
@@ -79,10 +79,12 @@ class TeamRoom : public ListsOfTeams {
     kept_ = 0;
   }
 
+  DRAFTPROOF_DEVICE void meet() const { share_.share_barrier(); }
+
   template <class F>
   DRAFTPROOF_DEVICE void each(int count, const F& f) const {
     for (int i = thread(); i < count; i += threads()) f(i);
-    team_.share_barrier();
+    share_.share_barrier();
   }
 
   template <class F>
@@ -90,12 +92,12 @@ class TeamRoom : public ListsOfTeams {
     using Answer = decltype(f());
     if constexpr (std::is_void_v<Answer>) {
       if (thread() == 0) f();
-      team_.share_barrier();
+      share_.share_barrier();
     } else {
       const unsigned mark = brief_;
       const List<Answer> note = brief<Answer>(1);
       if (thread() == 0) note[0] = f();
-      team_.share_barrier();
+      share_.share_barrier();
       const Answer answer = note[0];
       end_brief_after(mark);
       return answer;
@@ -108,19 +110,19 @@ class TeamRoom : public ListsOfTeams {
     const int end = begin + run < count ? begin + run : count;
     E own = none;
     for (int i = begin; i < end; ++i) own = join(own, value(i));
-    for (int step = 1; step < team_.lanes(); step *= 2) {
-      const E before = from_lane(own, team_.lane() < step ? team_.lane() : team_.lane() - step);
-      if (team_.lane() >= step) own = join(before, own);
+    for (int step = 1; step < share_.lanes(); step *= 2) {
+      const E before = from_lane(own, share_.lane() < step ? share_.lane() : share_.lane() - step);
+      if (share_.lane() >= step) own = join(before, own);
     }
     const unsigned mark = brief_;
-    const List<E> warps = brief<E>(team_.warps());
-    if (team_.lane() == team_.lanes() - 1) warps[static_cast<std::size_t>(team_.warp())] = own;
-    E before = from_lane(own, team_.lane() == 0 ? 0 : team_.lane() - 1);
-    if (team_.lane() == 0) before = none;
-    team_.share_barrier();
+    const List<E> warps = brief<E>(share_.warps());
+    if (share_.lane() == share_.lanes() - 1) warps[static_cast<std::size_t>(share_.warp())] = own;
+    E before = from_lane(own, share_.lane() == 0 ? 0 : share_.lane() - 1);
+    if (share_.lane() == 0) before = none;
+    share_.share_barrier();
     E all = none;
-    for (int warp = 0; warp < team_.warps(); ++warp) {
-      if (warp == team_.warp()) before = join(all, before);
+    for (int warp = 0; warp < share_.warps(); ++warp) {
+      if (warp == share_.warp()) before = join(all, before);
       all = join(all, warps[static_cast<std::size_t>(warp)]);
     }
     for (int i = begin; i < end; ++i) {
@@ -136,20 +138,20 @@ class TeamRoom : public ListsOfTeams {
   DRAFTPROOF_DEVICE int chain(int count, const Follows& follows, const Visit& visit) const {
     const unsigned mark = brief_;
     const List<int> note = brief<int>(1);
-    if (team_.warp() == 0) {
+    if (share_.warp() == 0) {
       int found = 0;
       for (int i = 1, last = 0; i < count;) {
-        const int own = i + team_.lane();
-        const int hit = team_.first_lane(own < count && follows(last, own));
+        const int own = i + share_.lane();
+        const int hit = share_.first_lane(own < count && follows(last, own));
         i += hit;
-        if (hit == team_.lanes()) continue;
-        if (team_.lane() == 0) visit(found, i);
+        if (hit == share_.lanes()) continue;
+        if (share_.lane() == 0) visit(found, i);
         ++found;
         last = i++;
       }
-      if (team_.lane() == 0) note[0] = found;
+      if (share_.lane() == 0) note[0] = found;
     }
-    team_.share_barrier();
+    share_.share_barrier();
     const int found = note[0];
     end_brief_after(mark);
     return found;
@@ -157,17 +159,17 @@ class TeamRoom : public ListsOfTeams {
 
   template <class Holds>
   DRAFTPROOF_DEVICE int first(int begin, int end, const Holds& holds) const {
-    for (; begin < end; begin += team_.lanes()) {
-      const int own = begin + team_.lane();
-      const int hit = team_.first_lane(own < end && holds(own));
-      if (hit < team_.lanes()) return begin + hit;
+    for (; begin < end; begin += share_.lanes()) {
+      const int own = begin + share_.lane();
+      const int hit = share_.first_lane(own < end && holds(own));
+      if (hit < share_.lanes()) return begin + hit;
     }
     return end;
   }
 
  private:
-  DRAFTPROOF_DEVICE int thread() const { return team_.warp() * team_.lanes() + team_.lane(); }
-  DRAFTPROOF_DEVICE int threads() const { return team_.warps() * team_.lanes(); }
+  DRAFTPROOF_DEVICE int thread() const { return share_.warp() * share_.lanes() + share_.lane(); }
+  DRAFTPROOF_DEVICE int threads() const { return share_.warps() * share_.lanes(); }
 
   template <class E>
   DRAFTPROOF_DEVICE static constexpr unsigned bytes_of(int size) {
@@ -176,28 +178,28 @@ class TeamRoom : public ListsOfTeams {
   }
   DRAFTPROOF_DEVICE void check() const {
 #if defined(__CUDA_ARCH__)
-    assert(kept_ + brief_ <= team_.memory().bytes);
+    assert(kept_ + brief_ <= share_.memory().bytes);
 #else
-    if (kept_ + brief_ > team_.memory().bytes) throw std::logic_error("room: a plan has outgrown the team's memory");
+    if (kept_ + brief_ > share_.memory().bytes) throw std::logic_error("room: a plan has outgrown the team's memory");
 #endif
   }
 
   template <class E>
   DRAFTPROOF_DEVICE E from_lane(const E& value, int lane) const {
     if constexpr (std::is_arithmetic_v<E>) {
-      return team_.lane_get(value, lane);
+      return share_.lane_get(value, lane);
     } else {
       struct Words {
         std::uint64_t words[sizeof(E) / sizeof(std::uint64_t)];
       };
       static_assert(sizeof(E) == sizeof(Words));
       auto bits = same_bits<Words>(value);
-      for (auto& word : bits.words) word = team_.lane_get(word, lane);
+      for (auto& word : bits.words) word = share_.lane_get(word, lane);
       return same_bits<E>(bits);
     }
   }
 
-  T team_;
+  S share_;
   mutable unsigned kept_ = 0, brief_ = 0;  ///< bytes in use
 };
 

@@ -41,7 +41,7 @@ class TeamRows {
   static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), room_(team) {}
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), room_(team.own_share()) {}
 
   /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
   DRAFTPROOF_DEVICE void look_at(const Source& rows) {
@@ -115,7 +115,7 @@ class TeamRows {
     return PassWeights<F>{*this, std::move(f)};
   }
 
-  using Room = TeamRoom<T>;
+  using Room = TeamRoom<ShareOf<T>>;
   using Rungs = BucketRungsIn<Room>;
   /// Where the team makes plans.
   DRAFTPROOF_DEVICE const Room& room() const { return room_; }

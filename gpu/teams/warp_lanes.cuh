@@ -95,11 +95,9 @@ class BlockWarps : public WarpLanes {
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int warp() const { return static_cast<int>(threadIdx.x) / lanes(); }
   DRAFTPROOF_DEVICE int warps() const { return static_cast<int>(blockDim.x) / lanes(); }
-  DRAFTPROOF_DEVICE void share_barrier() const { __syncthreads(); }
 #else
   DRAFTPROOF_DEVICE int warp() const { return 0; }
   DRAFTPROOF_DEVICE int warps() const { return 1; }
-  DRAFTPROOF_DEVICE void share_barrier() const {}
 #endif
 };
 

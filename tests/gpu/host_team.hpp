@@ -89,6 +89,7 @@ class HostThread {
   }
   Arrival first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
   void share_barrier() const { team_->blocks_[static_cast<std::size_t>(share())].wait(team_->fibers_); }
+  const HostThread& own_share() const { return *this; }
   void add(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(share()); }
   /// The same place in another share's slice, or in its memory.
