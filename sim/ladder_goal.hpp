@@ -102,7 +102,6 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Room& room, const LadderBound
         for (int j = 1; 2 * j < stretches; ++j)
           corner[static_cast<std::size_t>(j)] = corner[static_cast<std::size_t>(2 * j)];
         corner[static_cast<std::size_t>((stretches + 1) / 2)] = index(n);
-        return 0;
       });
   corner.resize(static_cast<std::size_t>(stretches) + 1);
 }
@@ -158,7 +157,6 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Room& room, const LadderBounds<
     double served = at.target(corner(n));
     excess[index(n)] = 0;
     for (int j = n; j-- > peak;) excess[index(j)] = served -= held[index(j)];
-    return 0;
   });
   room.each(n - peak, [&](int i) { excess[index(peak + i)] -= at.covered[index(corner(peak + i))]; });
   const int far = hold(n - peak + 1, 0, [n](int i) { return n - i; });
@@ -168,7 +166,6 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Room& room, const LadderBounds<
   room.once([&] {
     double served = excess[0] = at.target(0);
     for (int j = 0; j < peak; ++j) excess[index(j + 1)] = served += held[index(j)];
-    return 0;
   });
   room.each(peak, [&](int i) { excess[index(i + 1)] -= at.covered[index(corner(i + 1))]; });
   const int near = hold(peak + 1, at.target(0), [](int i) { return i; });

@@ -41,11 +41,11 @@ class SplitTeam : public BlockShare {
     const auto& first = scratch_->told.first[warp];
     return {__ldcg(&first.time), __ldcg(&first.token)};
   }
-  /// Of what every share has in `own` the sum, into `all`, `count` of them: by additions in device memory. The team
-  /// has met since it last did this.
+  /// Of what every share has in `own` the sum, into `all`, `count` of them: by additions in device memory.
   DRAFTPROOF_DEVICE void add_up(const Fixed* own, Fixed* all, int count) const {
     Fixed* const sums = scratch_->sums;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    barrier();  // a slower share may still read the sums of the time before
     for (int i = share() * threads + thread; i < count; i += shares() * threads) sums[i] = 0;
     barrier();
     for (int i = thread; i < count; i += threads)

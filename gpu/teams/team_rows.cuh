@@ -121,7 +121,6 @@ class TeamRows {
   DRAFTPROOF_DEVICE const Room& room() const { return room_; }
   /// Buckets of the ratio, by one pass. What was in the room ends: rungs come first in a plan.
   DRAFTPROOF_DEVICE Rungs rungs() const {
-    team_.barrier();  // a slower share may still use the plan before
     room_.clear();
     Rungs rungs(room_, RatioBuckets::count);
     const unsigned mark = room_.brief_so_far();

@@ -88,7 +88,10 @@ class HostThread {
         scratch.first[index_ / lanes()] = {arrival.time, arrival.token};
   }
   Arrival first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
-  void share_barrier() const { team_->blocks_[static_cast<std::size_t>(share())].wait(team_->fibers_); }
+  void share_barrier() const {
+    team_->blocks_[static_cast<std::size_t>(share())].wait(team_->fibers_);
+    team_->fibers_.linger();
+  }
   const HostThread& own_share() const { return *this; }
   void add(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(share()); }
