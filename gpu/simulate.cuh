@@ -12,8 +12,10 @@
 
 #include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/simulate.hpp>
+#include <draftproof/gpu/simulation/plan_copy.cuh>
 #include <draftproof/gpu/simulation/trial_block.cuh>
 #include <draftproof/gpu/teams/warp_lanes.cuh>
+#include <draftproof/sim/ladder_view.hpp>
 
 namespace draftproof::gpu {
 
@@ -70,16 +72,12 @@ void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableV
 /// Blocks of this kernel that the device holds at a time.
 unsigned int resident_blocks(const void* kernel, int threads);
 
-/// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
-template <class V, class D>
-void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
-                     const DeviceCounts& counts, Stream stream) {
-  using Plan = PlanOf<V, TableView>;
+/// Queues trials on a plan that goes into the kernel as it is.
+template <class V, class D, class Plan>
+void count_planned_trials(const V& verifier, const D& drafter, const Plan& plan, const DeviceTable& table,
+                          const TrialRange& range, const DeviceCounts& counts, Stream stream) {
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
                 "a plan that owns memory of the host cannot go into a kernel: say so in info.cannot.device");
-  check_drafts(V::info, D::info, table.host(), range.drafts);
-  if (range.count == 0) return;
-  const Plan plan = prepare(verifier, table.host(), range.drafts);
   const auto kernel = trial_kernel<V, D, Plan>;
   const std::uint64_t most = resident_blocks(reinterpret_cast<const void*>(kernel), trial_threads);
   constexpr std::uint64_t most_of_block = std::uint64_t{1} << 31;
@@ -94,6 +92,23 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   }
 }
 
+/// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
+template <class V, class D>
+void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
+                     const DeviceCounts& counts, Stream stream) {
+  check_drafts(V::info, D::info, table.host(), range.drafts);
+  if (range.count == 0) return;
+  if constexpr (ViewsPlans<V>) {
+    const PlanningView laws(table.host());
+    const PlanCopy copy(stream);
+    const auto plan = prepare(verifier, laws, range.drafts).view(copy);
+    count_planned_trials(verifier, drafter, plan, table, range, counts, stream);
+  } else {
+    const auto plan = prepare(verifier, table.host(), range.drafts);
+    count_planned_trials(verifier, drafter, plan, table, range, counts, stream);
+  }
+}
+
 /// The drafter of that name among `D`, if V is written for it.
 template <class... D>
 struct TrialDrafters {
@@ -102,8 +117,6 @@ struct TrialDrafters {
                     const DeviceCounts& counts, Stream stream) {
     if constexpr (!V::info.cannot.device.empty()) {
       no_kernel(V::info.name, V::info.cannot.device);
-    } else if constexpr (!V::info.cannot.device_trials.empty()) {
-      no_kernel(V::info.name, V::info.cannot.device_trials);
     } else if constexpr (!V::info.cannot.simulate.empty()) {
       no_kernel(V::info.name, V::info.cannot.simulate);
     } else {

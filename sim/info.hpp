@@ -56,8 +56,6 @@ struct Cannot {
   std::string_view simulate{};  ///< prepared tables (Monte Carlo)
   std::string_view fresh{};     ///< one pass over fresh rows (per-token cost)
   std::string_view device{};    ///< CUDA kernel
-  /// Trials on prepared tables by a device, where it has a CUDA kernel for one position at a time.
-  std::string_view device_trials{};
 };
 
 struct Info {

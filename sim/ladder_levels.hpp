@@ -36,6 +36,23 @@ struct EqualWeights {
   }
 };
 
+/// Intervals of u: number j is [distinct[j], distinct[j + 1]).
+template <class Scalar, class List>
+struct LevelIntervals {
+  static constexpr bool many_branches = true;
+  const List& distinct;
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+    const double u = unit_interval(word);
+    const auto not_above = [&](std::size_t j) { return !(u < static_cast<double>(distinct[j])); };
+    return static_cast<Token>(bisected(0, distinct.size(), not_above)) - 1;
+  }
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    for (std::size_t j = 0; j + 1 < distinct.size(); ++j)
+      visit(static_cast<Token>(j), Scalar(distinct[j + 1] - distinct[j]));
+  }
+};
+
 template <class Scalar, class Room = OwnRoom>
 class LadderLevels {
  public:
@@ -51,12 +68,16 @@ class LadderLevels {
 
   template <class R>
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
-    return static_cast<Interval>(random.pick(Intervals{distinct_}));
+    return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Room, Scalar>>{distinct_}));
   }
 
   DRAFTPROOF_DEVICE bool together(int top, int rung, Interval u) const {
     return rung == top || ranks_.none_above(top + 1, rung + 1, u);
   }
+
+  /// The levels that differ, from 0 to 1, and the ranks of breaks among them.
+  const ListIn<Room, Scalar>& distinct() const { return distinct_; }
+  const RangeMaximum& ranks() const { return ranks_.largest(); }
 
   /// Calls `visit(a, b, share)` for each group of rungs a .. b - 1 that holds `rung`; the shares of u sum to 1.
   template <class Visit>
@@ -83,6 +104,7 @@ class LadderLevels {
    public:
     TabledRanks(const OwnRoom&, std::vector<Interval> ranks, bool many_trials)
         : largest_(std::move(ranks), many_trials) {}
+    const RangeMaximum& largest() const { return largest_; }
     Interval of(int i) const { return largest_.of(i, i + 1); }
     bool none_above(int first, int last, Interval u) const { return largest_.of(first, last) <= u; }
 
@@ -148,24 +170,6 @@ class LadderLevels {
     std::sort(leaving.begin(), leaving.end(), [&at](int i, int j) { return at(i) < at(j); });
     return leaving;
   }
-
-  /// Interval j of u is [distinct[j], distinct[j + 1]).
-  struct Intervals {
-    static constexpr bool many_branches = true;
-    const ListIn<Room, Scalar>& distinct;
-    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
-      const double u = unit_interval(word);
-      return static_cast<Token>(bisected(0, static_cast<std::size_t>(distinct.size()), [&](std::size_t j) {
-               return !(u < static_cast<double>(distinct[j]));
-             })) -
-             1;
-    }
-    template <class Visit>
-    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
-      for (std::size_t j = 0; j + 1 < static_cast<std::size_t>(distinct.size()); ++j)
-        visit(static_cast<Token>(j), Scalar(distinct[j + 1] - distinct[j]));
-    }
-  };
 
   int rungs_;
   ListIn<Room, Scalar> distinct_;  ///< levels that occur, ascending from 0 to 1

@@ -94,6 +94,15 @@ using RoomOf = std::remove_cvref_t<decltype(room_of(std::declval<const L&>()))>;
 template <class Room, class T>
 using ListIn = typename Room::template List<T>;
 
+/// A list where it lies.
+template <class T>
+struct ListView {
+  const T* items;
+  std::size_t count;
+  DRAFTPROOF_DEVICE std::size_t size() const { return count; }
+  DRAFTPROOF_DEVICE const T& operator[](std::size_t i) const { return items[i]; }
+};
+
 /// What joins values: the greater one, the earlier of equals.
 struct Greater {
   template <class T>

@@ -57,6 +57,8 @@ class TokenRungs {
   /// p / q of each rung, which differences of the sums would lose on narrow ones.
   const std::vector<Scalar>& ratios() const { return ratio_; }
   int of(Token x) const { return rung_[static_cast<std::size_t>(x)]; }
+  /// of(x) for all x; -1 where q = 0.
+  const std::vector<int>& by_token() const { return rung_; }
 
  private:
   std::vector<int> rung_;

@@ -19,6 +19,7 @@
 #include <draftproof/sim/ladder_left.hpp>
 #include <draftproof/sim/ladder_levels.hpp>
 #include <draftproof/sim/ladder_plan.hpp>
+#include <draftproof/sim/ladder_view.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
@@ -30,8 +31,10 @@ struct Ladder {
       .summary = "select one draft by levels between rungs of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
       .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .cannot = {.device_trials = "the plan of a table is in memory of the host"}};
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+
+  /// On a device the plan of a table is prepared here and seen there by its view.
+  static constexpr bool views_plans = true;
 
   /// Of a team that makes the plan together.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
@@ -46,10 +49,11 @@ struct Ladder {
           plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)},
           levels{room_of(laws), plan, decltype(rungs)::single_tokens} {}
 
+    DRAFTPROOF_DEVICE int rung(const L& laws, Token x) const { return laws.rung(rungs, x); }
     /// Probability that draft law p_I gives token x.
     DRAFTPROOF_DEVICE Scalar selected(const L& laws, Token x) const {
       const auto& q = laws.proposal(x);
-      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(laws.rung(rungs, x))]) : laws.zero();
+      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(rung(laws, x))]) : laws.zero();
     }
     /// (p - p_I)+ at x.
     DRAFTPROOF_DEVICE Scalar left(const L& laws, Token x) const {
@@ -81,6 +85,20 @@ struct Ladder {
       if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
     }
     const Core<L>& core() const { return *shared; }
+    /// Of a table's plan, by arrays that `place(data, size)` puts somewhere and says where.
+    template <class Place>
+    LadderView view(const Place& place) const {
+      const auto put = [&place](const auto& list) { return place(list.data(), list.size()); };
+      const auto& levels = shared->levels;
+      const AliasTable* const left = residual.table();
+      return {.rungs = put(shared->rungs.by_token()),
+              .slope = put(shared->plan.slope),
+              .levels = {.distinct = {put(levels.distinct()), levels.distinct().size()},
+                         .ranks = {put(levels.ranks().rows()), levels.ranks().search().size}},
+              .residual = left == nullptr ? AliasView{}
+                                          : AliasView{put(left->cells()), put(left->rests()), left->cells().size()},
+              .nothing_left = nothing_left};
+    }
 
     std::shared_ptr<const Core<L>> shared;
     decltype(residual_of(std::declval<const L&>(), shared)) residual;
@@ -105,18 +123,19 @@ struct Ladder {
     return Plan<L>(laws, drafts);
   }
 
-  template <Position P, RandomSource R>
-  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
+  /// `plan` is a Plan, or a view of one.
+  template <Position P, class Made, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
     const auto& core = plan.core();
     const auto& laws = at.laws();
     int best = 0;
     for (int k = 1; k < at.drafts(); ++k)
-      if (laws.rung(core.rungs, at.draft(k)) < laws.rung(core.rungs, at.draft(best))) best = k;
-    const int top = laws.rung(core.rungs, at.draft(best));
+      if (core.rung(laws, at.draft(k)) < core.rung(laws, at.draft(best))) best = k;
+    const int top = core.rung(laws, at.draft(best));
     const auto u = core.levels.draw(random);
     int group[max_drafts], size = 0;
     for (int k = 0; k < at.drafts(); ++k)
-      if (core.levels.together(top, laws.rung(core.rungs, at.draft(k)), u)) group[size++] = k;
+      if (core.levels.together(top, core.rung(laws, at.draft(k)), u)) group[size++] = k;
     const int chosen = size == 1 ? group[0] : group[random.pick(EqualWeights{size})];
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
