@@ -92,6 +92,17 @@ void count_planned_trials(const V& verifier, const D& drafter, const Plan& plan,
   }
 }
 
+/// The plan for a table, made here and copied. Of the compiler's passes only the host's sees how: in the device's, which
+/// looks at all functions for both, it would find vectors.
+template <class V>
+typename V::TablePlan plan_on_device(const V& verifier, const TableView& table, int drafts, const PlanCopy& copy) {
+#if defined(__CUDA_ARCH__)
+  return {};
+#else
+  return prepare(verifier, PlanningView(table), drafts).view(copy);
+#endif
+}
+
 /// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
 template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
@@ -99,9 +110,8 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   check_drafts(V::info, D::info, table.host(), range.drafts);
   if (range.count == 0) return;
   if constexpr (ViewsPlans<V>) {
-    const PlanningView laws(table.host());
     const PlanCopy copy(stream);
-    const auto plan = prepare(verifier, laws, range.drafts).view(copy);
+    const typename V::TablePlan plan = plan_on_device(verifier, table.host(), range.drafts, copy);
     count_planned_trials(verifier, drafter, plan, table, range, counts, stream);
   } else {
     const auto plan = prepare(verifier, table.host(), range.drafts);

@@ -87,7 +87,7 @@ struct PlanningView : TableView {
 /// Verifiers whose plans for a table go into a kernel by view(place).
 template <class V>
 concept ViewsPlans = requires {
-  requires V::views_plans;
+  typename V::TablePlan;
 };
 
 }  // namespace draftproof

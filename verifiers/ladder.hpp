@@ -34,7 +34,7 @@ struct Ladder {
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
   /// On a device the plan of a table is prepared here and seen there by its view.
-  static constexpr bool views_plans = true;
+  using TablePlan = LadderView;
 
   /// Of a team that makes the plan together.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
