@@ -34,7 +34,12 @@ class ListsOfTeams {
     List() = default;
     DRAFTPROOF_DEVICE List(T* items, int size) : items_{items}, size_{size} {}
     DRAFTPROOF_DEVICE std::size_t size() const { return static_cast<std::size_t>(size_); }
-    DRAFTPROOF_DEVICE T& operator[](std::size_t i) const { return items_[i]; }
+    DRAFTPROOF_DEVICE T& operator[](std::size_t i) const {
+#if defined(__CUDA_ARCH__)
+      __builtin_assume(__isShared(items_));  // or the compiler would ask of every address what memory it is of
+#endif
+      return items_[i];
+    }
     DRAFTPROOF_DEVICE T* data() const { return items_; }
     /// To no more than there were.
     DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
