@@ -23,8 +23,8 @@ inline constexpr std::size_t plan_bytes = [] {
 template <class V>
 inline constexpr std::size_t plan_bytes<Walk<V>> = plan_bytes<V>;
 
-/// Warps of a block that each have a plan of their own: as many as `most` where plans are small, so that a block's fit
-/// into what every device has on request.
+/// Warps of a block that each have a plan of their own: as many as `most` where plans are small, so that a block's
+/// fit into what every device has on request.
 template <class V>
 constexpr int warps_with_plans(int most) {
   constexpr std::size_t shared = 96 * 1024;

@@ -72,12 +72,42 @@ void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableV
 /// Blocks of this kernel that the device holds at a time.
 unsigned int resident_blocks(const void* kernel, int threads);
 
-/// Queues trials on a plan that goes into the kernel as it is.
-template <class V, class D, class Plan>
-void count_planned_trials(const V& verifier, const D& drafter, const Plan& plan, const DeviceTable& table,
-                          const TrialRange& range, const DeviceCounts& counts, Stream stream) {
+/// What goes into the kernel: the verifier's plan, or a view of it.
+template <class V>
+struct TrialPlan {
+  using type = PlanOf<V, TableView>;
+};
+template <ViewsPlans V>
+struct TrialPlan<V> {
+  using type = typename V::TablePlan;
+};
+
+/// The plan that a view sees, made here and copied. Of the compiler's passes only the host's sees how: in the device's,
+/// which looks at all functions for both, it would find vectors.
+template <ViewsPlans V>
+typename V::TablePlan plan_on_device(const V& verifier, const TableView& table, int drafts, const PlanCopy& copy) {
+#if defined(__CUDA_ARCH__)
+  return {};
+#else
+  return prepare(verifier, PlanningView(table), drafts).view(copy);
+#endif
+}
+template <class V>
+auto plan_on_device(const V& verifier, const TableView& table, int drafts, const PlanCopy&) {
+  return prepare(verifier, table, drafts);
+}
+
+/// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
+template <class V, class D>
+void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
+                     const DeviceCounts& counts, Stream stream) {
+  using Plan = typename TrialPlan<V>::type;
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
                 "a plan that owns memory of the host cannot go into a kernel: say so in info.cannot.device");
+  check_drafts(V::info, D::info, table.host(), range.drafts);
+  if (range.count == 0) return;
+  const PlanCopy copy(stream);
+  const Plan plan = plan_on_device(verifier, table.host(), range.drafts, copy);
   const auto kernel = trial_kernel<V, D, Plan>;
   const std::uint64_t most = resident_blocks(reinterpret_cast<const void*>(kernel), trial_threads);
   constexpr std::uint64_t most_of_block = std::uint64_t{1} << 31;
@@ -89,33 +119,6 @@ void count_planned_trials(const V& verifier, const D& drafter, const Plan& plan,
         TrialRange{range.seed, range.first + done, trials, range.drafts});
     device_call("cudaLaunchKernel", cudaGetLastError());
     done += trials;
-  }
-}
-
-/// The plan for a table, made here and copied. Of the compiler's passes only the host's sees how: in the device's, which
-/// looks at all functions for both, it would find vectors.
-template <class V>
-typename V::TablePlan plan_on_device(const V& verifier, const TableView& table, int drafts, const PlanCopy& copy) {
-#if defined(__CUDA_ARCH__)
-  return {};
-#else
-  return prepare(verifier, PlanningView(table), drafts).view(copy);
-#endif
-}
-
-/// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
-template <class V, class D>
-void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
-                     const DeviceCounts& counts, Stream stream) {
-  check_drafts(V::info, D::info, table.host(), range.drafts);
-  if (range.count == 0) return;
-  if constexpr (ViewsPlans<V>) {
-    const PlanCopy copy(stream);
-    const typename V::TablePlan plan = plan_on_device(verifier, table.host(), range.drafts, copy);
-    count_planned_trials(verifier, drafter, plan, table, range, counts, stream);
-  } else {
-    const auto plan = prepare(verifier, table.host(), range.drafts);
-    count_planned_trials(verifier, drafter, plan, table, range, counts, stream);
   }
 }
 

@@ -16,15 +16,15 @@
 #include <stdexcept>
 #include <string>
 
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/device/stream_memory.cuh>
+#include <draftproof/gpu/passages/pass.cuh>
 #include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/teams/plan_memory.cuh>
-#include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/passages/pass.cuh>
 #include <draftproof/gpu/teams/split_launch.cuh>
-#include <draftproof/gpu/device/stream_memory.cuh>
-#include <draftproof/gpu/workspace.hpp>
 #include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
+#include <draftproof/gpu/workspace.hpp>
 
 namespace draftproof::gpu {
 

@@ -89,8 +89,7 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Room& room, const LadderBound
     }
     return true;
   };
-  const int found =
-      room.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
+  const int found = room.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
   room.each(1, [&](int) {
     corner[0] = 0;
     corner[static_cast<std::size_t>(found) + 1] = index(n);

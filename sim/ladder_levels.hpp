@@ -136,15 +136,15 @@ class LadderLevels {
   /// The rank of each level, and the levels that differ.
   template <class Leaving>
   [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Room, Rank> ranked(const Room& room, const ListIn<Room, Scalar>& level,
-                                              const Leaving& leaving) {
+                                                                const Leaving& leaving) {
     auto ranks = room.template kept<Rank>(rungs_);
     const auto height = [&](int k) -> const Scalar& {
       return level[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])];
     };
     room.each(rungs_, [&](int i) { ranks[static_cast<std::size_t>(i)] = 0; });
     const int last = room.scan(
-        static_cast<int>(leaving.size()), 0,
-        [&](int k) { return k == 0 || height(k - 1) < height(k) ? 1 : 0; }, Plus{},
+        static_cast<int>(leaving.size()), 0, [&](int k) { return k == 0 || height(k - 1) < height(k) ? 1 : 0; },
+        Plus{},
         [&](int k, int before, int own) {
           const auto rank = static_cast<std::size_t>(before + own);
           if (own != 0) distinct_[rank] = height(k);
@@ -172,7 +172,7 @@ class LadderLevels {
   }
 
   int rungs_;
-  ListIn<Room, Scalar> distinct_;  ///< levels that occur, ascending from 0 to 1
+  ListIn<Room, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
   std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the place of its level among those
 };
 

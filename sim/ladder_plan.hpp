@@ -39,15 +39,15 @@ std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
   return p;
 }
 
-/// Memory that a team needs for rungs in buckets, their plan and its levels (team_room.cuh): lists that stay, and those
-/// of the longest of three times, which are brief. Index is that of the room.
+/// Memory that a team needs for rungs in buckets, their plan and its levels (team_room.cuh): lists that stay, and
+/// those of the longest of three times, which are brief. Index is that of the room.
 template <class Index>
 constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
   constexpr std::size_t rungs = 3 * n * real + 2 * real + n * index;
-  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                       // of a share, and of the team
-  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;        // bounds, and to serve whole buckets
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a share, and of the team
+  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and to serve whole buckets
   constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
                                 (m / 2 + 1) * 2 * real + n * real;
   constexpr std::size_t of_goal = (n + 1) * index + (2 * m + 1) * real + m, of_plan = n * real + m * index;
@@ -77,8 +77,8 @@ template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
 }
 
 /// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
-/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is brief
-/// in the room of the laws, among it the masses of rungs.
+/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is
+/// brief in the room of the laws, among it the masses of rungs.
 template <class L, class Rungs, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Rungs& rungs,
                                                                         const Coverage& coverage,

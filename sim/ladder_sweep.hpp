@@ -219,7 +219,8 @@ class LadderSweep {
     for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
     // A rung's slope is the sum over the segments it was ever part of; parents come after their children.
     for (int segment = segments; segment-- > 0;)
-      if (const Index parent = parents_[at(segment)]; parent != no_parent) shares_[at(segment)] += shares_[at(parent)];
+      if (const Index parent = parents_[at(segment)]; parent != no_parent)
+        shares_[at(segment)] += shares_[at(parent)];
     return leaving;
   }
 

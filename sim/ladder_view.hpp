@@ -1,12 +1,13 @@
-// A ladder's plan for one table by the addresses of its arrays, so that it goes into a kernel as it is: what one thread
-// decides a trial with, on the host or on a device, in whose memory the arrays may lie.
+// A ladder's plan for one table by the addresses of its arrays, so that it goes into a kernel as it is: what one
+// thread decides a trial with, on the host or on a device, in whose memory the arrays may lie.
 //
 //   rungs       by token, -1 where q = 0                 [V]
 //   slope       of each rung                             [n]
 //   levels      those that differ, and the search for the largest of a run of ranks      [m], [n log n]
 //   residual    alias table of (p - p_I)+                [V]
 //
-// Cost: O(K) look-ups a trial. Right because it is the plan's own arrays, read by the same text (verifiers/ladder.hpp).
+// Cost: O(K) look-ups a trial. Right because it is the plan's own arrays, read by the same text
+// (verifiers/ladder.hpp).
 #pragma once
 
 #include <cstddef>

@@ -133,10 +133,12 @@ struct Placed {
 template <class Room, class Value>
 DRAFTPROOF_DEVICE int place_of_greatest(const Room& room, int count, const Value& value) {
   using T = std::remove_cvref_t<decltype(value(0))>;
-  return static_cast<int>(room
-                              .scan(
+  return static_cast<int>(room.scan(
                                   count, Placed<T>{value(0), 0},
-                                  [&value](int i) { return Placed<T>{value(i), i}; }, Greater{}, NoVisit{})
+                                  [&value](int i) {
+                                    return Placed<T>{value(i), i};
+                                  },
+                                  Greater{}, NoVisit{})
                               .place);
 }
 

@@ -68,8 +68,8 @@ class TokenRungs {
 /// Stretches of buckets in a plan: more than real rows want (docs/ladder.md), few enough for the memory of a team.
 inline constexpr int most_plan_stretches = 512;
 
-/// Buckets of equal steps of the ratio (ratio_buckets.hpp), in the memory of a room (plan_room.hpp): on a device all but
-/// of() is brief. One pass over the rows; masses are fixed-point sums.
+/// Buckets of equal steps of the ratio (ratio_buckets.hpp), in the memory of a room (plan_room.hpp): on a device all
+/// but of() is brief. One pass over the rows; masses are fixed-point sums.
 template <class Room>
 class BucketRungsIn {
  public:

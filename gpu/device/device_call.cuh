@@ -21,9 +21,9 @@ const DeviceTraits& this_device();
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
   if (bytes > 0)
-    device_call("cudaFuncSetAttribute", cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                             static_cast<int>(bytes)));
+    device_call("cudaFuncSetAttribute",
+                cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 }
 
 /// Throws std::logic_error: the verifier `name` has no kernel, and why.

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/gpu/positions/verify_kernel.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
 #include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/teams/cluster_team.cuh>
-#include <draftproof/gpu/rows/stored_on_chip.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
-#include <draftproof/gpu/positions/verify_kernel.cuh>
 
 namespace draftproof::gpu {
 
@@ -24,7 +24,7 @@ DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shar
 /// Of a block for its plan, behind the rows.
 template <class V>
 __device__ TeamMemory cluster_plan_memory(unsigned char* rows, int vocabulary) {
-  if constexpr (plan_bytes<V> > 0)
+  if constexpr (plan_bytes < V >> 0)
     return {rows + cluster_rows_bytes(vocabulary, ClusterTeam(nullptr).shares()), plan_bytes<V>};
   return {};
 }
@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
 #if !defined(__CUDA_ARCH__) || DRAFTPROOF_CLUSTERS
   extern __shared__ float4 slices[];
   __shared__ TeamScratch scratch;
-  const ClusterTeam team(&scratch, cluster_plan_memory<V>(reinterpret_cast<unsigned char*>(slices), batch.vocabulary));
+  const ClusterTeam team(&scratch,
+                         cluster_plan_memory<V>(reinterpret_cast<unsigned char*>(slices), batch.vocabulary));
   const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.shares());
   const bool tells = team.share() == 0 && threadIdx.x == 0;
   if (batch.refused(position)) {  // the whole cluster

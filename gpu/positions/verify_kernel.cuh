@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_block(const V ver
 }
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(32 * verify_warps<V>, 1) verify_by_warp(const V verifier, const Batch<Entry> batch) {
+__global__ void __launch_bounds__(32 * verify_warps<V>, 1)
+    verify_by_warp(const V verifier, const Batch<Entry> batch) {
   __shared__ TeamScratch scratch[verify_warps<V>];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps<V> + warp;

@@ -5,10 +5,10 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/teams/split_launch.cuh>
-#include <draftproof/gpu/rows/stored_launch.cuh>
-#include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/gpu/positions/verify_kernel.cuh>
+#include <draftproof/gpu/rows/stored_launch.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
+#include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {
 
@@ -38,8 +38,8 @@ template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (V::info.cannot.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
-    const Mapped found = mapped(wanted, beside_plans(this_device(), plan_bytes<V>), batch.positions,
-                                batch.vocabulary, batch.proposals, sizeof(Entry));
+    const Mapped found = mapped(wanted, beside_plans(this_device(), plan_bytes<V>), batch.positions, batch.vocabulary,
+                                batch.proposals, sizeof(Entry));
     if constexpr (has_format<Entry>)
       if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.shares, stream);
     const bool split = found.mapping == Mapping::split;

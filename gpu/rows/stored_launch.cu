@@ -10,8 +10,8 @@ namespace draftproof::gpu {
 namespace {
 
 Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options, std::size_t plan_bytes) {
-  return mapped(options.mapping, beside_plans(this_device(), plan_bytes), batch.positions, batch.vocabulary, batch.proposals,
-                static_cast<std::size_t>(bytes_of(batch.format)));
+  return mapped(options.mapping, beside_plans(this_device(), plan_bytes), batch.positions, batch.vocabulary,
+                batch.proposals, static_cast<std::size_t>(bytes_of(batch.format)));
 }
 
 char* given_workspace(const VerifyOptions& options, std::size_t wanted) {

@@ -10,7 +10,7 @@ namespace draftproof::gpu {
 /// (verify_clusters.cuh).
 template <class V>
 __device__ TeamMemory plan_memory(int warp = 0) {
-  if constexpr (plan_bytes<V> > 0) {
+  if constexpr (plan_bytes < V >> 0) {
     extern __shared__ float4 plans[];
     return {reinterpret_cast<unsigned char*>(plans) + static_cast<std::size_t>(warp) * plan_bytes<V>, plan_bytes<V>};
   }

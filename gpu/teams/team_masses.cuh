@@ -50,7 +50,8 @@ class TeamMasses {
 
   /// `for_own` calls what it is given on this thread's tokens; `rows` has p(x) and q(x, 0).
   template <Team T, class Rows, class ForOwn>
-  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<ShareOf<T>>& room, const Rows& rows, const ForOwn& for_own) {
+  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<ShareOf<T>>& room, const Rows& rows,
+                               const ForOwn& for_own) {
     auto own = room.template brief<Fixed>(2 * buckets), all = own;
     if (team.shares() > 1) all = room.template brief<Fixed>(2 * buckets);
     room.each(2 * buckets, [&](int i) { own[static_cast<std::size_t>(i)] = 0; });
@@ -77,7 +78,9 @@ class TeamMasses {
     sums_ = all;
   }
 
-  DRAFTPROOF_DEVICE wide::RatioMass of(std::size_t bucket) const { return {sums_[2 * bucket], sums_[2 * bucket + 1]}; }
+  DRAFTPROOF_DEVICE wide::RatioMass of(std::size_t bucket) const {
+    return {sums_[2 * bucket], sums_[2 * bucket + 1]};
+  }
 
  private:
   ListsOfTeams::List<Fixed> sums_;

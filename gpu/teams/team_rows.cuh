@@ -124,7 +124,7 @@ class TeamRows {
     room_.clear();
     Rungs rungs(room_, RatioBuckets::count);
     const unsigned mark = room_.brief_so_far();
-    rungs.fill(room_, TeamMasses(team_, room_, rows_, [this](const auto& visit) { for_own(visit); }));
+    rungs.fill(room_, TeamMasses(team_, room_, rows_, [this](const auto& visit) { this->for_own(visit); }));
     room_.end_brief_after(mark);
     return rungs;
   }

@@ -52,8 +52,8 @@ class WarpLanes {
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
   }
   DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
-  /// To a sum in shared memory, by any threads at once. Native additions there are of 32 bits: the upper half takes the
-  /// carry of whoever brought the lower half over.
+  /// To a sum in shared memory, by any threads at once. Native additions there are of 32 bits: the upper half takes
+  /// the carry of whoever brought the lower half over.
   DRAFTPROOF_DEVICE void add(Fixed& sum, Fixed more) const {
     auto* const half = reinterpret_cast<unsigned*>(&sum);
     const auto low = static_cast<unsigned>(more);

@@ -1,6 +1,6 @@
-// Plans of the ladder that a team makes together against those that the host makes alone: rungs, slopes, levels and the
-// verdicts of several trials on each, bit for bit, with fibers as the threads of teams. Rows of few tokens, of more
-// than the buckets, with zeros, with equal laws, and of every format.
+// Plans of the ladder that a team makes together against those that the host makes alone: rungs, slopes, levels and
+// the verdicts of several trials on each, bit for bit, with fibers as the threads of teams. Rows of few tokens, of
+// more than the buckets, with zeros, with equal laws, and of every format.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -99,7 +99,8 @@ void compare(const Pair<Entry>& pair, int drafts, Mapping mapping, Tally& tally)
   const auto plan = Ladder{}.prepare(host, drafts);
   tally.moved += !plan.core().plan.leaving.empty();
   tally.certain += plan.nothing_left;
-  for (int t = 0; t < trials; ++t) tally.corrections += wanted.numbers[wanted.numbers.size() - 1 - static_cast<std::size_t>(2 * t)] < 0;
+  for (int t = 0; t < trials; ++t)
+    tally.corrections += wanted.numbers[wanted.numbers.size() - 1 - static_cast<std::size_t>(2 * t)] < 0;
   if (found == wanted) return;
   ++tally.wrong;
   std::size_t first = 0;

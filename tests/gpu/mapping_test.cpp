@@ -75,7 +75,8 @@ int main() {
   expect(automatic(planning, 256, 128256), {Mapping::cluster, 8}, "beside a plan");
   expect(automatic(planning, 256, 150000), {Mapping::cluster, 16}, "beside a plan, more blocks");
   expect(automatic(planning, 256, 300000), {Mapping::block, 1}, "beside a plan, too many tokens");
-  expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1}, "a plan that the device has no room for");
+  expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
+         "a plan that the device has no room for");
   if (failures == 0) std::puts("mappings: as wanted");
   return failures == 0 ? 0 : 1;
 }
