@@ -78,6 +78,23 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
   return outcome;
 }
 
+/// Rungs of which a plan tells a few stretches apart: more than that, as it is with 512, no rows want.
+template <class Room>
+struct FewStretches : BucketRungsIn<Room> {
+  static constexpr int most_stretches = 6;
+  DRAFTPROOF_DEVICE explicit FewStretches(const BucketRungsIn<Room>& all) : BucketRungsIn<Room>(all) {}
+};
+
+template <class L>
+Outcome joined_on(const L& laws, int drafts) {
+  const FewStretches<RoomOf<L>> rungs(laws.rungs());
+  const auto plan = plan_ladder(laws, rungs, FixedCoverage<double>(drafts), true);
+  Outcome outcome;
+  for (std::size_t i = 0; i < plan.slope.size(); ++i) outcome.numbers.push_back(plan.slope[i]);
+  for (std::size_t i = 0; i < plan.level.size(); ++i) outcome.numbers.push_back(plan.level[i]);
+  return outcome;
+}
+
 /// Plans compared, plans that differ, and what else has to have happened.
 struct Tally {
   int plans = 0, wrong = 0, corrections = 0, moved = 0, certain = 0;
@@ -123,6 +140,18 @@ void compare_all(const std::vector<int>& vocabularies, const std::vector<int>& n
       }
 }
 
+void compare_joined(Tally& tally) {
+  for (const int vocabulary : {60, 900})
+    for (const int drafts : {3, 8})
+      for (const Mapping mapping : {Mapping::block, Mapping::warp, Mapping::split, Mapping::cluster}) {
+        const auto pair = normal_pair<float>(vocabulary, 0.5, true, static_cast<unsigned>(vocabulary + drafts));
+        const Outcome wanted = joined_on(pair.host(), drafts);
+        const auto on_team = [&](const auto& laws) { return joined_on(laws, drafts); };
+        ++tally.plans;
+        tally.wrong += !(in_lockstep(pair.view(), on_team, mapping, gpu::plan_bytes<Ladder>) == wanted);
+      }
+}
+
 }  // namespace
 }  // namespace draftproof::parity
 
@@ -135,6 +164,7 @@ int main() try {
   compare_all<double>({2, 150}, {1, 4}, tally);
   compare_all<Bfloat16>({40, 700}, {2, 8}, tally);
   compare_all<Half>({40, 700}, {2, 8}, tally);
+  compare_joined(tally);
   std::printf("ladder plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections\n",
               tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections);
   // A comparison that never corrects, never moves a break or never meets equal laws would prove little.
