@@ -203,7 +203,6 @@ draftproof_draft_kernels(kernel_sources)
 file(GLOB_RECURSE gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
-draftproof_kernels(cluster_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART clusters)
 # Where clusters are not compiled for, launches of them are: they are never asked for.
 set(cluster_oldest 0)
 if(cluster_kernels)

@@ -25,6 +25,12 @@ struct DeviceTraits {
   bool cooperative = false;      ///< grids whose blocks may wait for each other
 };
 
+/// The device as it is for a verifier whose plan takes as much of a block's shared memory (plan_bytes.hpp).
+constexpr DeviceTraits beside_plans(DeviceTraits device, std::size_t plan_bytes) {
+  device.shared_bytes -= device.shared_bytes < plan_bytes ? device.shared_bytes : plan_bytes;
+  return device;
+}
+
 /// A mapping and the blocks of a position: 1 but for cluster and split.
 struct Mapped {
   Mapping mapping;

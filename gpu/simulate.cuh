@@ -12,8 +12,10 @@
 
 #include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/simulate.hpp>
+#include <draftproof/gpu/simulation/plan_copy.cuh>
 #include <draftproof/gpu/simulation/trial_block.cuh>
 #include <draftproof/gpu/teams/warp_lanes.cuh>
+#include <draftproof/sim/ladder_view.hpp>
 
 namespace draftproof::gpu {
 
@@ -70,11 +72,31 @@ void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableV
 /// Blocks of this kernel that the device holds at a time.
 unsigned int resident_blocks(const void* kernel, int threads);
 
+/// What goes into the kernel: the verifier's plan, or a view of it.
+template <class V>
+struct TrialPlan {
+  using type = PlanOf<V, TableView>;
+};
+template <ViewsPlans V>
+struct TrialPlan<V> {
+  using type = typename V::TablePlan;
+};
+
+/// The plan that a view sees, made here and copied. Of the compiler's passes only the host's sees how: in the device's,
+/// which looks at all functions for both, it would find vectors.
+template <ViewsPlans V>
+typename V::TablePlan plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy& copy) {
+#if defined(__CUDA_ARCH__)
+  return {};
+#else
+  return prepare(verifier, PlanningView(table.host()), drafts).view(copy);
+#endif
+}
 /// What prepares nothing does not ask for the table on the host.
-template <class Plan, class V>
-Plan plan_on_host(const V& verifier, const DeviceTable& table, int drafts) {
-  if constexpr (std::is_same_v<Plan, NoPlan>)
-    return {};
+template <class V>
+auto plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy&) {
+  if constexpr (std::is_same_v<PlanOf<V, TableView>, NoPlan>)
+    return NoPlan{};
   else
     return prepare(verifier, table.host(), drafts);
 }
@@ -83,12 +105,13 @@ Plan plan_on_host(const V& verifier, const DeviceTable& table, int drafts) {
 template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
                      const DeviceCounts& counts, Stream stream) {
-  using Plan = PlanOf<V, TableView>;
+  using Plan = typename TrialPlan<V>::type;
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
                 "a plan that owns memory of the host cannot go into a kernel: say so in info.cannot.device");
   check_drafts(V::info, D::info, table.device(), range.drafts);
   if (range.count == 0) return;
-  const Plan plan = plan_on_host<Plan>(verifier, table, range.drafts);
+  const PlanCopy copy(stream);
+  const Plan plan = plan_on_device(verifier, table, range.drafts, copy);
   const auto kernel = trial_kernel<V, D, Plan>;
   const std::uint64_t most = resident_blocks(reinterpret_cast<const void*>(kernel), trial_threads);
   constexpr std::uint64_t most_of_block = std::uint64_t{1} << 31;

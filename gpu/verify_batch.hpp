@@ -42,7 +42,8 @@ void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, co
 
 /// Bytes of workspace that are enough, on the device that is current, for this batch and all like it of fewer
 /// positions: asked once for the largest. Reads nothing that the batch points to; whether `faults` is there matters.
-std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {});
+/// For a verifier whose plan lies in shared memory, `plan_bytes` is plan_bytes<V> (plan_bytes.hpp).
+std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {}, std::size_t plan_bytes = 0);
 
 /// Its part for clusters of `shares` blocks a position.
 template <class V>

@@ -11,6 +11,7 @@
 // the request's randomness itself, so all go to the same nodes and meet at every barrier.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@
 #include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/passages/pass.cuh>
 #include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/teams/plan_memory.cuh>
 #include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/verify_passages.hpp>
@@ -31,25 +33,26 @@ static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>>
 
 inline constexpr int passage_threads = 512;
 /// Warps of a block, each with a request of its own.
-inline constexpr int passage_warps = 4;
+template <class V>
+inline constexpr int passage_warps = warps_with_plans<V>(4);
 
 template <class V, class Entry>
 __global__ void __launch_bounds__(passage_threads, 1)
     passages_by_block(const V verifier, const PassageBatch<Entry> batch) {
   __shared__ TeamScratch scratch;
-  const BlockTeam team(&scratch);
+  const BlockTeam team(&scratch, plan_memory<V>());
   const Passage passage = pass(verifier, batch, blockIdx.x, team, threadIdx.x == 0);
   if (threadIdx.x == 0) batch.passages[blockIdx.x] = passage;
 }
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(32 * passage_warps, 1)
+__global__ void __launch_bounds__(32 * passage_warps<V>, 1)
     passages_by_warp(const V verifier, const PassageBatch<Entry> batch) {
-  __shared__ TeamScratch scratch[passage_warps];
+  __shared__ TeamScratch scratch[passage_warps<V>];
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t request = std::int64_t{blockIdx.x} * passage_warps + warp;
+  const std::int64_t request = std::int64_t{blockIdx.x} * passage_warps<V> + warp;
   if (request >= batch.requests) return;  // the whole warp, and no other waits for it
-  const WarpTeam team(scratch + warp);
+  const WarpTeam team(scratch + warp, plan_memory<V>(warp));
   const bool writes = threadIdx.x % 32 == 0;
   const Passage passage = pass(verifier, batch, request, team, writes);
   if (writes) batch.passages[request] = passage;
@@ -58,7 +61,7 @@ __global__ void __launch_bounds__(32 * passage_warps, 1)
 template <class V, class Entry>
 __global__ void __launch_bounds__(passage_threads, 1)
     passages_by_split(const V verifier, const PassageBatch<Entry> batch, SplitScratch* scratch) {
-  const SplitTeam team(scratch + blockIdx.y);
+  const SplitTeam team(scratch + blockIdx.y, plan_memory<V>());
   const bool writes = blockIdx.x == 0 && threadIdx.x == 0;
   for (std::int64_t request = blockIdx.y; request < batch.requests; request += gridDim.y) {
     const Passage passage = pass(verifier, batch, request, team, writes);
@@ -84,22 +87,25 @@ void verify_passages(const V& verifier, const PassageBatch<Entry>& batch, Stream
         throw std::invalid_argument("passages: " + std::string{passage_name<V>} +
                                     " carries state from one iteration to the next, and the batch has no carries");
     const auto requests = static_cast<unsigned>(batch.requests);
+    constexpr std::size_t shared = plan_bytes<V>;
+    constexpr unsigned warps = passage_warps<V>;
     const auto [mapping, shares] = mapped_passages(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
     switch (mapping) {
       case Mapping::warp:
-        passages_by_warp<<<(requests + passage_warps - 1) / passage_warps, 32 * passage_warps, 0, stream>>>(verifier,
-                                                                                                            batch);
+        allow_shared(passages_by_warp<V, Entry>, warps * shared);
+        passages_by_warp<<<(requests + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
         break;
       case Mapping::split: {
         const int teams = most_split_teams(this_device(), batch.requests, shares);
         const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
         launch_split(passages_by_split<V, Entry>, teams, shares, passage_threads, stream, verifier, batch,
-                     static_cast<SplitScratch*>(scratch.data()));
+                     static_cast<SplitScratch*>(scratch.data()), shared);
         break;
       }
       default:
-        passages_by_block<<<requests, passage_threads, 0, stream>>>(verifier, batch);
+        allow_shared(passages_by_block<V, Entry>, shared);
+        passages_by_block<<<requests, passage_threads, shared, stream>>>(verifier, batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
     }
   } else {

@@ -74,6 +74,8 @@ class FrozenWeights {
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
+  /// Null if all weights are 0.
+  const AliasTable* table() const { return table_ ? &*table_ : nullptr; }
   double weight(Token x) const { return values_[static_cast<std::size_t>(x)]; }
   double total() const { return total_; }
   template <class Visit>

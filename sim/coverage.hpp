@@ -15,20 +15,22 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/device.hpp>
+
 namespace draftproof {
 
 /// Exactly `drafts` of them.
 template <class Scalar>
 class FixedCoverage {
  public:
-  explicit FixedCoverage(int drafts) : drafts_{drafts} {}
+  DRAFTPROOF_DEVICE explicit FixedCoverage(int drafts) : drafts_{drafts} {}
 
-  Scalar none(const Scalar& a) const {
+  DRAFTPROOF_DEVICE Scalar none(const Scalar& a) const {
     Scalar power{1};
     for (int k = 0; k < drafts_; ++k) power *= a;
     return power;
   }
-  Scalar chord(const Scalar& a, const Scalar& b) const {
+  DRAFTPROOF_DEVICE Scalar chord(const Scalar& a, const Scalar& b) const {
     Scalar sum{1}, power{1};
     for (int degree = 1; degree < drafts_; ++degree) {
       power *= b;
@@ -36,7 +38,7 @@ class FixedCoverage {
     }
     return sum;
   }
-  Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
+  DRAFTPROOF_DEVICE Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
     if (drafts_ < 2) return Scalar{0};
     Scalar three{1}, two{1}, power{1};
     for (int degree = 1; degree < drafts_ - 1; ++degree) {

@@ -18,6 +18,9 @@
 #include <draftproof/sim/coverage.hpp>
 #include <draftproof/sim/ladder_goal.hpp>
 #include <draftproof/sim/ladder_sweep.hpp>
+#include <draftproof/sim/plan_room.hpp>
+#include <draftproof/sim/ratio_buckets.hpp>
+#include <draftproof/sim/rungs.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
@@ -36,25 +39,57 @@ std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
   return p;
 }
 
+/// Memory that a team needs for rungs in buckets, their plan and its levels (team_room.cuh): lists that stay, and
+/// those of the longest of three times, which are brief. Index is that of the room.
+template <class Index>
+constexpr std::size_t ladder_team_bytes() {
+  constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
+  constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
+  constexpr std::size_t rungs = 3 * n * real + 2 * real + n * index;
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a share, and of the team
+  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and to serve whole buckets
+  constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
+                                (m / 2 + 1) * 2 * real + n * real;
+  constexpr std::size_t of_goal = (n + 1) * index + (2 * m + 1) * real + m, of_plan = n * real + m * index;
+  constexpr std::size_t of_rungs = n * index, of_levels = n * index + (m + 2) * real;
+  constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
+  constexpr std::size_t to_count = of_rungs + rungs + masses, to_aim = of_rungs + of_goal + rungs + goal;
+  constexpr std::size_t to_spend = of_rungs + of_goal + of_plan + of_levels + sweep;
+  return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
+}
+
+/// The plan on rungs of such ratios. Not inlined: compiled once for all laws that share a room.
+template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
+[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Room> make_ladder_plan(const Room& room, const Rungs& rungs,
+                                                                              const Ratios& ratios,
+                                                                              const Coverage& coverage,
+                                                                              bool whole_buckets) {
+  LadderPlan<Scalar, Room> plan;
+  const auto goal = [&] {
+    const detail::LadderBounds<Rungs, Scalar, Room> bounds(room, rungs, coverage);
+    plan.acceptance = Scalar{1} - bounds.surplus();
+    return detail::ladder_goal(room, bounds, ratios, whole_buckets);
+  }();
+  const int n = rungs.size();
+  room.end_brief();
+  detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
+  return plan;
+}
+
 /// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
-/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md).
+/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is
+/// brief in the room of the laws, among it the masses of rungs.
 template <class L, class Rungs, class Coverage>
-LadderPlan<typename L::Scalar> plan_ladder(const L& laws, const Rungs& rungs, const Coverage& coverage,
-                                           bool whole_buckets = false) {
-  using Scalar = typename L::Scalar;
-  const auto& ratio = [&]() -> decltype(auto) {
+DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Rungs& rungs,
+                                                                        const Coverage& coverage,
+                                                                        bool whole_buckets = false) {
+  const auto& ratios = [&]() -> decltype(auto) {
     if constexpr (requires { rungs.ratios(); })
       return rungs.ratios();
     else
       return rung_ratios(laws, rungs);
   }();
-  (void)laws;
-  const detail::LadderBounds<Scalar> bounds(rungs, coverage);
-  const auto goal = detail::ladder_goal(rungs, bounds, ratio, whole_buckets);
-  LadderPlan<Scalar> plan;
-  plan.acceptance = Scalar{1} - bounds.unserved[bounds.peak];
-  detail::LadderSweep<Scalar, Coverage>(goal, coverage).run(plan, rungs.size());
-  return plan;
+  return make_ladder_plan<typename L::Scalar>(room_of(laws), rungs, ratios, coverage, whole_buckets);
 }
 
 }  // namespace draftproof

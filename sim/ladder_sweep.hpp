@@ -13,209 +13,240 @@
 // left, the next to leave is always in the heap, and only the two beside it can have become candidates.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
-#include <vector>
+
+#include <draftproof/sim/plan_room.hpp>
 
 namespace draftproof {
 
-template <class Scalar>
+template <class Scalar, class Room = OwnRoom>
 struct LadderPlan {
-  std::vector<Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused
-  std::vector<Scalar> slope;  ///< selected law over q, for each of the n rungs
-  std::vector<int> leaving;   ///< breaks of level above 0 and below 1, by rising level
-  Scalar acceptance{0};       ///< of the best verifier that keeps to these rungs
+  ListIn<Room, Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused. Brief
+  ListIn<Room, Scalar> slope;  ///< selected law over q, for each of the n rungs
+  ListIn<Room, typename Room::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
+  Scalar acceptance{0};                        ///< of the best verifier that keeps to these rungs
 };
 
 /// A concave G <= f with the same ends, at the corners that stand at first.
-template <class Scalar>
+template <class Scalar, class Room = OwnRoom>
 struct LadderGoal {
-  std::vector<int> corner;    ///< rungs above it; from 0 to n
-  std::vector<Scalar> s;      ///< their q-mass, strictly rising
-  std::vector<char> on_f;     ///< from this corner to the next G is the chord of f
-  std::vector<Scalar> slope;  ///< of G from this corner to the next, where that is not so
+  ListIn<Room, typename Room::Index> corner;  ///< rungs above it; from 0 to n
+  ListIn<Room, Scalar> s;                     ///< their q-mass, strictly rising
+  ListIn<Room, char> on_f;                    ///< from this corner to the next G is the chord of f
+  ListIn<Room, Scalar> slope;                 ///< of G from this corner to the next, where that is not so
 };
 
 namespace detail {
 
 /// Levels are compared with uniforms on the 53-bit grid: rounding them down to it makes both sides exact.
 template <class Scalar>
-Scalar on_grid(const Scalar& time) {
+DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
   if constexpr (std::is_floating_point_v<Scalar>)
     return static_cast<Scalar>(static_cast<double>(static_cast<std::int64_t>(time * 0x1p53)) * 0x1p-53);
   else
     return time;
 }
 
-/// A binary heap of times, the least on top, ties by index.
-template <class Scalar>
+/// A binary heap of times, the least on top, ties by index. `List` has room for all that are in it at a time.
+template <class Scalar, template <class> class List>
 class Departures {
  public:
   struct Event {
     Scalar time;
     int index;
-    bool before(const Event& other) const { return time < other.time || (time == other.time && index < other.index); }
+    DRAFTPROOF_DEVICE bool before(const Event& other) const {
+      return time < other.time || (time == other.time && index < other.index);
+    }
   };
 
-  void reserve(std::size_t count) { events_.reserve(count); }
-  bool empty() const { return events_.empty(); }
-  const Event& top() const { return events_.front(); }
-  void push(Event event) {
-    std::size_t i = events_.size();
-    events_.push_back(event);
+  DRAFTPROOF_DEVICE explicit Departures(List<Event>& events) : events_{events} {}
+
+  DRAFTPROOF_DEVICE bool empty() const { return size_ == 0; }
+  DRAFTPROOF_DEVICE const Event& top() const { return events_[0]; }
+  DRAFTPROOF_DEVICE void push(Event event) {
+    std::size_t i = size_++;
     for (; i > 0 && event.before(events_[(i - 1) / 2]); i = (i - 1) / 2) events_[i] = events_[(i - 1) / 2];
-    events_[i] = std::move(event);
+    events_[i] = event;
   }
-  void pop() {
-    Event last = std::move(events_.back());
-    events_.pop_back();
-    if (!events_.empty()) replace_top(std::move(last));
+  DRAFTPROOF_DEVICE void pop() {
+    const Event last = events_[--size_];
+    if (size_ > 0) replace_top(last);
   }
-  void replace_top(Event event) {
+  DRAFTPROOF_DEVICE void replace_top(const Event& event) {
     std::size_t i = 0;
-    for (std::size_t child; (child = 2 * i + 1) < events_.size(); i = child) {
-      if (child + 1 < events_.size()) child += events_[child + 1].before(events_[child]);
+    for (std::size_t child; (child = 2 * i + 1) < size_; i = child) {
+      if (child + 1 < size_) child += events_[child + 1].before(events_[child]);
       if (!events_[child].before(event)) break;
-      events_[i] = std::move(events_[child]);
+      events_[i] = events_[child];
     }
-    events_[i] = std::move(event);
+    events_[i] = event;
   }
 
  private:
-  std::vector<Event> events_;
+  List<Event>& events_;
+  std::size_t size_ = 0;
+};
+
+template <class Scalar, class Index>
+struct LadderBreak {
+  Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
+  Scalar born{0}, chord{0};  ///< of the segment to the right
+  Index left{0}, right{0};   ///< neighbours that still stand
+  Index segment{0};
+  bool gone = false;
 };
 
 /// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
 /// may cost acceptance, never exactness.
-template <class Scalar, class Coverage>
+template <class Scalar, class Coverage, class Room = OwnRoom>
 class LadderSweep {
  public:
-  LadderSweep(const LadderGoal<Scalar>& goal, const Coverage& coverage)
-      : coverage_{coverage}, goal_{goal}, breaks_(goal.corner.size()) {
-    const int n = last();
-    segments_.reserve(2 * breaks_.size());
-    departures_.reserve(breaks_.size());
-    for (int j = 0; j <= n; ++j) {
-      Break& b = breaks_[at(j)];
-      b.below = goal.s[at(j)];
-      b.missed = Scalar{1} - b.below;
-      b.left = j - 1;
-      b.right = j + 1;
-      b.segment = j;  // the one that starts here
-    }
-    for (int j = 0; j < n; ++j) segments_.push_back({-1, Scalar{0}, chord(j, j + 1), Scalar{0}});
-    for (int j = 1; j < n; ++j) {
+  DRAFTPROOF_DEVICE LadderSweep(const Room& room, const LadderGoal<Scalar, Room>& goal, const Coverage& coverage)
+      : room_{room},
+        coverage_{coverage},
+        goal_{goal},
+        last_{static_cast<int>(goal.corner.size()) - 1},
+        breaks_(room.template brief<Break>(last_ + 1)),
+        shares_(room.template brief<Scalar>(2 * last_)),
+        parents_(room.template brief<Index>(2 * last_)),
+        events_(room.template brief<Event>(last_ / 2 + 1)) {
+    const int n = last_;
+    room_.each(n + 1, [&](int j) {
+      Break& b = breaks_[at(j)] = Break{};
+      b.missed = Scalar{1} - goal_.s[at(j)];
+      b.left = index(j - 1);
+      b.right = index(j + 1);
+      b.segment = index(j);  // the one that starts here
+    });
+    room_.each(2 * n, [&](int segment) {
+      shares_[at(segment)] = Scalar{0};
+      parents_[at(segment)] = no_parent;
+      if (segment < n) breaks_[at(segment)].chord = chord(segment, segment + 1);
+    });
+    room_.each(n - 1, [&](int i) {
+      const int j = i + 1;
       Break& b = breaks_[at(j)];
       b.rate = kink(b);
-      const bool spent_with_f = goal.on_f[at(j - 1)] && goal.on_f[at(j)];
+      const bool spent_with_f = goal_.on_f[at(j - 1)] && goal_.on_f[at(j)];
       b.kink = spent_with_f ? b.rate : Scalar(slope(j - 1) - slope(j));
       if (b.kink < Scalar{0}) b.kink = Scalar{0};  // rounding only: G is concave
       schedule(b);
-    }
-    for (int j = 1; j < n; ++j)
-      if (candidate(j)) departures_.push({breaks_[at(j)].time, j});
+    });
   }
 
   /// `rungs`: how many there are between the first corner and the last.
-  void run(LadderPlan<Scalar>& plan, int rungs) {
-    const int n = last();
-    plan.level.assign(at(std::max(rungs, 1)), Scalar{0});
-    for (int j = 1; j < n; ++j) plan.level[at(goal_.corner[at(j)])] = Scalar{1};
-    while (!departures_.empty()) {
-      const auto event = departures_.top();
-      Break& b = breaks_[at(event.index)];
-      if (b.gone || !(b.time == event.time)) {  // scheduled anew since
-        departures_.pop();
-        continue;
-      }
-      const int i = goal_.corner[at(event.index)];
-      plan.level[at(i)] = event.time;
-      if (event.time > Scalar{0}) plan.leaving.push_back(i);
-      leave(b, event.time);
-    }
-    for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
-    // A rung's slope is the sum over the segments it was ever part of; parents come after their children.
-    for (std::size_t segment = segments_.size(); segment-- > 0;)
-      if (const int parent = segments_[segment].parent; parent >= 0)
-        segments_[segment].share += segments_[at(parent)].share;
-    plan.slope.clear();
-    plan.slope.reserve(at(rungs));
-    for (int j = 0; j < n; ++j)
-      plan.slope.insert(plan.slope.end(), at(goal_.corner[at(j + 1)] - goal_.corner[at(j)]), segments_[at(j)].share);
+  DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Room>& plan, int rungs) {
+    const int n = last_;
+    plan.slope = room_.template kept<Scalar>(rungs);
+    plan.leaving = room_.template kept<Index>(n);
+    plan.level = room_.template brief<Scalar>(rungs > 1 ? rungs : 1);
+    room_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
+    room_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
+    const int leaving = room_.once([&] { return spend(plan); });
+    plan.leaving.resize(at(leaving));
+    room_.each(n, [&](int j) {
+      for (int rung = goal_.corner[at(j)]; rung < static_cast<int>(goal_.corner[at(j + 1)]); ++rung)
+        plan.slope[at(rung)] = shares_[at(j)];
+    });
   }
 
  private:
-  struct Break {
-    Scalar missed{0}, below{0}, kink{0}, rate{0}, since{0}, time{1};
-    int left, right;  ///< neighbours that still stand
-    int segment;      ///< the segment to the right
-    bool gone = false;
-  };
-  struct Segment {
-    int parent;
-    Scalar born, chord, share;
-  };
+  using Index = typename Room::Index;
+  using Event = typename Departures<Scalar, Room::template List>::Event;
+  /// Only a segment of two has segments under it, and none of these is the first.
+  static constexpr Index no_parent = 0;
 
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  int last() const { return static_cast<int>(goal_.corner.size()) - 1; }
+  using Break = LadderBreak<Scalar, Index>;
+
+  DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  DRAFTPROOF_DEVICE static Index index(int i) { return static_cast<Index>(i); }
   /// Of G right of break j, as it is given.
-  const Scalar& slope(int j) const { return goal_.on_f[at(j)] ? segments_[at(j)].chord : goal_.slope[at(j)]; }
+  DRAFTPROOF_DEVICE const Scalar& slope(int j) const {
+    return goal_.on_f[at(j)] ? breaks_[at(j)].chord : goal_.slope[at(j)];
+  }
 
   /// Slope of f between two breaks.
-  Scalar chord(int a, int b) const { return coverage_.chord(breaks_[at(a)].missed, breaks_[at(b)].missed); }
+  DRAFTPROOF_DEVICE Scalar chord(int a, int b) const {
+    return coverage_.chord(breaks_[at(a)].missed, breaks_[at(b)].missed);
+  }
   /// Slope of f left of a break minus right of it, between its neighbours.
-  Scalar kink(const Break& b) const {
+  DRAFTPROOF_DEVICE Scalar kink(const Break& b) const {
     const Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
-    return (right.below - left.below) * coverage_.bend(left.missed, b.missed, right.missed);
+    return (goal_.s[at(b.right)] - goal_.s[at(b.left)]) * coverage_.bend(left.missed, b.missed, right.missed);
   }
 
-  void schedule(Break& b) {
+  DRAFTPROOF_DEVICE void schedule(Break& b) const {
     if (!(b.rate > Scalar{0})) return;  // f is straight here: the break never leaves
     const Scalar time = b.since + b.kink / b.rate;
-    if (time < b.time) b.time = std::max<Scalar>(on_grid(time), b.since);
+    if (time < b.time) b.time = Greater{}(on_grid(time), b.since);
   }
-  bool before(int i, int j) const {
+  DRAFTPROOF_DEVICE bool before(int i, int j) const {
     const Scalar &a = breaks_[at(i)].time, &b = breaks_[at(j)].time;
     return a < b || (a == b && i < j);
   }
-  bool candidate(int j) const {
+  DRAFTPROOF_DEVICE bool candidate(int j) const {
     const Break& b = breaks_[at(j)];
     return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
   }
 
+  /// One departure after the other, by one thread; returns how many breaks left after time 0.
+  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
+    const int n = last_;
+    Departures<Scalar, Room::template List> departures(events_);  // no two neighbours are in it
+    for (int j = 1; j < n; ++j)
+      if (candidate(j)) departures.push({breaks_[at(j)].time, j});
+    int segments = n, leaving = 0;
+    while (!departures.empty()) {
+      const Event event = departures.top();
+      Break& b = breaks_[at(event.index)];
+      if (b.gone || !(b.time == event.time)) {  // scheduled anew since
+        departures.pop();
+        continue;
+      }
+      const Index i = goal_.corner[at(event.index)];
+      plan.level[at(i)] = event.time;
+      if (event.time > Scalar{0}) plan.leaving[at(leaving++)] = i;
+      leave(b, event.time, segments++);
+      // Neighbours of each other now: at most one of the two leaves next.
+      const int next = before(b.left, b.right) ? b.left : b.right;
+      if (candidate(next))
+        departures.replace_top({breaks_[at(next)].time, next});
+      else
+        departures.pop();
+    }
+    for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
+    // A rung's slope is the sum over the segments it was ever part of; parents come after their children.
+    for (int segment = segments; segment-- > 0;)
+      if (const Index parent = parents_[at(segment)]; parent != no_parent)
+        shares_[at(segment)] += shares_[at(parent)];
+    return leaving;
+  }
+
   /// Ends the segment right of a break at `time`.
-  void close(const Break& b, const Scalar& time) {
-    Segment& segment = segments_[at(b.segment)];
-    segment.share += segment.chord * (time - segment.born);
+  DRAFTPROOF_DEVICE void close(const Break& b, const Scalar& time) {
+    shares_[at(b.segment)] += b.chord * (time - b.born);
   }
 
   /// The break on top of the heap: the segments on both sides of it become one.
-  void leave(Break& b, const Scalar& time) {
+  DRAFTPROOF_DEVICE void leave(Break& b, const Scalar& time, int merged) {
     Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
     close(left, time);
     close(b, time);
-    const int merged = static_cast<int>(segments_.size());
-    segments_[at(left.segment)].parent = segments_[at(b.segment)].parent = merged;
-    segments_.push_back({-1, time, chord(b.left, b.right), Scalar{0}});
+    parents_[at(left.segment)] = parents_[at(b.segment)] = index(merged);
     b.gone = true;
-    left.segment = merged;
+    left.segment = index(merged);
+    left.born = time;
+    left.chord = chord(b.left, b.right);
     left.right = b.right;
     right.left = b.left;
     if (b.left > 0) respeed(left, time);
-    if (b.right < last()) respeed(right, time);
-    // Neighbours of each other now: at most one of the two leaves next.
-    const int next = before(b.left, b.right) ? b.left : b.right;
-    if (candidate(next))
-      departures_.replace_top({breaks_[at(next)].time, next});
-    else
-      departures_.pop();
+    if (b.right < last_) respeed(right, time);
   }
 
   /// Neighbours changed: spend what was spent so far, go on at the new rate.
-  void respeed(Break& b, const Scalar& time) {
+  DRAFTPROOF_DEVICE void respeed(Break& b, const Scalar& time) {
     b.kink -= b.rate * (time - b.since);
     if (b.kink < Scalar{0}) b.kink = Scalar{0};
     b.since = time;
@@ -223,11 +254,14 @@ class LadderSweep {
     schedule(b);
   }
 
+  const Room& room_;
   const Coverage& coverage_;
-  const LadderGoal<Scalar>& goal_;
-  std::vector<Break> breaks_;
-  std::vector<Segment> segments_;
-  Departures<Scalar> departures_;
+  const LadderGoal<Scalar, Room>& goal_;
+  int last_;
+  ListIn<Room, Break> breaks_;
+  ListIn<Room, Scalar> shares_;  ///< of segments: the first n, and those that they become; 2 n - 1 in all at most
+  ListIn<Room, Index> parents_;
+  ListIn<Room, Event> events_;
 };
 
 }  // namespace detail

@@ -10,10 +10,10 @@
 // it by more than 2^-50 of itself, and a double rounding that changed the float would have to cross one.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include <draftproof/sim/same_bits.hpp>
 
 namespace draftproof {
 
@@ -24,19 +24,18 @@ struct RatioBuckets {
   static constexpr int shift = 23 - fine_bits;
   static constexpr std::uint32_t lowest_bits = (127 - octaves) << 23, end_bits = (127 + octaves) << 23;
 
-  static constexpr std::size_t of(float ratio) {
-    const auto bits = std::bit_cast<std::int32_t>(ratio);  // ratio >= 0
+  DRAFTPROOF_DEVICE static constexpr std::size_t of(float ratio) {
+    const auto bits = same_bits<std::int32_t>(ratio);  // ratio >= 0
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
-    return static_cast<std::size_t>(std::clamp(step, 0, count - 1));
+    return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
   /// begin <= p / q < end for all tokens of a bucket, but for half a float's last bit at `begin`. The outer buckets
   /// are said to end where they would if they were not open.
-  static constexpr double begin(int bucket) {
-    return bucket == 0 ? 0
-                       : double{std::bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
+  DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
+    return bucket == 0 ? 0 : double{same_bits<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }
-  static constexpr double end(int bucket) { return begin(bucket + 1); }
-  static constexpr std::size_t of(double target, double proposal) {
+  DRAFTPROOF_DEVICE static constexpr double end(int bucket) { return begin(bucket + 1); }
+  DRAFTPROOF_DEVICE static constexpr std::size_t of(double target, double proposal) {
     return of(static_cast<float>(target / proposal));
   }
 };

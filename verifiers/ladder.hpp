@@ -13,11 +13,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <draftproof/sim/ladder_left.hpp>
 #include <draftproof/sim/ladder_levels.hpp>
 #include <draftproof/sim/ladder_plan.hpp>
+#include <draftproof/sim/ladder_view.hpp>
 #include <draftproof/sim/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
@@ -29,75 +31,125 @@ struct Ladder {
       .summary = "select one draft by levels between rungs of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
       .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .cannot = {.device = "the plan is made on the host"}};
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
-  /// Immutable once made; shared by copies of the plan.
+  /// On a device the plan of a table is prepared here and seen there by its view.
+  using TablePlan = LadderView;
+
+  /// Of a team that makes the plan together.
+  static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
+
+  /// Immutable once made.
   template <class L>
   struct Core {
     using Scalar = typename L::Scalar;
 
-    Core(const L& laws, int drafts)
+    DRAFTPROOF_DEVICE Core(const L& laws, int drafts)
         : rungs{laws.rungs()},
           plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)},
-          levels{plan, decltype(rungs)::single_tokens} {}
+          levels{room_of(laws), plan, decltype(rungs)::single_tokens} {}
 
+    DRAFTPROOF_DEVICE int rung(const L& laws, Token x) const { return laws.rung(rungs, x); }
     /// Probability that draft law p_I gives token x.
-    Scalar selected(const L& laws, Token x) const {
+    DRAFTPROOF_DEVICE Scalar selected(const L& laws, Token x) const {
       const auto& q = laws.proposal(x);
-      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(laws.rung(rungs, x))]) : laws.zero();
+      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(rung(laws, x))]) : laws.zero();
+    }
+    /// (p - p_I)+ at x.
+    DRAFTPROOF_DEVICE Scalar left(const L& laws, Token x) const {
+      const auto left = laws.target(x) - selected(laws, x);
+      return left > laws.zero() ? Scalar(left) : laws.zero();
     }
 
     decltype(std::declval<const L&>().rungs()) rungs;
-    LadderPlan<Scalar> plan;
-    LadderLevels<Scalar> levels;
+    LadderPlan<Scalar, RoomOf<L>> plan;
+    LadderLevels<Scalar, RoomOf<L>> levels;
   };
 
+  /// What is left of p. Copies of a plan share its core.
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
       return LadderLeft<L, decltype(core->rungs)>(laws, core->rungs, core->plan.slope, 1.0);
     else
-      return laws.frozen([&laws, core](Token x) {
-        const auto left = laws.target(x) - core->selected(laws, x);
-        return left > laws.zero() ? typename L::Scalar(left) : laws.zero();
-      });
+      return laws.frozen([&laws, core](Token x) { return core->left(laws, x); });
   }
 
   template <class L>
   struct Plan {
-    std::shared_ptr<const Core<L>> core;
-    decltype(residual_of(std::declval<const L&>(), core)) residual;
+    Plan(const L& laws, int drafts)
+        : shared{std::make_shared<const Core<L>>(laws, drafts)}, residual{residual_of(laws, shared)} {
+      nothing_left = may_leave_nothing(laws, *shared);
+      Token x = 0;
+      for (; nothing_left && x < laws.vocabulary(); ++x) nothing_left = !(laws.target(x) > shared->selected(laws, x));
+      if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
+    }
+    const Core<L>& core() const { return *shared; }
+    /// Of a table's plan, by arrays that `place(data, size)` puts somewhere and says where.
+    template <class Place>
+    LadderView view(const Place& place) const {
+      const auto put = [&place](const auto& list) { return place(list.data(), list.size()); };
+      const auto& levels = shared->levels;
+      const AliasTable* const left = residual.table();
+      return {.rungs = put(shared->rungs.by_token()),
+              .slope = put(shared->plan.slope),
+              .levels = {.distinct = {put(levels.distinct()), levels.distinct().size()},
+                         .ranks = {put(levels.ranks().rows()), levels.ranks().search().size}},
+              .residual = left == nullptr ? AliasView{}
+                                          : AliasView{put(left->cells()), put(left->rests()), left->cells().size()},
+              .nothing_left = nothing_left};
+    }
+
+    std::shared_ptr<const Core<L>> shared;
+    decltype(residual_of(std::declval<const L&>(), shared)) residual;
     bool nothing_left;  ///< the residual is 0 everywhere: every flip is certain, and only rounding could refuse it
+  };
+  /// In the memory of the team that made it.
+  template <PlannedByTeam L>
+  struct Plan<L> {
+    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : own(laws, drafts) {
+      nothing_left = may_leave_nothing(laws, own);
+      if (!nothing_left) return;
+      nothing_left = !(laws.sum([&](Token x) { return own.left(laws, x) > 0 ? 0x1p-60 : 0.0; }) > 0);
+    }
+    DRAFTPROOF_DEVICE const Core<L>& core() const { return own; }
+
+    Core<L> own;
+    bool nothing_left;
   };
 
   template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
-    auto core = std::make_shared<const Core<L>>(laws, drafts);
-    // What is left of p adds up to at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
-    bool nothing_left = !(laws.one() - core->plan.acceptance > typename L::Scalar(0x1p-20));
-    Token x = 0;
-    for (; nothing_left && x < laws.vocabulary(); ++x) nothing_left = !(laws.target(x) > core->selected(laws, x));
-    if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
-    return {core, residual_of(laws, core), nothing_left};
+  DRAFTPROOF_DEVICE Plan<L> prepare(const L& laws, int drafts) const {
+    return Plan<L>(laws, drafts);
   }
 
-  template <Position P, RandomSource R>
-  Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
-    const auto& core = *plan.core;
+  /// `plan` is a Plan, or a view of one.
+  template <Position P, class Made, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
+    const auto& core = plan.core();
     const auto& laws = at.laws();
     int best = 0;
     for (int k = 1; k < at.drafts(); ++k)
-      if (laws.rung(core.rungs, at.draft(k)) < laws.rung(core.rungs, at.draft(best))) best = k;
-    const int top = laws.rung(core.rungs, at.draft(best));
+      if (core.rung(laws, at.draft(k)) < core.rung(laws, at.draft(best))) best = k;
+    const int top = core.rung(laws, at.draft(best));
     const auto u = core.levels.draw(random);
     int group[max_drafts], size = 0;
     for (int k = 0; k < at.drafts(); ++k)
-      if (core.levels.together(top, laws.rung(core.rungs, at.draft(k)), u)) group[size++] = k;
+      if (core.levels.together(top, core.rung(laws, at.draft(k)), u)) group[size++] = k;
     const int chosen = size == 1 ? group[0] : group[random.pick(EqualWeights{size})];
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
-    return random.emit(plan.residual);
+    if constexpr (PlannedByTeam<typename P::Underlying>)
+      return random.emit(laws.weights([&](Token y) { return core.left(laws, y); }));
+    else
+      return random.emit(plan.residual);
+  }
+
+ private:
+  /// What is left of p adds up to at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
+  template <class L>
+  DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& laws, const Core<L>& core) {
+    return !(laws.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));
   }
 };
 

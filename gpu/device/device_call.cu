@@ -18,6 +18,11 @@ void no_kernel(std::string_view name, std::string_view why) {
   throw std::logic_error(std::string{name} + " has no kernel: " + std::string{why});
 }
 
+void no_mapping(std::string_view name, Mapping wanted) {
+  throw std::invalid_argument("a position by " + std::string(name_of(wanted)) + ": " + std::string(name) +
+                              " is wrong on purpose and runs by warp or block");
+}
+
 namespace {
 
 int attribute(cudaDeviceAttr which, int device) {

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <string_view>
 
 #include <draftproof/gpu/mapping.hpp>
@@ -16,7 +17,18 @@ void device_call(const char* name, cudaError_t status);
 /// What mappings depend on, of the device that is current. Throws DeviceError.
 const DeviceTraits& this_device();
 
+/// Lets a kernel have as much dynamic shared memory. Throws DeviceError if the device has less.
+template <class... Parameters>
+void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
+  if (bytes > 0)
+    device_call("cudaFuncSetAttribute",
+                cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
 /// Throws std::logic_error: the verifier `name` has no kernel, and why.
 [[noreturn]] void no_kernel(std::string_view name, std::string_view why);
+/// Throws std::invalid_argument: the verifier `name`, which is wrong on purpose, has no kernel of this mapping.
+[[noreturn]] void no_mapping(std::string_view name, Mapping wanted);
 
 }  // namespace draftproof::gpu

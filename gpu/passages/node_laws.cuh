@@ -47,6 +47,10 @@ class TreeRows {
     context_ = nowhere;
     return {look_up(c), team_};
   }
+  using Here = TeamRows<RowView<Entry>, T>;
+  DRAFTPROOF_DEVICE const typename Here::Room& room() const { return laws_.room(); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Rungs rungs(int c) const { return at(c).rungs(); }
+
   // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
   // they would spill what the walk holds.
   [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
@@ -100,6 +104,10 @@ class NodeLaws {
   DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
     return here().template earliest<most>(wanted, walk);
   }
+
+  DRAFTPROOF_DEVICE const auto& room() const { return rows_->room(); }
+  DRAFTPROOF_DEVICE auto rungs() const { return rows_->rungs(context_); }
+  DRAFTPROOF_DEVICE int rung(const typename Rows::Here::Rungs& rungs, Token x) const { return here().rung(rungs, x); }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }
   DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {

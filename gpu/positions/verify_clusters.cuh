@@ -3,24 +3,39 @@
 // rows: they differ only in how rows come on chip.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include <draftproof/gpu/positions/verify_kernel.cuh>
+#include <draftproof/gpu/rows/stored_on_chip.cuh>
 #include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/teams/cluster_team.cuh>
-#include <draftproof/gpu/rows/stored_on_chip.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
-#include <draftproof/gpu/positions/verify_kernel.cuh>
 
 namespace draftproof::gpu {
 
 static_assert(Position<At<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
+
+/// Of a block for its rows: what lies behind them is aligned as they are.
+DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shares) {
+  return (on_chip_bytes(on_chip_layout(vocabulary, WarpLanes::lanes(), shares).slice()) + 15) / 16 * 16;
+}
+
+/// Of a block for its plan, behind the rows.
+template <class V>
+__device__ TeamMemory cluster_plan_memory(unsigned char* rows, int vocabulary) {
+  constexpr std::size_t bytes = plan_bytes<V>;
+  if constexpr (bytes > 0) return {rows + cluster_rows_bytes(vocabulary, ClusterTeam(nullptr).shares()), bytes};
+  return {};
+}
 
 template <class V>
 __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V verifier, const StoredBatch batch) {
 #if !defined(__CUDA_ARCH__) || DRAFTPROOF_CLUSTERS
   extern __shared__ float4 slices[];
   __shared__ TeamScratch scratch;
-  const ClusterTeam team(&scratch);
+  const ClusterTeam team(&scratch,
+                         cluster_plan_memory<V>(reinterpret_cast<unsigned char*>(slices), batch.vocabulary));
   const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.shares());
   const bool tells = team.share() == 0 && threadIdx.x == 0;
   if (batch.refused(position)) {  // the whole cluster
@@ -41,10 +56,10 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
 template <class V>
 void verify_clusters(const V& verifier, const StoredBatch& batch, int shares, Stream stream) {
   if constexpr (V::info.cannot.device.empty()) {
-    const TeamLayout layout = on_chip_layout(batch.vocabulary, WarpLanes::lanes(), shares);
+    const std::size_t shared = cluster_rows_bytes(batch.vocabulary, shares) + plan_bytes<V>;
     for_positions_of_grids(batch.positions, shares, [&](std::int64_t first, int count) {
-      launch_clusters(verify_by_cluster<V>, count, shares, verify_threads, on_chip_bytes(layout.slice()), stream,
-                      verifier, batch.part(first, count));
+      launch_clusters(verify_by_cluster<V>, count, shares, verify_threads, shared, stream, verifier,
+                      batch.part(first, count));
     });
   } else {
     no_kernel(V::info.name, V::info.cannot.device);

@@ -15,6 +15,7 @@
 
 #include <draftproof/gpu/batch.hpp>
 #include <draftproof/gpu/teams/block_teams.cuh>
+#include <draftproof/gpu/teams/plan_memory.cuh>
 #include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/sim/philox.hpp>
@@ -25,7 +26,8 @@ namespace draftproof::gpu {
 /// Threads of a block: 16 warps keep enough loads in flight for one block on a multiprocessor.
 inline constexpr int verify_threads = 512;
 /// Warps of a block, each with a position of its own.
-inline constexpr int verify_warps = 4;
+template <class V>
+inline constexpr int verify_warps = warps_with_plans<V>(4);
 
 static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);
 static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
@@ -48,18 +50,19 @@ template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1) verify_by_block(const V verifier, const Batch<Entry> batch) {
   __shared__ TeamScratch scratch;
   const std::int64_t position = blockIdx.x;
-  const TeamRows laws(batch.rows(position), BlockTeam(&scratch));
+  const TeamRows laws(batch.rows(position), BlockTeam(&scratch, plan_memory<V>()));
   const Verdict verdict = decide(verifier, batch, position, laws);
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
 }
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(32 * verify_warps, 1) verify_by_warp(const V verifier, const Batch<Entry> batch) {
-  __shared__ TeamScratch scratch[verify_warps];
+__global__ void __launch_bounds__(32 * verify_warps<V>, 1)
+    verify_by_warp(const V verifier, const Batch<Entry> batch) {
+  __shared__ TeamScratch scratch[verify_warps<V>];
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps + warp;
+  const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps<V> + warp;
   if (position >= batch.positions) return;  // the whole warp, and no other waits for it
-  const TeamRows laws(batch.rows(position), WarpTeam(scratch + warp));
+  const TeamRows laws(batch.rows(position), WarpTeam(scratch + warp, plan_memory<V>(warp)));
   const Verdict verdict = decide(verifier, batch, position, laws);
   if (threadIdx.x % 32 == 0) batch.verdicts[position] = verdict;
 }
@@ -67,7 +70,7 @@ __global__ void __launch_bounds__(32 * verify_warps, 1) verify_by_warp(const V v
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1)
     verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {
-  const SplitTeam team(scratch + blockIdx.y);
+  const SplitTeam team(scratch + blockIdx.y, plan_memory<V>());
   for (std::int64_t position = blockIdx.y; position < batch.positions; position += gridDim.y) {
     const TeamRows laws(batch.rows(position), team);
     const Verdict verdict = decide(verifier, batch, position, laws);

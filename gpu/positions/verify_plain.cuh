@@ -5,28 +5,49 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/teams/split_launch.cuh>
-#include <draftproof/gpu/rows/stored_launch.cuh>
-#include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/gpu/positions/verify_kernel.cuh>
+#include <draftproof/gpu/rows/stored_launch.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
+#include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {
+
+/// What is wrong on purpose has the two mappings that every device runs: any of them tells it from what it distorts.
+template <class V>
+inline constexpr bool by_warp_or_block_alone = !V::info.distorts.empty();
+
+/// What the device has for V.
+template <class V>
+DeviceTraits device_for(Mapping wanted) {
+  DeviceTraits device = beside_plans(this_device(), plan_bytes<V>);
+  if constexpr (by_warp_or_block_alone<V>) {
+    if (wanted == Mapping::cluster || wanted == Mapping::split) no_mapping(V::info.name, wanted);
+    device.most_cluster = 0;
+    device.cooperative = false;
+  }
+  return device;
+}
 
 /// Queues a kernel that reads rows at every pass. `scratch` has room for `teams`, if the mapping is split.
 template <class V, class Entry>
 void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& mapped, int teams,
                   SplitScratch* scratch, Stream stream) {
   const auto positions = static_cast<unsigned>(batch.positions);
+  constexpr std::size_t shared = plan_bytes<V>;
+  constexpr unsigned warps = verify_warps<V>;
   switch (mapped.mapping) {
     case Mapping::warp:
-      verify_by_warp<<<(positions + verify_warps - 1) / verify_warps, 32 * verify_warps, 0, stream>>>(verifier,
-                                                                                                      batch);
+      allow_shared(verify_by_warp<V, Entry>, warps * shared);
+      verify_by_warp<<<(positions + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
       break;
     case Mapping::split:
-      return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,
-                          scratch);
+      if constexpr (!by_warp_or_block_alone<V>)
+        return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,
+                            scratch, shared);
+      break;
     default:
-      verify_by_block<<<positions, verify_threads, 0, stream>>>(verifier, batch);
+      allow_shared(verify_by_block<V, Entry>, shared);
+      verify_by_block<<<positions, verify_threads, shared, stream>>>(verifier, batch);
   }
   device_call("cudaLaunchKernel", cudaGetLastError());
 }
@@ -35,9 +56,9 @@ template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (V::info.cannot.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
-    const Mapped found =
-        mapped(wanted, this_device(), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
-    if constexpr (has_format<Entry>)
+    const Mapped found = mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals,
+                                sizeof(Entry));
+    if constexpr (has_format<Entry> && !by_warp_or_block_alone<V>)
       if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.shares, stream);
     const bool split = found.mapping == Mapping::split;
     const int teams = split ? most_split_teams(this_device(), batch.positions, found.shares) : 0;
@@ -52,9 +73,10 @@ template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options) {
   if constexpr (V::info.cannot.device.empty()) {
     if (checked_shape(batch).positions == 0) return;
-    const StoredLaunch launch(batch, stream, options);
-    if (launch.mapped().mapping == Mapping::cluster)
-      return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
+    const StoredLaunch launch(batch, stream, options, device_for<V>(options.mapping));
+    if constexpr (!by_warp_or_block_alone<V>)
+      if (launch.mapped().mapping == Mapping::cluster)
+        return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
     launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);
   } else {
     no_kernel(V::info.name, V::info.cannot.device);

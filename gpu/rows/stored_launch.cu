@@ -7,15 +7,16 @@
 namespace draftproof::gpu {
 namespace {
 
-Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options) {
-  return mapped(options.mapping, this_device(), batch.positions, batch.vocabulary, batch.proposals,
+Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options, const DeviceTraits& device) {
+  return mapped(options.mapping, device, batch.positions, batch.vocabulary, batch.proposals,
                 static_cast<std::size_t>(bytes_of(batch.format)));
 }
 
 }  // namespace
 
-StoredLaunch::StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options)
-    : mapped_{mapping_of(checked_shape(batch), options)},
+StoredLaunch::StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options,
+                           const DeviceTraits& device)
+    : mapped_{mapping_of(checked_shape(batch), options, device)},
       workspace_{workspace_of(batch, mapped_, this_device(), options.check_probabilities)},
       own_{options.workspace == nullptr ? workspace_.bytes : 0, stream},
       memory_{options.workspace == nullptr
@@ -38,8 +39,9 @@ Batch<float> StoredLaunch::floats() const {
                              : rows_.as_they_are();
 }
 
-std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options) {
-  return workspace_for_up_to(checked_shape(batch), options.mapping, this_device(), options.check_probabilities);
+std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options, std::size_t plan_bytes) {
+  return workspace_for_up_to(checked_shape(batch), options.mapping, beside_plans(this_device(), plan_bytes),
+                             options.check_probabilities);
 }
 
 }  // namespace draftproof::gpu

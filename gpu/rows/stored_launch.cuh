@@ -2,9 +2,11 @@
 // workspace, checks and conversions.
 #pragma once
 
+#include <cstddef>
+
+#include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/teams/split_scratch.hpp>
-#include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/gpu/workspace.hpp>
 
@@ -13,7 +15,8 @@ namespace draftproof::gpu {
 /// Made and used in one call; queues what has to be done before on the stream.
 class StoredLaunch {
  public:
-  StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options);
+  /// `device` is the current one, with what the verifier can have of it.
+  StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options, const DeviceTraits& device);
 
   const Mapped& mapped() const { return mapped_; }
   /// For clusters: the batch with a place for faults.

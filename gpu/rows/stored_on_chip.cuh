@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/stored_batch.hpp>
+#include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/teams/team_softmax.cuh>
 
 namespace draftproof::gpu {
@@ -22,7 +22,7 @@ DRAFTPROOF_DEVICE inline TeamLayout on_chip_layout(int vocabulary, int lanes, in
 }
 
 /// Bytes of shared memory that a block needs for its slice.
-constexpr std::size_t on_chip_bytes(int slice) {
+DRAFTPROOF_DEVICE constexpr std::size_t on_chip_bytes(int slice) {
   return 2 * sizeof(float) * static_cast<std::size_t>(slice) +
          sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(slice));
 }

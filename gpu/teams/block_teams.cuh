@@ -1,8 +1,8 @@
 // Teams whose threads share one multiprocessor: a block, and a warp of a block that works for itself.
 #pragma once
 
+#include <draftproof/gpu/teams/shares.cuh>
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 
@@ -32,9 +32,10 @@ class SharedScratch {
 };
 
 /// A block; its scratch lies in shared memory.
-class BlockTeam : public BlockWarps, public SharedScratch {
+class BlockTeam : public BlockShare, public SharedScratch {
  public:
-  using SharedScratch::SharedScratch;
+  DRAFTPROOF_DEVICE explicit BlockTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : BlockShare(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
@@ -52,14 +53,13 @@ class BlockTeam : public BlockWarps, public SharedScratch {
 };
 
 /// One warp of a block; the warps of a block work on positions of their own, each with a scratch.
-class WarpTeam : public WarpLanes, public SharedScratch {
+class WarpTeam : public WarpShare, public SharedScratch {
  public:
-  using SharedScratch::SharedScratch;
+  DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : WarpShare(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
-  DRAFTPROOF_DEVICE static constexpr int warp() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) write(segment, sum);
   }

@@ -14,8 +14,7 @@ namespace draftproof::gpu {
 template <class... Parameters, class... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), int positions, int shares, int threads, std::size_t shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {
-  device_call("cudaFuncSetAttribute", cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                           static_cast<int>(shared_bytes)));
+  allow_shared(kernel, shared_bytes);
   if (shares > 8)
     device_call("cudaFuncSetAttribute",
                 cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));

@@ -6,8 +6,8 @@
 // read what they want of it: leave().
 #pragma once
 
+#include <draftproof/gpu/teams/shares.cuh>
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #include <cooperative_groups.h>
@@ -20,9 +20,10 @@ namespace draftproof::gpu {
 
 /// `scratch` is the same variable in every block's shared memory. On older devices and on the host it can be named
 /// and not run.
-class ClusterTeam : public BlockWarps {
+class ClusterTeam : public BlockShare {
  public:
-  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch) : scratch_{scratch} {}
+  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch, TeamMemory memory = {})
+      : BlockShare(memory), scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int warp) const {

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/sim/ratio_buckets.hpp>
 
 namespace draftproof::gpu {
 
 /// In device memory, zero before the first use; one for each team.
 struct SplitScratch {
+  static constexpr int most_sums = 2 * (RatioBuckets::count + 1);
   TeamScratch told;
   unsigned arrived;
+  Fixed sums[most_sums];  ///< that shares add up: p- and q-mass of every bucket of p / q
 };
 
 }  // namespace draftproof::gpu

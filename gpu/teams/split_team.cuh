@@ -6,15 +6,16 @@
 // first-level cache, which is not coherent.
 #pragma once
 
+#include <draftproof/gpu/teams/shares.cuh>
 #include <draftproof/gpu/teams/split_scratch.hpp>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 
 /// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
-class SplitTeam : public BlockWarps {
+class SplitTeam : public BlockShare {
  public:
-  DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch) : scratch_{scratch} {}
+  DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch, TeamMemory memory = {})
+      : BlockShare(memory), scratch_{scratch} {}
 
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int share() const { return static_cast<int>(blockIdx.x); }
@@ -41,6 +42,21 @@ class SplitTeam : public BlockWarps {
     const auto& first = scratch_->told.first[warp];
     return {__ldcg(&first.time), __ldcg(&first.token)};
   }
+  /// Of what every share has in `own` the sum, into `all`, `count` of them: by additions in device memory.
+  DRAFTPROOF_DEVICE void add_up(const Fixed* own, Fixed* all, int count) const {
+    Fixed* const sums = scratch_->sums;
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    barrier();  // a slower share may still read the sums of the time before
+    for (int i = share() * threads + thread; i < count; i += shares() * threads) sums[i] = 0;
+    barrier();
+    for (int i = thread; i < count; i += threads)
+      if (own[i] != 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(sums + i), static_cast<unsigned long long>(own[i]));
+    barrier();
+    for (int i = thread; i < count; i += threads)
+      all[i] = static_cast<Fixed>(__ldcg(reinterpret_cast<const long long*>(sums + i)));
+    share_barrier();
+  }
 #else
   DRAFTPROOF_DEVICE int share() const { return 0; }
   DRAFTPROOF_DEVICE int shares() const { return 1; }
@@ -48,6 +64,7 @@ class SplitTeam : public BlockWarps {
   DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { scratch_->told.partial[i] += sum; }
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->told.partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int) const { return {}; }
+  DRAFTPROOF_DEVICE void add_up(const Fixed*, Fixed*, int) const {}
 #endif
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) scratch_->told.partial[segment] = sum;

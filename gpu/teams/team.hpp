@@ -11,12 +11,17 @@
 //                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all shares
 //                 add(i, sum)              adds to sum i, by any thread, between barriers; for teams of passages
 //                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
+//                 own_share()              this thread among those of its share, who make plans (team_room.cuh)
+//                 add(sum, more)           to a sum in memory of the share, by any threads at once
 //
 // What a warp puts is one value, the same on its lanes, and all lanes make the call.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <draftproof/sim/fixed_point.hpp>
 #include <draftproof/sim/race.hpp>
@@ -34,8 +39,27 @@ struct TeamScratch {
   } first[most_warps];  ///< each warp's first arrival
 };
 
+/// Memory that the threads of a share see alike. A kernel has it if its verifier asks for it (plan_bytes.hpp).
+struct TeamMemory {
+  unsigned char* data = nullptr;  ///< at a multiple of 16
+  std::size_t bytes = 0;
+};
+
+/// The threads of a share, whatever the team.
+template <class S>
+concept Share = requires(const S& share, Fixed value, int i) {
+  { share.lanes() } -> std::convertible_to<int>;
+  { share.lane() } -> std::convertible_to<int>;
+  { share.warps() } -> std::convertible_to<int>;
+  { share.warp() } -> std::convertible_to<int>;
+  { share.lane_get(value, i) } -> std::same_as<Fixed>;
+  { share.first_lane(true) } -> std::same_as<int>;
+  { share.memory() } -> std::same_as<TeamMemory>;
+  share.share_barrier();
+};
+
 template <class T>
-concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
+concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Arrival arrival) {
   { team.lanes() } -> std::convertible_to<int>;
   { team.lane() } -> std::convertible_to<int>;
   { team.warps() } -> std::convertible_to<int>;
@@ -52,7 +76,12 @@ concept Team = requires(const T& team, int i, Fixed sum, Arrival arrival) {
   { team.lane_max(i) } -> std::same_as<int>;
   { team.lane_get(sum, i) } -> std::same_as<Fixed>;
   { team.first_lane(true) } -> std::same_as<int>;
+  { team.own_share() } -> Share;
+  team.add(in_memory, sum);
 };
+
+template <Team T>
+using ShareOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_share())>;
 
 /// How V tokens are cut: `shares` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
 /// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them. Shares are

@@ -20,11 +20,14 @@
 
 #include <draftproof/gpu/rows/row_view.hpp>
 #include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_masses.cuh>
+#include <draftproof/gpu/teams/team_room.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/sim/float_residual.hpp>
 #include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/race.hpp>
+#include <draftproof/sim/rungs.hpp>
 
 namespace draftproof::gpu {
 
@@ -38,7 +41,7 @@ class TeamRows {
   static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)) {}
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), room_(team.own_share()) {}
 
   /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
   DRAFTPROOF_DEVICE void look_at(const Source& rows) {
@@ -110,6 +113,23 @@ class TeamRows {
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f) const {
     return PassWeights<F>{*this, std::move(f)};
+  }
+
+  using Room = TeamRoom<ShareOf<T>>;
+  using Rungs = BucketRungsIn<Room>;
+  /// Where the team makes plans.
+  DRAFTPROOF_DEVICE const Room& room() const { return room_; }
+  /// Buckets of the ratio, by one pass. What was in the room ends: rungs come first in a plan.
+  DRAFTPROOF_DEVICE Rungs rungs() const {
+    room_.clear();
+    Rungs rungs(room_, RatioBuckets::count);
+    const unsigned mark = room_.brief_so_far();
+    rungs.fill(room_, TeamMasses(team_, room_, rows_, [this](const auto& visit) { this->for_own(visit); }));
+    room_.end_brief_after(mark);
+    return rungs;
+  }
+  DRAFTPROOF_DEVICE int rung(const Rungs& rungs, Token x) const {
+    return rungs.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
   /// The `wanted` earliest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
@@ -265,6 +285,7 @@ class TeamRows {
   Source rows_;
   T team_;
   TeamLayout layout_;
+  Room room_;
   mutable Fixed total_ = 0;
   mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
 };

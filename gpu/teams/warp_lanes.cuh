@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/device.hpp>
+#include <draftproof/sim/fixed_point.hpp>
 
 namespace draftproof::gpu {
 
@@ -59,6 +60,16 @@ class WarpLanes {
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
   }
   DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
+  /// To a sum in shared memory, by any threads at once. Native additions there are of 32 bits: the upper half takes
+  /// the carry of whoever brought the lower half over.
+  DRAFTPROOF_DEVICE void add(Fixed& sum, Fixed more) const {
+    auto* const half = reinterpret_cast<unsigned*>(&sum);
+    const auto low = static_cast<unsigned>(more);
+    const auto high = static_cast<unsigned>(static_cast<std::uint64_t>(more) >> 32);
+    const unsigned before = atomicAdd(half, low);
+    const unsigned carried = high + static_cast<unsigned>(before + low < before);
+    if (carried != 0) atomicAdd(half + 1, carried);
+  }
 
  private:
   static constexpr unsigned all = ~0u;
@@ -82,6 +93,7 @@ class WarpLanes {
   }
   DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
   DRAFTPROOF_DEVICE void warp_barrier() const {}
+  DRAFTPROOF_DEVICE void add(Fixed& sum, Fixed more) const { sum += more; }
 #endif
 };
 

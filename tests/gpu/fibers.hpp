@@ -41,6 +41,17 @@ class Fibers {
     }
   }
 
+  /// The fiber that calls it may fall behind the others here, by a few rounds, in the same way in every run of the
+  /// program: behind a barrier, that shows where the next one is missed.
+  void linger() {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    if ((random_ >> 62) != 0) return;
+    for (auto rounds = 1 + (random_ >> 59) % 4; rounds > 0; --rounds) {
+      ++progress_;
+      yield();
+    }
+  }
+
   /// A meeting of `size` fibers, again and again.
   class Barrier {
    public:

@@ -25,8 +25,10 @@ class HostTeam {
         all_{shape.threads()},
         slots_(static_cast<std::size_t>(shape.threads())),
         scratch_(static_cast<std::size_t>(shape.shares)),
-        slices_(static_cast<std::size_t>(shape.shares)) {
+        slices_(static_cast<std::size_t>(shape.shares)),
+        memories_(static_cast<std::size_t>(shape.shares)) {
     for (int warp = 0; warp < shape.shares * shape.warps; ++warp) warps_.emplace_back(shape.lanes);
+    for (int share = 0; share < shape.shares; ++share) blocks_.emplace_back(shape.warps * shape.lanes);
   }
 
   const TeamShape& shape() const { return shape_; }
@@ -37,19 +39,28 @@ class HostTeam {
     return own.data();
   }
 
+  /// For plans: as much of each share's memory as a kernel would give the verifier.
+  void give_memory(std::size_t bytes) {
+    for (auto& memory : memories_) memory.assign(bytes / sizeof(Chunk), Chunk{});
+  }
+
   /// Calls body(thread) on all threads at once.
   template <class Body>
   void run(const Body& body);
 
  private:
   friend class HostThread;
+  struct alignas(16) Chunk {
+    unsigned char bytes[16];
+  };
   TeamShape shape_;
   Fibers fibers_;
   Fibers::Barrier all_;
-  std::vector<Fibers::Barrier> warps_;
+  std::vector<Fibers::Barrier> warps_, blocks_;
   std::vector<std::uint64_t> slots_;  ///< one value per thread, for the exchange within a warp
   std::vector<gpu::TeamScratch> scratch_;
   std::vector<std::vector<float>> slices_;
+  std::vector<std::vector<Chunk>> memories_;
 };
 
 /// One thread's view of its team.
@@ -80,10 +91,24 @@ class HostThread {
         scratch.first[index_ / lanes()] = {arrival.time, arrival.token};
   }
   Arrival first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
-  /// The same place in another share's slice.
-  const float* of_share(const float* place, int share) const {
-    const auto offset = place - team_->slices_[static_cast<std::size_t>(this->share())].data();
-    return team_->slices_[static_cast<std::size_t>(share)].data() + offset;
+  void share_barrier() const {
+    team_->blocks_[static_cast<std::size_t>(share())].wait(team_->fibers_);
+    team_->fibers_.linger();
+  }
+  const HostThread& own_share() const { return *this; }
+  void add(Fixed& sum, Fixed more) const { sum += more; }
+  gpu::TeamMemory memory() const { return memory_of(share()); }
+  /// The same place in another share's slice, or in its memory.
+  template <class T>
+  T* of_share(T* place, int share) const {
+    const auto bytes_of = [this](int of, bool memory) {
+      if (memory) return memory_of(of).data;
+      return reinterpret_cast<unsigned char*>(team_->slices_[static_cast<std::size_t>(of)].data());
+    };
+    auto* const byte = reinterpret_cast<unsigned char*>(place);
+    const gpu::TeamMemory own = memory();
+    const bool in_memory = own.data <= byte && byte < own.data + own.bytes;
+    return reinterpret_cast<T*>(bytes_of(share, in_memory) + (byte - bytes_of(this->share(), in_memory)));
   }
 
   template <class T>
@@ -117,6 +142,10 @@ class HostThread {
   }
 
  private:
+  gpu::TeamMemory memory_of(int share) const {
+    auto& memory = team_->memories_[static_cast<std::size_t>(share)];
+    return {memory.empty() ? nullptr : memory.front().bytes, memory.size() * sizeof(HostTeam::Chunk)};
+  }
   const gpu::TeamScratch& own() const { return team_->scratch_[static_cast<std::size_t>(share())]; }
 
   template <class T>

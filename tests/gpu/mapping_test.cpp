@@ -70,6 +70,13 @@ int main() {
   expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "found rows of double");
   expect_refused(Mapping::cluster, hopper, 1 << 20, 1, 4, "1048576 tokens do not fit");
   expect_refused(Mapping::split, plain, 32000, 1, 4, "cannot launch cooperatively");
+  // A plan of 83 KB leaves 144: the 128 KB of 16,384 tokens a block still fit, those of 18,944 do not.
+  constexpr DeviceTraits planning = beside_plans(hopper, 85088);
+  expect(automatic(planning, 256, 128256), {Mapping::cluster, 8}, "beside a plan");
+  expect(automatic(planning, 256, 150000), {Mapping::cluster, 16}, "beside a plan, more blocks");
+  expect(automatic(planning, 256, 300000), {Mapping::block, 1}, "beside a plan, too many tokens");
+  expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
+         "a plan that the device has no room for");
   if (failures == 0) std::puts("mappings: as wanted");
   return failures == 0 ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <draftproof/gpu/drafts/draft_position.cuh>
+#include <draftproof/gpu/plan_bytes.hpp>
 #include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/tests/gpu/host_team.hpp>
@@ -34,10 +35,13 @@ template <class Entry>
 using LockstepRowsOf = gpu::TeamRows<gpu::RowView<Entry>, HostThread>;
 using LockstepRows = LockstepRowsOf<float>;
 
-/// Runs body(laws) on all threads of a team on one position; all must return the same.
+/// Runs body(laws) on all threads of a team on one position; all must return the same. `memory` of each share is for
+/// a plan.
 template <class Entry, class Body>
-auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block) {
+auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block,
+                 std::size_t memory = 0) {
   HostTeam team(shape_of(mapping));
+  team.give_memory(memory);
   using Result = decltype(body(std::declval<const LockstepRowsOf<Entry>&>()));
   std::vector<Result> results(static_cast<std::size_t>(team.shape().threads()));
   team.run([&](const HostThread& thread) {
@@ -68,7 +72,8 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
       const Verdict verdict = verify(verifier, At(laws, batch.drafts_at(i), batch.counts[i]), plan, own);
       return std::pair{verdict.token, verdict.accepted};
     };
-    const auto [token, accepted] = in_lockstep(batch.rows(i), decide, static_cast<Mapping>(i % 4));
+    const auto [token, accepted] =
+        in_lockstep(batch.rows(i), decide, static_cast<Mapping>(i % 4), gpu::plan_bytes<V>);
     result.verdicts.push_back({token, accepted});
     if (token == no_token) result.unserved.push_back(static_cast<std::size_t>(i));
   }

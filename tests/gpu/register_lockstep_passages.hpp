@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <draftproof/gpu/plan_bytes.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/passage_parity.hpp>
 
@@ -23,6 +24,7 @@ template <class V>
 void lockstep_passages(const gpu::PassageBatch<float>& batch, std::int64_t) {
   for (int i = 0; i < batch.requests; ++i) {
     parity::HostTeam team(team_shapes[static_cast<std::size_t>(i) % team_shapes.size()]);
+    team.give_memory(gpu::plan_bytes<V>);
     std::vector<Passage> passages(static_cast<std::size_t>(team.shape().threads()));
     team.run([&](const parity::HostThread& thread) {
       passages[static_cast<std::size_t>(thread.index())] = gpu::pass(V{}, batch, i, thread, thread.index() == 0);

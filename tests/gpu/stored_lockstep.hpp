@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <draftproof/gpu/plan_bytes.hpp>
 #include <draftproof/gpu/rows/check_row.cuh>
 #include <draftproof/gpu/rows/convert_row.cuh>
 #include <draftproof/gpu/rows/stored_on_chip.cuh>
@@ -44,6 +45,7 @@ template <class V>
 Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   const TeamShape shape = cluster_of_fibers;
   HostTeam team(shape);
+  team.give_memory(gpu::plan_bytes<V>);
   std::vector<Verdict> verdicts(static_cast<std::size_t>(shape.threads()));
   team.run([&](const HostThread& thread) {
     const gpu::TeamLayout layout = gpu::on_chip_layout(batch.vocabulary, shape.lanes, shape.shares);
@@ -81,6 +83,7 @@ inline void check_rows_in_lockstep(const gpu::StoredBatch& batch, double toleran
 template <class V>
 Verdict verdict_on_converted(const gpu::Batch<float>& batch, std::int64_t position) {
   HostTeam team(block_of_fibers);
+  team.give_memory(gpu::plan_bytes<V>);
   std::vector<Verdict> verdicts(static_cast<std::size_t>(block_of_fibers.threads()));
   team.run([&](const HostThread& thread) {
     verdicts[static_cast<std::size_t>(thread.index())] =

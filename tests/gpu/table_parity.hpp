@@ -1,12 +1,15 @@
 // Parity on ratio tables: views of a table, here and in a device's memory, against the table itself, trial by trial.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <draftproof/gpu/simulation/trial_range.hpp>
+#include <draftproof/sim/ladder_view.hpp>
 #include <draftproof/sim/philox.hpp>
 #include <draftproof/sim/ratio_table.hpp>
 #include <draftproof/sim/tally.hpp>
@@ -51,10 +54,9 @@ struct TableSizes {
 /// summary; returns the number of mismatches, plus 1 if nothing was compared.
 int run(const TableSizes& sizes);
 
-template <class V, class L>
-std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
+template <class V, class L, class Plan>
+std::vector<Verdict> verdicts_by(const L& laws, const TableTrials& trials, const Plan& plan) {
   const V verifier{};
-  const auto plan = prepare(verifier, laws, trials.drafts);
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < trials.lengths.size(); ++i) {
     Philox random(trials.seed, trials.first + i, Philox::Role::verify);
@@ -62,6 +64,17 @@ std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
         verify(verifier, At<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
   }
   return verdicts;
+}
+
+template <class V, class L>
+std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
+  const V verifier{};
+  if constexpr (std::is_same_v<L, TableView> && ViewsPlans<V>) {
+    const auto plan = prepare(verifier, PlanningView(laws), trials.drafts);
+    return verdicts_by<V>(laws, trials, plan.view([](const auto* data, std::size_t) { return data; }));
+  } else {
+    return verdicts_by<V>(laws, trials, prepare(verifier, laws, trials.drafts));
+  }
 }
 
 /// Whether V runs on views: its plan, if it has one, owns nothing.

@@ -126,6 +126,39 @@ TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
     }
 }
 
+/// Rungs of which a plan tells a few stretches apart.
+struct FewStretches : BucketRungs {
+  static constexpr int most_stretches = 16;
+  explicit FewStretches(const BucketRungs& all) : BucketRungs(all) {}
+};
+
+TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:vocabulary=32000,sigma=2.5,noise=0.5").pair(7, 0);
+  const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+  const BucketRungs rungs = rows.rungs();
+  const FixedCoverage<double> coverage(8);
+  const auto free = plan_ladder(rows, rungs, coverage, true),
+             held = plan_ladder(rows, FewStretches(rungs), coverage, true);
+  EXPECT_GT(free.leaving.size(), 64u);
+  EXPECT_LT(held.leaving.size(), 16u);
+  double served = 0, of_free = 0, of_held = 0;
+  int slopes = 1;
+  for (std::size_t i = 0; i < rungs.ratios().size(); ++i) {
+    const double q = rungs.proposal_below(static_cast<int>(i) + 1) - rungs.proposal_below(static_cast<int>(i));
+    served += q * held.slope[i];
+    of_free += q * std::min(free.slope[i], rungs.ratios()[i]);
+    of_held += q * std::min(held.slope[i], rungs.ratios()[i]);
+    slopes += i > 0 && held.slope[i] != held.slope[i - 1];
+    EXPECT_LE(held.slope[i], held.slope[i == 0 ? 0 : i - 1] * (1 + 1e-12)) << "not concave at " << i;
+  }
+  EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
+  EXPECT_LE(slopes, 16);
+  EXPECT_LE(of_held, of_free + 1e-3);
+  // Nearly all mass lies within five octaves, a third of one a stretch: a quarter of that width is lost at most.
+  EXPECT_GE(of_held, of_free - 1.0 / 16);
+}
+
 /// Output law of drafter and ladder on `laws`, by walking every branch.
 template <class L>
 std::vector<double> output_law(const L& laws, int drafts) {

@@ -27,7 +27,7 @@ struct LadderBlock {
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftLaws{"iid_paths", "delayed_paths"},
       .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
-      .cannot = {.device = "the plans are made on the host"},
+      .cannot = {.device = "the plans of a passage are kept together, in memory of the host"},
       .ranks_tokens = true};
 
   template <class L>

@@ -1,0 +1,42 @@
+// The threads of a share and the memory in which they make plans: of a block, and of a warp that works for itself.
+// What plans are made with is one type for all teams of blocks, so that it is compiled once for them.
+#pragma once
+
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/warp_lanes.cuh>
+
+namespace draftproof::gpu {
+
+class BlockShare : public BlockWarps {
+ public:
+  DRAFTPROOF_DEVICE explicit BlockShare(TeamMemory memory) : memory_{memory} {}
+
+  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
+  DRAFTPROOF_DEVICE const BlockShare& own_share() const { return *this; }
+#if defined(__CUDA_ARCH__)
+  DRAFTPROOF_DEVICE void share_barrier() const { __syncthreads(); }
+#else
+  DRAFTPROOF_DEVICE void share_barrier() const {}
+#endif
+
+ private:
+  TeamMemory memory_;
+};
+
+class WarpShare : public WarpLanes {
+ public:
+  DRAFTPROOF_DEVICE explicit WarpShare(TeamMemory memory) : memory_{memory} {}
+
+  DRAFTPROOF_DEVICE static constexpr int warp() { return 0; }
+  DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
+  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
+  DRAFTPROOF_DEVICE const WarpShare& own_share() const { return *this; }
+  DRAFTPROOF_DEVICE void share_barrier() const { warp_barrier(); }
+
+ private:
+  TeamMemory memory_;
+};
+
+static_assert(Share<BlockShare> && Share<WarpShare>);
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,89 @@
+// The histogram of a ladder's buckets by a team: p- and q-mass of the tokens in every bucket of p / q, as integers.
+//
+//   own    [2 (buckets + 1)]    sums of a share, p and q in turn, in its memory
+//   all    the same             of the team, in the memory of every share
+//
+// Cost: one pass over the rows. A lane keeps the bucket it is in and adds when it leaves it, so that rows of few
+// ratios do not queue for few sums. Right because integers are added, by whomever and in whatever order: the sums
+// are those of wide::RatioMasses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <draftproof/gpu/teams/team_room.cuh>
+#include <draftproof/sim/ratio_buckets.hpp>
+#include <draftproof/sim/wide/ratio_masses.hpp>
+
+namespace draftproof::gpu {
+
+/// The bucket of p / q, of rows with entries no longer than Entry. A quotient of floats has the same bucket in float.
+template <class Entry>
+DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
+  if constexpr (sizeof(Entry) <= sizeof(float))
+    return RatioBuckets::of(static_cast<float>(p) / static_cast<float>(q));
+  else
+    return RatioBuckets::of(p, q);
+}
+
+/// Of what every share has in `own` the sum, into `all`, which may be `own` where there is one share.
+template <Team T>
+DRAFTPROOF_DEVICE void add_up_shares(const T& team, Fixed* own, Fixed* all, int count) {
+  if (team.shares() == 1) return;
+  if constexpr (requires { team.add_up(own, all, count); }) {
+    team.add_up(own, all, count);
+  } else if constexpr (requires { team.of_share(own, 0); }) {
+    team.barrier();  // all sums are there
+    for (int i = team.warp() * team.lanes() + team.lane(); i < count; i += team.warps() * team.lanes()) {
+      Fixed sum = 0;
+      for (int share = 0; share < team.shares(); ++share) sum += team.of_share(own, share)[i];
+      all[i] = sum;
+    }
+    team.barrier();  // and read by all: they may be overwritten
+  }
+}
+
+/// Made by all threads of a team together; brief in their room.
+class TeamMasses {
+ public:
+  static constexpr int buckets = static_cast<int>(RatioBuckets::outside) + 1;
+
+  /// `for_own` calls what it is given on this thread's tokens; `rows` has p(x) and q(x, 0).
+  template <Team T, class Rows, class ForOwn>
+  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<ShareOf<T>>& room, const Rows& rows,
+                               const ForOwn& for_own) {
+    auto own = room.template brief<Fixed>(2 * buckets), all = own;
+    if (team.shares() > 1) all = room.template brief<Fixed>(2 * buckets);
+    room.each(2 * buckets, [&](int i) { own[static_cast<std::size_t>(i)] = 0; });
+    std::size_t bucket = RatioBuckets::outside;
+    Fixed target = 0, proposal = 0;
+    const auto tell = [&] {
+      if (target != 0) team.add(own[2 * bucket], target);
+      if (proposal != 0) team.add(own[2 * bucket + 1], proposal);
+    };
+    for_own([&](Token x) {
+      const double p = rows.p(x), q = rows.q(x, 0);
+      const std::size_t here = q > 0 ? ratio_bucket<typename Rows::Entry>(p, q) : RatioBuckets::outside;
+      if (here != bucket) {
+        tell();
+        bucket = here;
+        target = proposal = 0;
+      }
+      target += to_fixed(p);
+      proposal += to_fixed(q);
+    });
+    tell();
+    room.meet();
+    add_up_shares(team, own.data(), all.data(), 2 * buckets);
+    sums_ = all;
+  }
+
+  DRAFTPROOF_DEVICE wide::RatioMass of(std::size_t bucket) const {
+    return {sums_[2 * bucket], sums_[2 * bucket + 1]};
+  }
+
+ private:
+  ListsOfTeams::List<Fixed> sums_;
+};
+
+}  // namespace draftproof::gpu
