@@ -16,9 +16,9 @@ class SharedScratch {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
 #if defined(__CUDA_ARCH__)
-  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { add_to(scratch_->partial + i, sum); }
+  DRAFTPROOF_DEVICE void add_to_sum(int i, Fixed sum) const { add_to(scratch_->partial + i, sum); }
 #else
-  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { scratch_->partial[i] += sum; }
+  DRAFTPROOF_DEVICE void add_to_sum(int i, Fixed sum) const { scratch_->partial[i] += sum; }
 #endif
 
  protected:

@@ -34,7 +34,7 @@ class SplitTeam : public BlockShare {
     }
     __syncthreads();
   }
-  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { add_to(scratch_->told.partial + i, sum); }
+  DRAFTPROOF_DEVICE void add_to_sum(int i, Fixed sum) const { add_to(scratch_->told.partial + i, sum); }
   DRAFTPROOF_DEVICE Fixed get(int segment) const {
     return static_cast<Fixed>(__ldcg(reinterpret_cast<const long long*>(&scratch_->told.partial[segment])));
   }
@@ -61,7 +61,7 @@ class SplitTeam : public BlockShare {
   DRAFTPROOF_DEVICE int share() const { return 0; }
   DRAFTPROOF_DEVICE int shares() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}
-  DRAFTPROOF_DEVICE void add(int i, Fixed sum) const { scratch_->told.partial[i] += sum; }
+  DRAFTPROOF_DEVICE void add_to_sum(int i, Fixed sum) const { scratch_->told.partial[i] += sum; }
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->told.partial[segment]; }
   DRAFTPROOF_DEVICE Arrival first(int) const { return {}; }
   DRAFTPROOF_DEVICE void add_up(const Fixed*, Fixed*, int) const {}

@@ -9,7 +9,7 @@
 //                 barrier()                all threads of the team arrive before one goes on
 //                 put(i, sum), get(i)      sum i, one of two for each segment: put by one warp, read by all after a
 //                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all shares
-//                 add(i, sum)              adds to sum i, by any thread, between barriers; for teams of passages
+//                 add_to_sum(i, sum)       adds to sum i, by any thread, between barriers; for teams of passages
 //                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
 //                 own_share()              this thread among those of its share, who make plans (team_room.cuh)
 //                 add(sum, more)           to a sum in memory of the share, by any threads at once

@@ -59,8 +59,8 @@ class TeamOrder {
     int bucket = 0;
     OrderMass run;
     const auto tell = [&] {
-      if (run.target != 0) team_.add(bucket, run.target);
-      if (run.proposal != 0) team_.add(half + bucket, run.proposal);
+      if (run.target != 0) team_.add_to_sum(bucket, run.target);
+      if (run.proposal != 0) team_.add_to_sum(half + bucket, run.proposal);
     };
     for_own_segments([&](int segment) {
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {

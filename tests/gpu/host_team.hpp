@@ -81,7 +81,7 @@ class HostThread {
     if (lane() == 0)
       for (gpu::TeamScratch& scratch : team_->scratch_) scratch.partial[i] = sum;
   }
-  void add(int i, Fixed sum) const {
+  void add_to_sum(int i, Fixed sum) const {
     for (gpu::TeamScratch& scratch : team_->scratch_) scratch.partial[i] += sum;
   }
   Fixed get(int i) const { return own().partial[i]; }
