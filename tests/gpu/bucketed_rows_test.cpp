@@ -48,7 +48,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const Fan<double>& fan) 
 }
 
 struct Seen {
-  double below = 0, total = 0, law = 0;
+  double below = 0, total = 0, law = 0, below_again = 0;
   Fixed excess = 0;
   int crossing = 0, end = 0;
   Token drawn[4] = {};
@@ -61,9 +61,12 @@ Seen seen(const L& laws, const Fan<double>& fan, Token x, double c) {
   const BucketedRow<L> row(laws, placed);
   typename BucketedRow<L>::Excess excess;
   row.excess(c, excess);
-  Seen seen{placed.below, placed.total, row.law(), excess.total, excess.lowest.crossing.size, excess.lowest.end, {}};
-  for (std::uint64_t i = 0; i < std::size(seen.drawn); ++i)
+  Seen seen{
+      placed.below, placed.total, row.law(), 0, excess.total, excess.lowest.crossing.size, excess.lowest.end, {}};
+  for (std::uint64_t i = 0; i < std::size(seen.drawn); ++i) {
     seen.drawn[i] = row.draw(c, excess, i << 62 | 0x123456789abcdef);
+    if (seen.drawn[i] >= 0) seen.below_again += BucketedRow<L>::placed(laws, fan, seen.drawn[i]).below;
+  }
   return seen;
 }
 
