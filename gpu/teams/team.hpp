@@ -12,7 +12,7 @@
 //                 add_to_sum(i, sum)       adds to sum i, by any thread, between barriers; for teams of passages
 //                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
 //                 own_share()              this thread among those of its share, who make plans (team_room.cuh)
-//                 add(sum, more)           to a sum in memory of the share, by any threads at once
+//                 add_shared(sum, more)    to a sum in memory of the share, by any threads at once
 //
 // What a warp puts is one value, the same on its lanes, and all lanes make the call.
 #pragma once
@@ -77,7 +77,7 @@ concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Arriv
   { team.lane_get(sum, i) } -> std::same_as<Fixed>;
   { team.first_lane(true) } -> std::same_as<int>;
   { team.own_share() } -> Share;
-  team.add(in_memory, sum);
+  team.add_shared(in_memory, sum);
 };
 
 template <Team T>

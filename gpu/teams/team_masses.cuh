@@ -58,8 +58,8 @@ class TeamMasses {
     std::size_t bucket = RatioBuckets::outside;
     Fixed target = 0, proposal = 0;
     const auto tell = [&] {
-      if (target != 0) team.add(own[2 * bucket], target);
-      if (proposal != 0) team.add(own[2 * bucket + 1], proposal);
+      if (target != 0) team.add_shared(own[2 * bucket], target);
+      if (proposal != 0) team.add_shared(own[2 * bucket + 1], proposal);
     };
     for_own([&](Token x) {
       const double p = rows.p(x), q = rows.q(x, 0);

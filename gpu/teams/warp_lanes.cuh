@@ -62,7 +62,7 @@ class WarpLanes {
   DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
   /// To a sum in shared memory, by any threads at once. Native additions there are of 32 bits: the upper half takes
   /// the carry of whoever brought the lower half over.
-  DRAFTPROOF_DEVICE void add(Fixed& sum, Fixed more) const {
+  DRAFTPROOF_DEVICE void add_shared(Fixed& sum, Fixed more) const {
     auto* const half = reinterpret_cast<unsigned*>(&sum);
     const auto low = static_cast<unsigned>(more);
     const auto high = static_cast<unsigned>(static_cast<std::uint64_t>(more) >> 32);
@@ -93,7 +93,7 @@ class WarpLanes {
   }
   DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
   DRAFTPROOF_DEVICE void warp_barrier() const {}
-  DRAFTPROOF_DEVICE void add(Fixed& sum, Fixed more) const { sum += more; }
+  DRAFTPROOF_DEVICE void add_shared(Fixed& sum, Fixed more) const { sum += more; }
 #endif
 };
 

@@ -96,7 +96,7 @@ class HostThread {
     team_->fibers_.linger();
   }
   const HostThread& own_share() const { return *this; }
-  void add(Fixed& sum, Fixed more) const { sum += more; }
+  void add_shared(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(share()); }
   /// The same place in another share's slice, or in its memory.
   template <class T>
