@@ -10,18 +10,23 @@ files=$(find "$folder" -name '*.resources')
 [ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
 # shellcheck disable=SC2086
 cat $files | c++filt | awk '
+  # What a kernel calls and did not inline is listed behind it: what spills there spills in the kernel.
+  function tell() {
+    if (registers != "") print architecture "\t" registers "\t" stack "\t" spilled "\t" kernel
+    registers = stack = ""; spilled = 0
+  }
   /Compiling entry function/ {
+    tell()
     match($0, /for .sm_[0-9a-z]+/); architecture = substr($0, RSTART + 5, RLENGTH - 5)
     name = $0; sub(/.*entry function ./, "", name); sub(/. for .sm_.*/, "", name)
     kernel = name; sub(/^void draftproof::gpu::/, "", kernel); sub(/\(.*/, "", kernel)
     gsub(/draftproof::(gpu::)?/, "", kernel)
   }
-  /bytes stack frame/ { stack = $1; spilled = $5 + $9 }
+  /bytes stack frame/ { if (stack == "") stack = $1; spilled += $5 + $9 }
   /Used [0-9]+ registers/ {
     match($0, /Used [0-9]+/); registers = substr($0, RSTART + 5, RLENGTH - 5)
-    print architecture "\t" registers "\t" stack "\t" spilled "\t" kernel
-    stack = spilled = 0
-  }' | sort -t "$(printf '\t')" -k5,5 -k1,1 | awk -F '\t' '
+  }
+  END { tell() }' | sort -t "$(printf '\t')" -k5,5 -k1,1 | awk -F '\t' '
   BEGIN { printf "%-8s %9s %6s %7s  %s\n", "code", "registers", "stack", "spilled", "kernel" }
   {
     printf "%-8s %9d %6d %7d  %s\n", $1, $2, $3, $4, $5
