@@ -67,7 +67,7 @@ void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* 
       const int teams = most_split_teams(without, batch.positions, shares);
       const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
       return launch_split(drafts_by_split<D, Entry>, teams, shares, draft_threads, stream, drafter, batch,
-                          static_cast<SplitScratch*>(scratch.data()));
+                          static_cast<SplitScratch*>(scratch.data()), 0);
     }
     default:
       drafts_by_block<<<positions, draft_threads, 0, stream>>>(drafter, batch);
