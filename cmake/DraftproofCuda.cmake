@@ -1,4 +1,4 @@
-# The kernels of all verifiers and mutants, in the library draftproof::gpu.
+# The kernels of all verifiers, and of mutants if wanted, in the library draftproof::gpu.
 # Without nvcc the rest of the tree builds as it is. Registers and spills: ctest -R gpu/resources.
 include(CheckLanguage)
 
@@ -195,7 +195,9 @@ endforeach()
 
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
-draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+if(DRAFTPROOF_CUDA_MUTANTS)
+  draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+endif()
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART walks)
 draftproof_trial_kernels(kernel_sources)
