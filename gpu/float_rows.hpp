@@ -29,6 +29,7 @@ struct StoredRows {
     StoredBatch batch{.format = format, .contents = contents, .temperatures = {temperature, temperature}};
     batch.positions = rows;
     batch.vocabulary = vocabulary;
+    batch.proposals = 0;
     batch.target = first;
     batch.target_stride = stride;
     batch.faults = faults;

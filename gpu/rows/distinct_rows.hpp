@@ -1,8 +1,8 @@
 // The rows of a batch one after the other, each once: rows that positions share are one row. What converts or checks
 // rows goes through these, a team for each.
 //
-//   rows     targets()          B, 1 if all positions share it, or 0 if the batch has none
-//            groups()           positions with proposal rows of their own, 1, or 0
+//   rows     targets()          B, or 1 if all positions share it
+//            groups()           positions with proposal rows of their own, 1, or 0 in a batch of targets alone (M = 0)
 //            per_group()        proposal rows of a position: M, or 1 if they are one row
 //   apart    row_apart()        entries between converted rows, whole lines of memory
 //
@@ -27,11 +27,9 @@ struct DistinctRow {
 struct DistinctRows {
   StoredBatch batch;
 
-  DRAFTPROOF_DEVICE std::int64_t targets() const {
-    return batch.target == nullptr ? 0 : batch.target_stride == 0 ? 1 : batch.positions;
-  }
+  DRAFTPROOF_DEVICE std::int64_t targets() const { return batch.target_stride == 0 ? 1 : batch.positions; }
   DRAFTPROOF_DEVICE std::int64_t groups() const {
-    return batch.proposal == nullptr ? 0 : batch.proposal_stride == 0 ? 1 : batch.positions;
+    return batch.proposals == 0 ? 0 : batch.proposal_stride == 0 ? 1 : batch.positions;
   }
   DRAFTPROOF_DEVICE std::int64_t per_group() const { return batch.proposal_row_stride == 0 ? 1 : batch.proposals; }
   DRAFTPROOF_DEVICE std::int64_t size() const { return targets() + groups() * per_group(); }

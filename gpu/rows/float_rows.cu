@@ -11,7 +11,9 @@ namespace draftproof::gpu {
 
 void float_rows(const StoredRows& rows, float* out, Stream stream, bool check_probabilities) {
   const StoredBatch batch = rows.batch();
-  checked_shape(batch);
+  StoredBatch shape = batch;
+  shape.proposals = 1;
+  checked_shape(shape);
   const bool logits = rows.contents == Contents::logits;
   if (rows.faults == nullptr && (logits || check_probabilities))
     throw std::invalid_argument("rows: no place for faults, wanted one for logits and for checks");

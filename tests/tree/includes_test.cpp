@@ -29,8 +29,8 @@ const std::map<std::string, Rooms>& arrows() {
     bench.insert("cli");
     Rooms devices = schemes;
     devices.insert({"gpu", "properties"});
-    Rooms device_bench = schemes;  // bench/gpu is built where only the toolkit is
-    device_bench.insert({"gpu", "bench"});
+    Rooms device_bench = schemes;                    // bench/gpu is built where only the toolkit is
+    device_bench.insert({"gpu", "bench", "found"});  // what the build found, in a header that it writes
     return std::map<std::string, Rooms>{
         {"sim", {}},           {"verifiers", {"sim"}},      {"mutants", {"sim", "verifiers"}},
         {"gpu", schemes},      {"statistics", schemes},     {"optimum", schemes},
