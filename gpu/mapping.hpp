@@ -1,9 +1,8 @@
 // Which threads of a device look at one position. The tokens are the same for all of them; the time is not.
 //
 //   warp      V <= 2048: a row is a few lines for each lane, and a block would mostly wait at barriers
-//   cluster   compute capability 9 and later, one proposal row, both rows fit into the shared memory of 8 blocks, or
-//   of
-//             16 where the device grants it: device memory is read once
+//   cluster   compute capability 9 and later, one proposal row, both rows fit into the shared memory of 8 blocks,
+//             or of 16 where the device grants it: device memory is read once
 //   split     fewer positions than a quarter of the multiprocessors, which would idle otherwise
 //   block     all else
 #pragma once

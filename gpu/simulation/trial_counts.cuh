@@ -3,11 +3,9 @@
 // p have counters in the block's own memory.
 //
 //   symbol     code                      meaning
-//   lanes      equal_lanes(value)        how many lanes of the warp hold `value`, and whether this one speaks for
-//   them
+//   lanes      equal_lanes(value)        how many lanes of the warp hold `value`, and whether this one speaks for them
 //              add(counter, n)           atomic; the counter is the block's (32 bits) or the device's (64 bits)
-//   hot        HotTokens                 at most `most` tokens, their counters and the way from a token to its
-//   counter
+//   hot        HotTokens                 at most `most` tokens, their counters, and the way from a token to its own
 //
 // Cost: two votes of a warp a trial; an addition in the block's memory for each token that some lane holds, an
 // addition in the device's for the cold ones; at most `most` of the latter at the end of a block. Right because
