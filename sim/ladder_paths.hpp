@@ -26,6 +26,26 @@ class LadderPaths {
     std::uint32_t number = 0;  ///< among all planned since the last clearing
   };
 
+  /// What ladder_block and the steps it chose ask (chosen_steps.hpp), here and where a team plans
+  /// (planned_again.hpp).
+  using Place = const Entry*;
+  void begin(const TreeAt<L>& at) { begin(at.contexts()); }
+  /// At u, where all paths that leave it start together.
+  Place start(const TreeAt<L>& at, int u) {
+    return &root(at.contexts(), at.tree().context(u), at.tree().draw_count(u));
+  }
+  /// At u, which the choice at `before` led to by a token of this rung.
+  Place below(const TreeAt<L>& at, int u, Place before, int rung) {
+    const auto& tree = at.tree();
+    return &after(at.contexts(), *before, at.laws(tree.parent(u)), tree.token(u), rung, tree.context(u));
+  }
+  static bool plain(Place place) { return place->node.plain(); }
+  static const LadderNode<L>& last(Place place) { return place->node; }
+  template <class Steps>
+  static const LadderNode<L>& node(const TreeAt<L>&, const Steps& steps, int i) {
+    return steps.place(i)->node;
+  }
+
   /// Between passages: nodes are not held across this call.
   void begin(const Contexts<L>& contexts) {
     if (contexts.forgotten() != forgotten_) clear();

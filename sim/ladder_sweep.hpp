@@ -21,8 +21,17 @@
 
 namespace draftproof {
 
+/// Corners that stood at first and the q-mass above each: a team's rungs do not say it any more once there is a plan.
+template <class Scalar, class Room>
+struct PlanCorners {
+  ListIn<Room, typename Room::Index> corner;
+  ListIn<Room, Scalar> s;
+};
+template <class Scalar>
+struct PlanCorners<Scalar, OwnRoom> {};
+
 template <class Scalar, class Room = OwnRoom>
-struct LadderPlan {
+struct LadderPlan : PlanCorners<Scalar, Room> {
   ListIn<Room, Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused. Brief
   ListIn<Room, Scalar> slope;  ///< selected law over q, for each of the n rungs
   ListIn<Room, typename Room::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
