@@ -52,8 +52,9 @@ class ChosenSteps {
       return ladder(i).with_left_over(laws(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
     } else if constexpr (ShowsRows<L>) {
       return ladder(i).equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
+    } else if constexpr (PlannedByTeam<L>) {
+      return team_excess(i, c);
     } else {
-      summed_at_ = i;
       return laws(i).sum(left(i, c));
     }
   }
@@ -93,8 +94,10 @@ class ChosenSteps {
         return use(FromTable{laws, steps.ladder(i), c});
       else if constexpr (ShowsRows<L>)
         return steps.ladder(i).equal() ? use(laws.weights(steps.left(i, c))) : use(steps.passed(i, c));
+      else if constexpr (PlannedByTeam<L>)
+        return use(FromTeam{steps, i, c});
       else
-        return use(steps.weights(laws, i, c));
+        return use(laws.weights(steps.left(i, c)));
     }
   };
   struct FromTable {
@@ -111,17 +114,41 @@ class ChosenSteps {
     }
   };
 
+  struct FromTeam {
+    const ChosenSteps& steps;
+    int i;
+    Scalar c;
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return steps.team_draw(i, c, word); }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      steps.laws(i).weights(steps.left(i, c)).for_each(visit);
+    }
+  };
+
   DRAFTPROOF_DEVICE bool plain(int i) const { return Plans::plain(places_[i]); }
   DRAFTPROOF_DEVICE const LadderNode<L>& ladder(int i) const { return plans_.node(at_, *this, i); }
-  DRAFTPROOF_DEVICE auto left(int i, const Scalar& c) const {
-    return [rows = &seen_by_pass(laws(i)), ladder = &ladder(i), c](Token y) { return ladder->above(*rows, y, c); };
+  DRAFTPROOF_DEVICE auto left(int i, const Scalar& c) const { return left_of(laws(i), ladder(i), c); }
+  DRAFTPROOF_DEVICE static auto left_of(const L& laws, const LadderNode<L>& ladder, const Scalar& c) {
+    return [rows = &seen_by_pass(laws), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
-  /// A team's pass for the excess is the pass for a draw as well: what is corrected was tested just before.
-  DRAFTPROOF_DEVICE auto weights(const L& laws, int i, const Scalar& c) const {
-    if constexpr (PlannedByTeam<L>)
-      return laws.weights(left(i, c), summed_at_ == i);
-    else
-      return laws.weights(left(i, c));
+  // A team's pass for the excess is the pass for a draw as well: what is corrected was tested just before. Calls of
+  // their own, or they would spill what verify_block holds.
+  DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
+    const LadderNode<L>& node = ladder(i);
+    summed_at_ = i;
+    return sum_left(laws(i), node, c);
+  }
+  DRAFTPROOF_DEVICE Token team_draw(int i, const Scalar& c, std::uint64_t word) const {
+    const LadderNode<L>& node = ladder(i);
+    return draw_left(laws(i), node, c, summed_at_ == i, word);
+  }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Scalar sum_left(const L& laws, const LadderNode<L>& ladder, Scalar c) {
+    return laws.sum(left_of(laws, ladder, c));
+  }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Token draw_left(const L& laws, const LadderNode<L>& ladder, Scalar c,
+                                                             bool summed, std::uint64_t word) {
+    return laws.weights(left_of(laws, ladder, c), summed).draw(word);
   }
 
   /// The pass of one position, kept likewise.

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,7 +82,7 @@ class LadderLevels {
   /// Calls `visit(a, b, share)` for each group of rungs a .. b - 1 that holds `rung`; the shares of u sum to 1.
   template <class Visit>
   DRAFTPROOF_DEVICE void for_each_group(int rung, Visit visit) const {
-    constexpr auto never = std::numeric_limits<Interval>::max();
+    constexpr Interval never = ~Interval{0};
     const auto leaves = [this](int i) { return i > 0 && i < rungs_ ? ranks_.of(i) : never; };
     int a = rung, b = rung + 1;
     const auto end = static_cast<Interval>(distinct_.size() - 1);

@@ -73,7 +73,13 @@ class LadderNode {
 
   /// `make_rungs(coarse)` is called if there is something to choose.
   template <class MakeRungs>
-  DRAFTPROOF_DEVICE LadderNode(const L& laws, Active active, MakeRungs make_rungs) : active_{std::move(active)} {
+  LadderNode(const L& laws, Active active, const MakeRungs& make_rungs) {
+    plan(laws, std::move(active), make_rungs);
+  }
+  /// Becomes the node with these laws and paths; in its place, as a copy would go through a thread's registers.
+  template <class MakeRungs>
+  DRAFTPROOF_DEVICE void plan(const L& laws, Active active, const MakeRungs& make_rungs) {
+    active_ = std::move(active);
     if (no_choice(laws, active_)) return;
     rungs_ = make_rungs(laws.one() - active_[0] < Scalar(seldom_two));
     const auto& room = room_of(laws);
@@ -82,6 +88,7 @@ class LadderNode {
     levels_ = {room, plan_, !ShowsRows<L> && active_[active_.size() - 1] == laws.one()};
     room.end_brief();
     if constexpr (RankedBySums<L>) reach_ = ChosenRungs<L>::reach(*rungs_, plan_.slope);
+    equal_ = false;
     // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
     // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))

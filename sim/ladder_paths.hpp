@@ -41,6 +41,10 @@ class LadderPaths {
   }
   static bool plain(Place place) { return place->node.plain(); }
   static const LadderNode<L>& last(Place place) { return place->node; }
+  template <class R>
+  auto choose(const TreeAt<L>& at, int u, Place place, R& random) {
+    return place->node.choose(at.tree(), u, at.laws(u), scratch_, random);
+  }
   template <class Steps>
   static const LadderNode<L>& node(const TreeAt<L>&, const Steps& steps, int i) {
     return steps.place(i)->node;
@@ -58,9 +62,6 @@ class LadderPaths {
     for (auto& rungs : shared_) rungs.clear();
     rungs_ = 0;
   }
-
-  /// For the choice at one node.
-  std::vector<int>& scratch() { return scratch_; }
 
   /// Where this many paths start together.
   const Entry& root(const Contexts<L>& contexts, int context, int paths) {
@@ -136,7 +137,7 @@ class LadderPaths {
   const Entry* start_ = nullptr;  ///< the last one, and what it is of
   const L* start_laws_ = nullptr;
   int start_paths_ = 0;
-  std::vector<int> scratch_;
+  std::vector<int> scratch_;  ///< for the choice at one node
   std::size_t rungs_ = 0;
   int forgotten_ = 0;
 };

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <draftproof/sim/contexts.hpp>
 #include <draftproof/sim/ladder_node.hpp>
@@ -34,24 +35,23 @@ class PlannedAgain {
   /// Of a node's ladder.
   struct Place {
     static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< in the place of a law
-    int law = plain, paths = 0;
+    std::int16_t law = plain, paths = 0;
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.law == Place::plain; }
 
   DRAFTPROOF_DEVICE void begin(const TreeAt<L>& at) {
     laws_ = at.laws(DraftTree::root).room().template lasting<Scalar>(most_kept + laws_worked_on);
   }
-  /// For the choice at one node.
-  DRAFTPROOF_DEVICE auto& scratch() { return scratch_; }
+  // Calls of their own, for every place that asks: inlined there they would spill what a walk over nodes holds.
 
   /// At u, where all paths that leave it start together.
-  DRAFTPROOF_DEVICE Place start(const TreeAt<L>& at, int u) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const TreeAt<L>& at, int u) {
     const int paths = at.tree().draw_count(u);
     if (paths > 1) plan(at, u, all_of(at, u, paths));
-    return {paths > 1 ? Place::starts : Place::plain, paths};
+    return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
   /// At u, which the last node's choice led to by a token of this rung.
-  DRAFTPROOF_DEVICE Place below(const TreeAt<L>& at, int u, const Place& before, int rung) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const TreeAt<L>& at, int u, const Place& before, int rung) {
     const L from = at.laws(at.tree().parent(u));
     const Token y = at.tree().token(u);
     if (plain(before) || last_.plain_after(from, y, rung)) return {};
@@ -61,16 +61,21 @@ class PlannedAgain {
     last_.active_after(from, y, rung, law);
     if (Node::no_choice(at.laws(u), law)) return {};
     plan(at, u, law);
-    if (!keeps) return {Place::not_kept, paths};
+    if (!keeps) return place(Place::not_kept, paths);
     kept_ += paths;
-    return {kept_ - paths, paths};
+    return place(kept_ - paths, paths);
   }
   /// The node at `place`, which is the last or plain.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
+  /// At u, whose ladder is that.
+  template <class R>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const TreeAt<L>& at, int u, const Place& place, R& random) {
+    return last(place).choose(at.tree(), u, at.laws(u), group_, random);
+  }
 
   /// Not of a plain node.
   template <class Steps>
-  DRAFTPROOF_DEVICE const Node& node(const TreeAt<L>& at, const Steps& steps, int i) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const TreeAt<L>& at, const Steps& steps, int i) {
     if (last_at_ == steps.node(i)) return last_;
     int from = i;
     while (steps.place(from).law == Place::not_kept) --from;
@@ -92,6 +97,9 @@ class PlannedAgain {
 
   static constexpr int most_kept = most_kept_of_laws;
 
+  DRAFTPROOF_DEVICE static Place place(int law, int paths) {
+    return {static_cast<std::int16_t>(law), static_cast<std::int16_t>(paths)};
+  }
   DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {laws_.data() + begin, paths}; }
   /// That the last node's law does not lie in.
   DRAFTPROOF_DEVICE Active other_law(int paths) {
@@ -103,10 +111,9 @@ class PlannedAgain {
     at.laws(u).room().each(paths, [&](int i) { law[static_cast<std::size_t>(i)] = i + 1 == paths ? 1 : 0; });
     return law;
   }
-  /// A call of its own, for every place that asks: inlined there it would spill what a walk over nodes holds.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const TreeAt<L>& at, int u, const Active& law) {
     const L laws = at.laws(u);
-    last_ = Node(laws, law, [&laws](bool coarse) { return ladder_rungs(laws, coarse); });
+    last_.plan(laws, law, [&laws](bool coarse) { return ladder_rungs(laws, coarse); });
     last_at_ = u;
   }
 
@@ -116,7 +123,7 @@ class PlannedAgain {
   Active laws_;
   int kept_ = 0;
   bool working_ = false;
-  ListAt<L, int, max_drafts> scratch_;
+  ListAt<L, int, max_drafts> group_;  ///< for the choice at one node
 };
 
 }  // namespace draftproof

@@ -48,27 +48,28 @@ struct LadderBlock {
 
   template <class L, class R>
   DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, Plans<L>& plans, R& random) const {
-    return verify_block(choose(at, plans, random), random);
+    ChosenSteps<L, Plans<L>> steps(at, plans);
+    choose(at, plans, steps, random);
+    return verify_block(steps, random);
   }
 
-  /// The chosen path from the root to its end.
+  /// The chosen path from the root to its end, into `steps`: a copy would go through a thread's registers.
   template <class L, class R>
-  DRAFTPROOF_DEVICE auto choose(const TreeAt<L>& at, Plans<L>& plans, R& random) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void choose(const TreeAt<L>& at, Plans<L>& plans,
+                                                  ChosenSteps<L, Plans<L>>& steps, R& random) const {
     const auto& tree = at.tree();
-    ChosenSteps<L, Plans<L>> steps(at, plans);
     plans.begin(at);
     typename Plans<L>::Place place{};
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
       place = tree.draw_count(u) == arrived ? plans.below(at, u, place, steps.last_rung()) : plans.start(at, u);
-      const auto [child, rung] = plans.last(place).choose(tree, u, at.laws(u), plans.scratch(), random);
+      const auto [child, rung] = plans.choose(at, u, place, random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
       steps.append(place, child, rung);
       u = child;
     }
-    return steps;
   }
 };
 
