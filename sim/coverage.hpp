@@ -61,11 +61,17 @@ class MixedCoverage {
 
   DRAFTPROOF_DEVICE Scalar none(const Scalar& a) const {
     Scalar mean{0};
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t m = law_.size(); m-- > 0;) mean = a * (law_[m] + mean);
     return mean;
   }
   DRAFTPROOF_DEVICE Scalar chord(const Scalar& a, const Scalar& b) const {
     Scalar sum{1}, power{1}, mean = law_[0];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t degree = 1; degree < law_.size(); ++degree) {
       power *= b;
       sum = a * sum + power;
@@ -76,6 +82,9 @@ class MixedCoverage {
   DRAFTPROOF_DEVICE Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
     if (law_.size() < 2) return Scalar{0};
     Scalar three{1}, two{1}, power{1}, mean = law_[1];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t degree = 1; degree + 1 < law_.size(); ++degree) {
       power *= c;
       two = b * two + power;

@@ -200,8 +200,9 @@ class LadderSweep {
     return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
   }
 
-  /// One departure after the other, by one thread; returns how many breaks left after time 0.
-  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
+  /// One departure after the other, by one thread; returns how many breaks left after time 0. A call of its own: on a
+  /// device it is where most registers are wanted.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
     const int n = last_;
     Departures<Scalar, Room::template List> departures(events_);  // no two neighbours are in it
     for (int j = 1; j < n; ++j)

@@ -55,8 +55,8 @@ struct LadderBlock {
 
   /// The chosen path from the root to its end, into `steps`: a copy would go through a thread's registers.
   template <class L, class R>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE void choose(const TreeAt<L>& at, Plans<L>& plans,
-                                                  ChosenSteps<L, Plans<L>>& steps, R& random) const {
+  DRAFTPROOF_DEVICE void choose(const TreeAt<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
+                                R& random) const {
     const auto& tree = at.tree();
     plans.begin(at);
     typename Plans<L>::Place place{};
