@@ -57,6 +57,8 @@ class FixedCoverage {
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
+  static constexpr bool many_terms = true;  ///< ladder_sweep.hpp
+
   DRAFTPROOF_DEVICE explicit MixedCoverage(const List& law) : law_{law} {}
 
   DRAFTPROOF_DEVICE Scalar none(const Scalar& a) const {

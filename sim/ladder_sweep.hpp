@@ -153,7 +153,12 @@ class LadderSweep {
     plan.level = room_.template brief<Scalar>(rungs > 1 ? rungs : 1);
     room_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
     room_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
-    const int leaving = room_.once([&] { return spend(plan); });
+    const int leaving = room_.once([&] {
+      if constexpr (requires { Coverage::many_terms; })
+        return spend_apart(plan);
+      else
+        return spend(plan);
+    });
     plan.leaving.resize(at(leaving));
     room_.each(n, [&](int j) {
       for (int rung = goal_.corner[at(j)]; rung < static_cast<int>(goal_.corner[at(j + 1)]); ++rung)
@@ -200,9 +205,8 @@ class LadderSweep {
     return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
   }
 
-  /// One departure after the other, by one thread; returns how many breaks left after time 0. A call of its own: on a
-  /// device it is where most registers are wanted.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
+  /// One departure after the other, by one thread; returns how many breaks left after time 0.
+  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
     const int n = last_;
     Departures<Scalar, Room::template List> departures(events_);  // no two neighbours are in it
     for (int j = 1; j < n; ++j)
@@ -233,6 +237,9 @@ class LadderSweep {
         shares_[at(segment)] += shares_[at(parent)];
     return leaving;
   }
+
+  /// A call of its own, for values of f that want registers where a caller has few left.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Room>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.
   DRAFTPROOF_DEVICE void close(const Break& b, const Scalar& time) {
