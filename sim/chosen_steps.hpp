@@ -136,12 +136,13 @@ class ChosenSteps {
   // their own, or they would spill what verify_block holds.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
-    summed_at_ = i;
+    passed_at_ = i;
+    passed_scale_ = c;
     return sum_left(laws(i), node, c);
   }
   DRAFTPROOF_DEVICE Token team_draw(int i, const Scalar& c, std::uint64_t word) const {
     const LadderNode<L>& node = ladder(i);
-    return draw_left(laws(i), node, c, summed_at_ == i, word);
+    return draw_left(laws(i), node, c, passed_at_ == i && passed_scale_ == c, word);
   }
   [[gnu::noinline]] DRAFTPROOF_DEVICE static Scalar sum_left(const L& laws, const LadderNode<L>& ladder, Scalar c) {
     return laws.sum(left_of(laws, ladder, c));
@@ -176,7 +177,6 @@ class ChosenSteps {
   mutable typename PassOf<L>::type passed_;
   mutable int passed_at_ = -1;
   mutable Scalar passed_scale_{0};
-  mutable int summed_at_ = -1;
   int length_ = 0;
   int last_rung_ = 0;
   int nodes_[max_path_length + 1] = {DraftTree::root};
