@@ -65,7 +65,7 @@ class LadderNode {
 
   /// A plain one, the same after any prefix.
   DRAFTPROOF_DEVICE LadderNode() {
-    if constexpr (!PlannedByTeam<L>) active_.push_back(Scalar{1});
+    if constexpr (!by_team) active_.push_back(Scalar{1});
   }
   LadderNode(const L& laws, Active active)
       : LadderNode(laws, std::move(active),

@@ -42,6 +42,7 @@ class PlannedAgain {
   DRAFTPROOF_DEVICE void begin(const TreeAt<L>& at) {
     laws_ = at.laws(DraftTree::root).room().template lasting<Scalar>(most_kept + laws_worked_on);
   }
+
   // Calls of their own, for every place that asks: inlined there they would spill what a walk over nodes holds.
 
   /// At u, where all paths that leave it start together.
