@@ -53,7 +53,8 @@ class FixedCoverage {
   int drafts_;
 };
 
-/// m of them with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and outlives this.
+/// m of them with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and outlives this. Loops are not unrolled
+/// on a device, for want of registers in the sweep.
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
