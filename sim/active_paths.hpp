@@ -11,18 +11,20 @@
 //   mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
 //
 // j paths take the token, n others its group, and one of the j + n is chosen. With the mean over u's intervals taken
-// of H, the sum over j is the law of the chosen token. Cost: O(K^2) a group. Derived in docs/ladder.md. H(j, r) is
-// the integral of j t^(j-1) (beta + x t)^r over t in [0, 1]; splitting off one factor gives
+// of H, the sum over j is the law of the chosen token. Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a
+// room (plan_room.hpp). Derived in docs/ladder.md. H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in
+// [0, 1]; splitting off one factor gives
 //     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
 // sums of positive terms only.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
+
+#include <draftproof/sim/plan_room.hpp>
 
 namespace draftproof {
 
@@ -34,18 +36,27 @@ std::vector<Scalar> all_active(int paths) {
   return law;
 }
 
-template <class Scalar>
+template <class Scalar, class Room = OwnRoom>
 class ActivePaths {
  public:
-  /// Before the groups of the token are known; `law` must outlive this.
-  explicit ActivePaths(const std::vector<Scalar>& law)
-      : law_{law}, mean_(law.size() * law.size(), Scalar{0}), h_(law.size()) {}
+  using Law = ListIn<Room, Scalar>;
 
+  /// Before the groups of the token are known; `law` must outlive this. Made by all threads of the room, the rest is
+  /// one thread's.
+  DRAFTPROOF_DEVICE ActivePaths(const Room& room, const Law& law)
+      : law_{law},
+        mean_(room.template brief<Scalar>(static_cast<int>(law.size() * law.size()))),
+        h_(room.template brief<Scalar>(static_cast<int>(law.size()))) {}
+
+  /// No group yet.
+  DRAFTPROOF_DEVICE void begin() {
+    for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] = Scalar{0};
+  }
   /// The token is in a group of q-mass x besides its own, with `beta` below, for this share of u.
-  void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
+  DRAFTPROOF_DEVICE void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
     const std::size_t paths = law_.size();
-    std::vector<Scalar>& h = h_;  // H(j, r) at j - 1
-    std::fill(h.begin(), h.end(), Scalar{1});
+    auto& h = h_;  // H(j, r) at j - 1
+    for (std::size_t j = 0; j < paths; ++j) h[j] = Scalar{1};
     for (std::size_t r = 0;; ++r) {
       for (std::size_t j = 1; j + r <= paths; ++j) mean(j, r) += share * h[j - 1];
       if (r + 1 == paths) return;
@@ -53,38 +64,49 @@ class ActivePaths {
     }
   }
 
-  /// The law after a token of this q-mass. In double its entries are multiples of 2^-53, so that they add to 1 in any
-  /// order: f then ends at 1, and equal rows are told to be equal.
-  std::vector<Scalar> after(const Scalar& proposal) {
+  /// The law after a token of this q-mass, into `next`. In double its entries are multiples of 2^-53, so that they
+  /// add to 1 in any order: f then ends at 1, and equal rows are told to be equal.
+  DRAFTPROOF_DEVICE void after(const Scalar& proposal, Law& next) {
     const std::size_t paths = law_.size();
-    std::vector<Scalar> next(paths, Scalar{0});
     Scalar power{1}, total{0};
     for (std::size_t j = 1; j <= paths; ++j) {
       power *= proposal;
-      Scalar choices{1};  // C(m, j)
+      Scalar choices{1}, weight{0};  // C(m, j)
       for (std::size_t m = j; m <= paths; ++m) {
         if (m > j) choices = choices * number(m) / number(m - j);
-        next[j - 1] += law_[m - 1] * choices * mean(j, m - j);
+        weight += law_[m - 1] * choices * mean(j, m - j);
       }
-      next[j - 1] *= power;
-      total += next[j - 1];
+      weight *= power;
+      total += weight;
+      next[j - 1] = weight;
     }
-    if (!(total > Scalar{0})) throw std::logic_error("active paths: a token that no path can have taken");
-    for (Scalar& weight : next) weight /= total;
+    if (!(total > Scalar{0})) return none_taken(next);
+    for (std::size_t j = 0; j < paths; ++j) next[j] /= total;
     if constexpr (std::is_floating_point_v<Scalar>) {
       Scalar left{1};
-      for (Scalar& weight : next) left -= weight = std::floor(weight * Scalar(0x1p53)) * Scalar(0x1p-53);
-      *std::max_element(next.begin(), next.end()) += left;
+      std::size_t most = 0;
+      for (std::size_t j = 0; j < paths; ++j) {
+        left -= next[j] = std::floor(next[j] * Scalar(0x1p53)) * Scalar(0x1p-53);
+        if (next[most] < next[j]) most = j;
+      }
+      next[most] += left;
     }
-    return next;
   }
 
  private:
-  static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
-  Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
+  DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
+  DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
+  /// A tree that cannot have been drawn from its rows. Kernels cannot throw: there one path is left.
+  DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Law& next) {
+#if defined(__CUDA_ARCH__)
+    for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);
+#else
+    throw std::logic_error("active paths: a token that no path can have taken");
+#endif
+  }
 
-  const std::vector<Scalar>& law_;
-  std::vector<Scalar> mean_, h_;
+  const Law& law_;
+  Law mean_, h_;
 };
 
 }  // namespace draftproof

@@ -53,19 +53,28 @@ class FixedCoverage {
   int drafts_;
 };
 
-/// m of them with probability `law`[m - 1], m = 1 .. K; the law sums to 1.
-template <class Scalar>
+/// m of them with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and outlives this. Loops are not unrolled
+/// on a device, for want of registers in the sweep.
+template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
-  explicit MixedCoverage(const std::vector<Scalar>& law) : law_{law} {}
+  static constexpr bool many_terms = true;  ///< ladder_sweep.hpp
 
-  Scalar none(const Scalar& a) const {
+  DRAFTPROOF_DEVICE explicit MixedCoverage(const List& law) : law_{law} {}
+
+  DRAFTPROOF_DEVICE Scalar none(const Scalar& a) const {
     Scalar mean{0};
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t m = law_.size(); m-- > 0;) mean = a * (law_[m] + mean);
     return mean;
   }
-  Scalar chord(const Scalar& a, const Scalar& b) const {
+  DRAFTPROOF_DEVICE Scalar chord(const Scalar& a, const Scalar& b) const {
     Scalar sum{1}, power{1}, mean = law_[0];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t degree = 1; degree < law_.size(); ++degree) {
       power *= b;
       sum = a * sum + power;
@@ -73,9 +82,12 @@ class MixedCoverage {
     }
     return mean;
   }
-  Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
+  DRAFTPROOF_DEVICE Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
     if (law_.size() < 2) return Scalar{0};
     Scalar three{1}, two{1}, power{1}, mean = law_[1];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::size_t degree = 1; degree + 1 < law_.size(); ++degree) {
       power *= c;
       two = b * two + power;
@@ -86,7 +98,7 @@ class MixedCoverage {
   }
 
  private:
-  const std::vector<Scalar>& law_;
+  const List& law_;
 };
 
 }  // namespace draftproof

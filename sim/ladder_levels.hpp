@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +55,7 @@ struct LevelIntervals {
 template <class Scalar, class Room = OwnRoom>
 class LadderLevels {
  public:
+  LadderLevels() = default;
   /// `many_trials`: whether tables for them are worth their making.
   LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Room{}, plan, many_trials) {}
   DRAFTPROOF_DEVICE LadderLevels(const Room& room, const LadderPlan<Scalar, Room>& plan, bool many_trials)
@@ -81,15 +81,16 @@ class LadderLevels {
 
   /// Calls `visit(a, b, share)` for each group of rungs a .. b - 1 that holds `rung`; the shares of u sum to 1.
   template <class Visit>
-  void for_each_group(int rung, Visit visit) const {
-    constexpr auto never = std::numeric_limits<Interval>::max();
+  DRAFTPROOF_DEVICE void for_each_group(int rung, Visit visit) const {
+    constexpr Interval never = ~Interval{0};
     const auto leaves = [this](int i) { return i > 0 && i < rungs_ ? ranks_.of(i) : never; };
     int a = rung, b = rung + 1;
     const auto end = static_cast<Interval>(distinct_.size() - 1);
     for (Interval u = 0; u < end;) {
       while (leaves(a) <= u) --a;
       while (leaves(b) <= u) ++b;
-      const Interval next = std::min({leaves(a), leaves(b), end});
+      const Interval above = leaves(a), below = leaves(b), first = below < above ? below : above;
+      const Interval next = end < first ? end : first;
       visit(a, b, Scalar(distinct_[next] - distinct_[u]));
       u = next;
     }
@@ -102,6 +103,7 @@ class LadderLevels {
   /// Ranks with a table for the largest of any run.
   class TabledRanks {
    public:
+    TabledRanks() = default;
     TabledRanks(const OwnRoom&, std::vector<Interval> ranks, bool many_trials)
         : largest_(std::move(ranks), many_trials) {}
     const RangeMaximum& largest() const { return largest_; }
@@ -114,14 +116,16 @@ class LadderLevels {
   /// Ranks that a team goes through.
   class TeamRanks {
    public:
+    TeamRanks() = default;
     DRAFTPROOF_DEVICE TeamRanks(const Room& room, const ListIn<Room, Rank>& ranks, bool)
-        : room_{room}, ranks_{ranks} {}
+        : room_{&room}, ranks_{ranks} {}
+    DRAFTPROOF_DEVICE Interval of(int i) const { return ranks_[static_cast<std::size_t>(i)]; }
     DRAFTPROOF_DEVICE bool none_above(int first, int last, Interval u) const {
-      return room_.first(first, last, [&](int i) { return ranks_[static_cast<std::size_t>(i)] > u; }) == last;
+      return room_->first(first, last, [&](int i) { return ranks_[static_cast<std::size_t>(i)] > u; }) == last;
     }
 
    private:
-    const Room& room_;
+    const Room* room_ = nullptr;
     ListIn<Room, Rank> ranks_;
   };
 
@@ -171,7 +175,7 @@ class LadderLevels {
     return leaving;
   }
 
-  int rungs_;
+  int rungs_ = 0;
   ListIn<Room, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
   std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the place of its level among those
 };

@@ -26,6 +26,30 @@ class LadderPaths {
     std::uint32_t number = 0;  ///< among all planned since the last clearing
   };
 
+  /// What ladder_block and the steps it chose ask (chosen_steps.hpp), here and where a team plans
+  /// (planned_again.hpp).
+  using Place = const Entry*;
+  void begin(const TreeAt<L>& at) { begin(at.contexts()); }
+  /// At u, where all paths that leave it start together.
+  Place start(const TreeAt<L>& at, int u) {
+    return &root(at.contexts(), at.tree().context(u), at.tree().draw_count(u));
+  }
+  /// At u, which the choice at `before` led to by a token of this rung.
+  Place below(const TreeAt<L>& at, int u, Place before, int rung) {
+    const auto& tree = at.tree();
+    return &after(at.contexts(), *before, at.laws(tree.parent(u)), tree.token(u), rung, tree.context(u));
+  }
+  static bool plain(Place place) { return place->node.plain(); }
+  static const LadderNode<L>& last(Place place) { return place->node; }
+  template <class R>
+  auto choose(const TreeAt<L>& at, int u, Place place, R& random) {
+    return place->node.choose(at.tree(), u, at.laws(u), scratch_, random);
+  }
+  template <class Steps>
+  static const LadderNode<L>& node(const TreeAt<L>&, const Steps& steps, int i) {
+    return steps.place(i)->node;
+  }
+
   /// Between passages: nodes are not held across this call.
   void begin(const Contexts<L>& contexts) {
     if (contexts.forgotten() != forgotten_) clear();
@@ -38,9 +62,6 @@ class LadderPaths {
     for (auto& rungs : shared_) rungs.clear();
     rungs_ = 0;
   }
-
-  /// For the choice at one node.
-  std::vector<int>& scratch() { return scratch_; }
 
   /// Where this many paths start together.
   const Entry& root(const Contexts<L>& contexts, int context, int paths) {
@@ -116,7 +137,7 @@ class LadderPaths {
   const Entry* start_ = nullptr;  ///< the last one, and what it is of
   const L* start_laws_ = nullptr;
   int start_paths_ = 0;
-  std::vector<int> scratch_;
+  std::vector<int> scratch_;  ///< for the choice at one node
   std::size_t rungs_ = 0;
   int forgotten_ = 0;
 };

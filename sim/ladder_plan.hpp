@@ -73,6 +73,10 @@ template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
   const int n = rungs.size();
   room.end_brief();
   detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
+  if constexpr (requires { plan.corner; }) {
+    plan.corner = goal.corner;
+    plan.s = goal.s;
+  }
   return plan;
 }
 

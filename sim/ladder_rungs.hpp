@@ -124,7 +124,7 @@ class RankedRungs {
 inline constexpr double coarse_spread = 0x1p-10;
 
 template <class L>
-auto ladder_rungs(const L& laws, bool coarse) {
+DRAFTPROOF_DEVICE auto ladder_rungs(const L& laws, bool coarse) {
   if constexpr (RankedBySums<L>) {
     return RankedRungs<L>(laws, coarse ? coarse_spread : RankedRungs<L>::least_spread);
   } else {
@@ -137,8 +137,9 @@ auto ladder_rungs(const L& laws, bool coarse) {
 template <class L>
 using LadderRungs = decltype(ladder_rungs(std::declval<const L&>(), false));
 
-template <class L>
-int ladder_rung(const L& laws, const LadderRungs<L>& rungs, Token x) {
+/// `rungs` of these laws.
+template <class L, class Rungs>
+DRAFTPROOF_DEVICE int ladder_rung(const L& laws, const Rungs& rungs, Token x) {
   if constexpr (RankedBySums<L>)
     return rungs.of(x);
   else

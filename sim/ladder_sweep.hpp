@@ -21,8 +21,17 @@
 
 namespace draftproof {
 
+/// Corners that stood at first and the q-mass above each: a team's rungs do not say it any more once there is a plan.
+template <class Scalar, class Room>
+struct PlanCorners {
+  ListIn<Room, typename Room::Index> corner;
+  ListIn<Room, Scalar> s;
+};
+template <class Scalar>
+struct PlanCorners<Scalar, OwnRoom> {};
+
 template <class Scalar, class Room = OwnRoom>
-struct LadderPlan {
+struct LadderPlan : PlanCorners<Scalar, Room> {
   ListIn<Room, Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused. Brief
   ListIn<Room, Scalar> slope;  ///< selected law over q, for each of the n rungs
   ListIn<Room, typename Room::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
@@ -144,7 +153,12 @@ class LadderSweep {
     plan.level = room_.template brief<Scalar>(rungs > 1 ? rungs : 1);
     room_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
     room_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
-    const int leaving = room_.once([&] { return spend(plan); });
+    const int leaving = room_.once([&] {
+      if constexpr (requires { Coverage::many_terms; })
+        return spend_apart(plan);
+      else
+        return spend(plan);
+    });
     plan.leaving.resize(at(leaving));
     room_.each(n, [&](int j) {
       for (int rung = goal_.corner[at(j)]; rung < static_cast<int>(goal_.corner[at(j + 1)]); ++rung)
@@ -223,6 +237,9 @@ class LadderSweep {
         shares_[at(segment)] += shares_[at(parent)];
     return leaving;
   }
+
+  /// A call of its own, for values of f that want registers where a caller has few left.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Room>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.
   DRAFTPROOF_DEVICE void close(const Break& b, const Scalar& time) {

@@ -33,6 +33,10 @@ class FixedList {
     items_[size_++] = item;
   }
   DRAFTPROOF_DEVICE void pop_back() { --size_; }
+  DRAFTPROOF_DEVICE void clear() { size_ = 0; }
+  /// To no more than there were.
+  DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
+  DRAFTPROOF_DEVICE T& operator[](std::size_t i) { return items_[i]; }
   DRAFTPROOF_DEVICE T& back() { return items_[size_ - 1]; }
   DRAFTPROOF_DEVICE T* begin() { return items_; }
   DRAFTPROOF_DEVICE T* end() { return items_ + size_; }

@@ -80,6 +80,8 @@ class BucketRungsIn {
   /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
   double least_spread = 0x1p-14;
 
+  /// None, until others are put in their place.
+  BucketRungsIn() = default;
   /// `rows` shows its rows of entries, p and one q.
   template <class Rows>
   requires requires(const Rows& rows) { rows.target_row(); }

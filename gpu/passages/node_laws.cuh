@@ -117,14 +117,17 @@ class NodeLaws {
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
     return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
   }
+  /// `summed`: no pass was made since sum(f) of the same f.
   template <class F>
-  DRAFTPROOF_DEVICE auto weights(F f) const {
-    return NodeWeights<Given<F>>(*this, Given<F>{std::move(f)});
+  DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
+    return NodeWeights<Given<F>>(*this, Given<F>{std::move(f), summed});
   }
 
- private:
   using Here = TeamRows<RowView<Entry>, T>;
+  /// The team's rows, at this node until another is asked for.
+  DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
 
+ private:
   struct Residual {
     const Rows* rows;
     int context;
@@ -154,9 +157,10 @@ class NodeLaws {
   };
   template <class F>
   struct Given {
-    DRAFTPROOF_DEVICE explicit Given(F function) : f{std::move(function)} {}
-    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.weights(f); }
+    DRAFTPROOF_DEVICE Given(F function, bool is_summed) : f{std::move(function)}, summed{is_summed} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.weights(f, summed); }
     F f;
+    bool summed;
   };
 
   /// The weights that make(laws) gives at this node.
@@ -174,8 +178,6 @@ class NodeLaws {
     NodeLaws laws_;
     Make make_;
   };
-
-  DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
 
   const Rows* rows_;
   int context_;

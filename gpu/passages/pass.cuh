@@ -53,6 +53,9 @@ DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& bat
     return passage;
   } else if constexpr (requires { verifier.verify(at, random); }) {
     return verifier.verify(at, random);
+  } else if constexpr (requires { typename V::template Plans<L>; }) {
+    typename V::template Plans<L> plans;
+    return verifier.verify(at, plans, random);
   } else {
     return pass_walk(verifier, at, random);
   }

@@ -1,7 +1,7 @@
 // A room (sim/plan_room.hpp) whose threads are those of a share: a plan's lists lie in the memory of the share, and
 // its threads make it together. The shares of a team make the same plan, each for itself.
 //
-//   memory    kept lists from its beginning, brief ones from its end     share.memory()
+//   memory    kept lists from its beginning, a lasting one before them; brief ones from its end     share.memory()
 //   each      threads take turns, then meet
 //   once      the first thread, then all read what it says
 //   scan      a run of places for each thread; runs of a warp by lanes, warps by a note in memory
@@ -71,6 +71,14 @@ class TeamRoom : public ListsOfTeams {
     check();
     return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
   }
+  /// A list that outlasts plans, made before there are any.
+  template <class E>
+  DRAFTPROOF_DEVICE List<E> lasting(int size) const {
+    clear();
+    const List<E> list = kept<E>(size);
+    lasting_ = kept_;
+    return list;
+  }
   DRAFTPROOF_DEVICE void end_brief() const { end_brief_after(0); }
   /// Brief lists so far, in bytes; those made since `mark` end.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
@@ -78,10 +86,10 @@ class TeamRoom : public ListsOfTeams {
     share_.share_barrier();
     brief_ = mark;
   }
-  /// All lists end: a new plan begins.
+  /// All lists but a lasting one end: a new plan begins.
   DRAFTPROOF_DEVICE void clear() const {
     end_brief();
-    kept_ = 0;
+    kept_ = lasting_;
   }
 
   DRAFTPROOF_DEVICE void meet() const { share_.share_barrier(); }
@@ -206,6 +214,7 @@ class TeamRoom : public ListsOfTeams {
 
   S share_;
   mutable unsigned kept_ = 0, brief_ = 0;  ///< bytes in use
+  mutable unsigned lasting_ = 0;           ///< of those kept
 };
 
 }  // namespace draftproof::gpu

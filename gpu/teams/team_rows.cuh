@@ -108,11 +108,13 @@ class TeamRows {
   template <class F>
   DRAFTPROOF_DEVICE double sum(F f) const {
     passed_ = never;
-    return from_fixed(pass(f));
+    total_ = pass(f);
+    return from_fixed(total_);
   }
+  /// `summed`: no pass was made since sum(f) of the same f, and a draw needs none.
   template <class F>
-  DRAFTPROOF_DEVICE auto weights(F f) const {
-    return PassWeights<F>{*this, std::move(f)};
+  DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
+    return PassWeights<F>{*this, std::move(f), summed};
   }
 
   using Room = TeamRoom<ShareOf<T>>;
@@ -152,11 +154,12 @@ class TeamRows {
   template <class F>
   class PassWeights {
    public:
-    DRAFTPROOF_DEVICE PassWeights(const TeamRows& rows, F f) : rows_{rows}, f_{std::move(f)} {}
+    DRAFTPROOF_DEVICE PassWeights(const TeamRows& rows, F f, bool summed)
+        : rows_{rows}, f_{std::move(f)}, summed_{summed} {}
 
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       rows_.passed_ = never;
-      return team_search(rows_.team_, rows_.layout_, rows_.pass(f_), word, f_);
+      return team_search(rows_.team_, rows_.layout_, summed_ ? rows_.total_ : rows_.pass(f_), word, f_);
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
@@ -167,6 +170,7 @@ class TeamRows {
    private:
     const TeamRows& rows_;
     F f_;
+    bool summed_;
   };
 
   /// Weights (p - b q)+; a draw at the b of the last pass needs no pass.
@@ -286,7 +290,7 @@ class TeamRows {
   T team_;
   TeamLayout layout_;
   Room room_;
-  mutable Fixed total_ = 0;
+  mutable Fixed total_ = 0;        ///< of that pass, or of the last sum
   mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
 };
 

@@ -41,7 +41,10 @@ DRAFTPROOF_AVX512 bool avx512_stored_sum(Row row, std::size_t start, std::size_t
     unsound |= 0xFFu ^ _mm512_mask_cmp_pd_mask(here, x, two, _CMP_LT_OQ);
     bits = _mm512_add_epi64(bits, _mm512_castpd_si512(_mm512_add_pd(x, two)));
   }
-  sum += static_cast<std::uint64_t>(_mm512_reduce_add_epi64(bits));
+  // Lanes of rows that are no laws may sum to anything; signed sums may not go round.
+  alignas(64) std::uint64_t lanes[8];
+  _mm512_store_si512(lanes, bits);
+  for (const std::uint64_t lane : lanes) sum += lane;
   return unsound == 0;
 }
 

@@ -8,15 +8,21 @@
 //
 // At u one uniform sets the levels, the best-ranked active next token fixes the group, and one active path in the
 // group is taken uniformly. Cost: a plan a node, kept per prefix; then O(K) a node and, on groups of a table,
-// O(n) a test for n of them, O(log V) on single tokens and where two paths are rarely together. Source: derived here
+// O(n) a test for n of them, O(log V) on single tokens and where two paths are rarely together. On a device nothing
+// is kept: a plan a node, and one for each test at a node of several paths but the first. Source: derived here
 // (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444. Exact because block verification is for
 // any law of its path that it is told truly, and given u and m the active paths' next tokens are i.i.d. from q(.|u),
 // whatever was chosen before. More paths can be worse, rarely and by little (docs/ladder.md).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
 #include <draftproof/sim/chosen_steps.hpp>
 #include <draftproof/sim/info.hpp>
 #include <draftproof/sim/ladder_paths.hpp>
+#include <draftproof/sim/planned_again.hpp>
 
 namespace draftproof::verifiers::paths {
 
@@ -27,40 +33,43 @@ struct LadderBlock {
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftLaws{"iid_paths", "delayed_paths"},
       .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
-      .cannot = {.device = "the plans of a passage are kept together, in memory of the host"},
       .ranks_tokens = true};
 
+  /// Of a team that makes plans together, and of the laws of their paths.
+  static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + planned_again_bytes;
+
   template <class L>
-  LadderPaths<L> prepare(const Contexts<L>&, const TreeShape&) const {
+  using Plans = std::conditional_t<PlannedByTeam<L>, PlannedAgain<L>, LadderPaths<L>>;
+
+  template <class L>
+  Plans<L> prepare(const Contexts<L>&, const TreeShape&) const {
     return {};
   }
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, LadderPaths<L>& plans, R& random) const {
-    return verify_block(choose(at, plans, random), random);
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, Plans<L>& plans, R& random) const {
+    ChosenSteps<L, Plans<L>> steps(at, plans);
+    choose(at, plans, steps, random);
+    return verify_block(steps, random);
   }
 
-  /// The chosen path from the root to its end.
+  /// The chosen path from the root to its end, into `steps`: a copy would go through a thread's registers.
   template <class L, class R>
-  ChosenSteps<L> choose(const TreeAt<L>& at, LadderPaths<L>& plans, R& random) const {
-    const DraftTree& tree = at.tree();
-    const auto& contexts = at.contexts();
-    ChosenSteps<L> steps(at);
-    plans.begin(contexts);
-    const typename LadderPaths<L>::Entry* plan = nullptr;
+  DRAFTPROOF_DEVICE void choose(const TreeAt<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
+                                R& random) const {
+    const auto& tree = at.tree();
+    plans.begin(at);
+    typename Plans<L>::Place place{};
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
-      plan = tree.draw_count(u) == arrived ? &plans.after(contexts, *plan, at.laws(tree.parent(u)), tree.token(u),
-                                                          steps.last_rung(), tree.context(u))
-                                           : &plans.root(contexts, tree.context(u), tree.draw_count(u));
-      const auto [child, rung] = plan->node.choose(tree, u, at.laws(u), plans.scratch(), random);
+      place = tree.draw_count(u) == arrived ? plans.below(at, u, place, steps.last_rung()) : plans.start(at, u);
+      const auto [child, rung] = plans.choose(at, u, place, random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
-      steps.append(plan->node, child, rung);
+      steps.append(place, child, rung);
       u = child;
     }
-    return steps;
   }
 };
 
