@@ -53,7 +53,7 @@ target_compile_definitions(draftproof_bench_main PRIVATE DRAFTPROOF_VERSION="${P
 # An archive's object that only registers is left behind unless something wants it (bench/registration.cpp).
 target_link_options(draftproof_bench_main INTERFACE "LINKER:-u,draftproof_with_bench")
 draftproof_own_target(draftproof_bench_main)
-set_target_properties(draftproof_bench_main PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+set_target_properties(draftproof_bench_main PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 set_source_files_properties(${benchmark_sources} ${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp
                             ${PROJECT_BINARY_DIR}/found/bench_commands_all.cpp
                             ${PROJECT_BINARY_DIR}/found/peer_scripts.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

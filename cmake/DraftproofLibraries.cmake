@@ -60,11 +60,11 @@ target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers
                       PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck)
 draftproof_own_target(draftproof_framework)
 # Sources of a room instantiate much alike: several at a time, half the time. Generated ones are batches already.
-set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 set_source_files_properties(${found_sources} ${PROJECT_BINARY_DIR}/found/everything.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # What most sources include, multiprecision and the interpreters above all, costs seconds a source.
-target_precompile_headers(draftproof_framework PRIVATE <boost/multiprecision/cpp_int.hpp> <fmt/format.h>
+target_precompile_headers(draftproof_framework PRIVATE <fmt/format.h>
                           <nlohmann/json.hpp> <draftproof/properties/subject.hpp> <algorithm> <functional> <map>
                           <memory> <string> <vector>)
 

@@ -1,14 +1,13 @@
 #include <draftproof/optimum/certain_acceptance.hpp>
 
 #include <algorithm>
+#include <draftproof/optimum/big_rational.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <numeric>
 
 namespace draftproof {
 namespace {
-
-using boost::multiprecision::cpp_int;
 
 /// p 2^(62 (K - 1)) >= q^K, for masses in units of 2^-62.
 bool covers(std::uint64_t p, std::uint64_t q, int drafts) {
@@ -18,7 +17,7 @@ bool covers(std::uint64_t p, std::uint64_t q, int drafts) {
   const double margin = right * (2 * drafts + 4) * 0x1p-53;
   if (left > right + margin) return true;
   if (left < right - margin) return false;
-  return cpp_int(p) << (62 * (drafts - 1)) >= acceptance::power(cpp_int(q), drafts);
+  return BigInteger(p) << (62 * (drafts - 1)) >= acceptance::power(BigInteger(q), drafts);
 }
 
 }  // namespace

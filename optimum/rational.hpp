@@ -1,15 +1,12 @@
-// Exact fractions, for proofs. Expression templates are off: with them `auto` and std::max deduce proxies.
+// Exact fractions, for proofs.
 #pragma once
 
-#include <boost/multiprecision/cpp_int.hpp>
+#include <draftproof/optimum/rational_number.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace draftproof {
-
-using Rational =
-    boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off>;
 
 /// Integer weights as probabilities. At least one weight is positive, none negative.
 std::vector<Rational> normalised(std::span<const int> weights);

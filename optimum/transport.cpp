@@ -2,6 +2,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
+#include <draftproof/optimum/big_rational.hpp>
 
 namespace draftproof {
 namespace {
@@ -106,18 +107,19 @@ Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSe
 
 Certificate<Rational> optimal_transport(std::span<const Rational> target,
                                         const std::map<TokenSet, Rational>& drafts) {
-  mp::cpp_int common = 1;
+  BigInteger common = 1;
   const auto include = [&](const Rational& weight) {
-    common = mp::lcm(common, mp::cpp_int(mp::denominator(weight)));
+    common = mp::lcm(common, weight.big().denominator());
   };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
   // Bits to spare for sums: every flow is at most the denominator itself.
   if (mp::msb(common) > 1020) throw std::range_error("optimal transport: the common denominator is too long");
   const auto to_integer = [&](const Rational& weight) {
-    return Wide(mp::cpp_int(mp::numerator(weight)) * (common / mp::cpp_int(mp::denominator(weight))));
+    const BigRational big = weight.big();
+    return Wide(big.numerator() * (common / big.denominator()));
   };
-  const auto to_weight = [&](const Wide& value) { return Rational(mp::cpp_int(value), common); };
+  const auto to_weight = [&](const Wide& value) { return quotient(BigInteger(value), common); };
   return solve<Wide>(target, drafts, to_integer, to_weight);
 }
 

@@ -2,16 +2,16 @@
 
 #include <cmath>
 #include <cstdint>
+#include <draftproof/optimum/big_rational.hpp>
 
 namespace draftproof {
 
 Rational rounded_down(const Rational& value) {
-  using Integer = boost::multiprecision::cpp_int;
-  const Integer denominator = boost::multiprecision::denominator(value);
-  Integer scaled = Integer(boost::multiprecision::numerator(value)) << 60, quotient, remainder;
-  boost::multiprecision::divide_qr(scaled, denominator, quotient, remainder);
-  if (remainder < 0) --quotient;
-  return Rational(quotient, Integer(1) << 60);
+  const BigRational big = value.big();
+  BigInteger scaled = big.numerator() << 60, whole, remainder;
+  boost::multiprecision::divide_qr(scaled, big.denominator(), whole, remainder);
+  if (remainder < 0) --whole;
+  return quotient(whole, BigInteger(1) << 60);
 }
 
 std::optional<Rational> short_fraction(double value) {
@@ -23,13 +23,13 @@ std::optional<Rational> short_fraction(double value) {
   while (std::abs(static_cast<double>(numerator) / static_cast<double>(denominator) - value) > 1e-12) {
     rest = 1 / rest;
     if (!(rest <= longest)) return std::nullopt;
-    const auto quotient = static_cast<std::int64_t>(std::floor(rest));
+    const auto whole = static_cast<std::int64_t>(std::floor(rest));
     rest -= std::floor(rest);
-    const std::int64_t next = quotient * denominator + denominator_before;
+    const std::int64_t next = whole * denominator + denominator_before;
     if (next > longest) return std::nullopt;
     denominator_before = denominator;
     denominator = next;
-    const std::int64_t numerator_next = quotient * numerator + before;
+    const std::int64_t numerator_next = whole * numerator + before;
     before = numerator;
     numerator = numerator_next;
   }

@@ -90,10 +90,7 @@ struct StrictGrid {
     return dyadic;
   }
 
-  static bool on_grid(const Rational& value) {
-    return boost::multiprecision::denominator(value) <= cells &&
-           cells % boost::multiprecision::denominator(value) == 0;
-  }
+  static bool on_grid(const Rational& value) { return (value * cells).is_integer(); }
 
   /// Law of the token given the draft, where every branch has a threshold on the grid: where at most one draw comes
   /// before the last, that is the probability of its outcome.
