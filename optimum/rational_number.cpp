@@ -92,8 +92,7 @@ Rational& Rational::operator-=(const Rational& other) {
 Rational& Rational::operator*=(const Rational& other) {
   if (in_words(other)) {
     const std::int64_t g = divisor(numerator_, other.denominator_), h = divisor(other.numerator_, denominator_);
-    if (store<Wide>(Wide{numerator_ / g} * (other.numerator_ / h),
-                    Wide{denominator_ / h} * (other.denominator_ / g)))
+    if (store<Wide>(Wide{numerator_ / g} * (other.numerator_ / h), Wide{denominator_ / h} * (other.denominator_ / g)))
       return *this;
   }
   return beyond(other, [](auto& a, const auto& b) { a *= b; });
@@ -110,12 +109,12 @@ Rational& Rational::operator/=(const Rational& other) {
   return beyond(other, [](auto& a, const auto& b) { a /= b; });
 }
 
-int Rational::order(const Rational& a, const Rational& b) {
-  if (a.in_words(b)) {
-    const Wide left = Wide{a.numerator_} * b.denominator_, right = Wide{b.numerator_} * a.denominator_;
+int Rational::compare(const Rational& other) const {
+  if (in_words(other)) {
+    const Wide left = Wide{numerator_} * other.denominator_, right = Wide{other.numerator_} * denominator_;
     return left < right ? -1 : left > right;
   }
-  return a.big().value.compare(b.big().value);
+  return big().value.compare(other.big().value);
 }
 
 bool Rational::is_integer() const { return big_ ? big_->denominator() == 1 : denominator_ == 1; }

@@ -1,7 +1,7 @@
 // An exact fraction: two machine words while both parts fit, Boost's integers beyond.
 //
-// The class keeps Boost out of the sources that compute with it: what a proof instantiates is compiled in seconds less,
-// and the short fractions of small instances are several times as fast in words.
+// The class keeps Boost out of the sources that compute with it: what a proof instantiates is compiled in seconds
+// less, and the short fractions of small instances are several times as fast in words.
 #pragma once
 
 #include <compare>
@@ -39,7 +39,9 @@ class Rational {
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)
-      : numerator_{other.numerator_}, denominator_{other.denominator_}, big_{other.big_ ? copy(*other.big_) : nullptr} {}
+      : numerator_{other.numerator_},
+        denominator_{other.denominator_},
+        big_{other.big_ ? copy(*other.big_) : nullptr} {}
   Rational(Rational&& other) noexcept
       : numerator_{other.numerator_}, denominator_{other.denominator_}, big_{std::exchange(other.big_, nullptr)} {}
   Rational& operator=(const Rational& other) { return *this = Rational(other); }
@@ -64,16 +66,18 @@ class Rational {
   friend Rational operator*(Rational a, const Rational& b) { return std::move(a *= b); }
   friend Rational operator/(Rational a, const Rational& b) { return std::move(a /= b); }
   friend bool operator==(const Rational& a, const Rational& b) {
-    if (a.big_ || b.big_) return a.big_ && b.big_ && order(a, b) == 0;
+    if (a.big_ || b.big_) return a.big_ && b.big_ && a.compare(b) == 0;
     return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
   }
   friend std::strong_ordering operator<=>(const Rational& a, const Rational& b) {
     if (!a.big_ && !b.big_ && a.denominator_ == b.denominator_) return a.numerator_ <=> b.numerator_;
-    return order(a, b) <=> 0;
+    return a.compare(b) <=> 0;
   }
   friend Rational abs(Rational value) { return value < 0 ? -value : value; }
   friend std::ostream& operator<<(std::ostream& out, const Rational& value);
 
+  /// Below, at or above 0 as this is below, at or above the other.
+  int compare(const Rational& other) const;
   bool is_integer() const;
   /// The nearest double.
   explicit operator double() const;
@@ -87,8 +91,6 @@ class Rational {
   static Rational from_unsigned(std::uint64_t value);
   static BigRational* copy(const BigRational& value);
   static void release(BigRational* value);
-  /// Below, at or above 0 as a is below, at or above b.
-  static int order(const Rational& a, const Rational& b);
   /// numerator / denominator, coprime, the latter positive: in words if they fit.
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
