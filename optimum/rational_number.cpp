@@ -8,9 +8,9 @@
 namespace draftproof {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using Product = __int128;
 
-constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
 /// Of |a| and b > 0, which are at most 2^63 - 1.
 std::int64_t divisor(std::int64_t a, std::int64_t b) { return std::gcd(a, b); }
@@ -23,7 +23,7 @@ Rational::Rational(const std::string& text) : Rational(BigRational{decltype(BigR
 
 Rational::Rational(BigRational value) {
   const BigInteger numerator = value.numerator(), denominator = value.denominator();
-  if (abs(numerator) <= longest && denominator <= longest) {
+  if (abs(numerator) <= longest_word && denominator <= longest_word) {
     numerator_ = static_cast<std::int64_t>(numerator);
     denominator_ = static_cast<std::int64_t>(denominator);
   } else {
@@ -39,7 +39,7 @@ Rational Rational::from_signed(std::int64_t value) {
 }
 
 Rational Rational::from_unsigned(std::uint64_t value) {
-  if (value > static_cast<std::uint64_t>(longest)) return quotient(value, 1);
+  if (value > static_cast<std::uint64_t>(longest_word)) return quotient(value, 1);
   return from_signed(static_cast<std::int64_t>(value));
 }
 
@@ -54,7 +54,7 @@ BigRational Rational::big() const {
 
 template <class Number>
 bool Rational::store(Number numerator, Number denominator) {
-  if (numerator > longest || numerator < -longest || denominator > longest) return false;
+  if (numerator > longest_word || numerator < -longest_word || denominator > longest_word) return false;
   numerator_ = static_cast<std::int64_t>(numerator);
   denominator_ = static_cast<std::int64_t>(denominator);
   return true;
@@ -72,9 +72,9 @@ Rational& Rational::operator+=(const Rational& other) {
     // a/b + c/d with g = gcd(b, d): only divisors of g are left to cancel (Knuth, The Art of Computer Programming,
     // volume 2, section 4.5.1). Both products are below 2^126, so their sum fits.
     const std::int64_t g = divisor(denominator_, other.denominator_), rest = denominator_ / g;
-    const Wide sum = Wide{numerator_} * (other.denominator_ / g) + Wide{other.numerator_} * rest;
+    const Product sum = Product{numerator_} * (other.denominator_ / g) + Product{other.numerator_} * rest;
     const std::int64_t h = divisor(static_cast<std::int64_t>(sum % g), g);
-    if (store<Wide>(sum / h, Wide{rest} * (other.denominator_ / h))) return *this;
+    if (store<Product>(sum / h, Product{rest} * (other.denominator_ / h))) return *this;
   }
   return beyond(other, [](auto& a, const auto& b) { a += b; });
 }
@@ -92,7 +92,8 @@ Rational& Rational::operator-=(const Rational& other) {
 Rational& Rational::operator*=(const Rational& other) {
   if (in_words(other)) {
     const std::int64_t g = divisor(numerator_, other.denominator_), h = divisor(other.numerator_, denominator_);
-    if (store<Wide>(Wide{numerator_ / g} * (other.numerator_ / h), Wide{denominator_ / h} * (other.denominator_ / g)))
+    if (store<Product>(Product{numerator_ / g} * (other.numerator_ / h),
+                       Product{denominator_ / h} * (other.denominator_ / g)))
       return *this;
   }
   return beyond(other, [](auto& a, const auto& b) { a *= b; });
@@ -111,7 +112,7 @@ Rational& Rational::operator/=(const Rational& other) {
 
 int Rational::compare(const Rational& other) const {
   if (in_words(other)) {
-    const Wide left = Wide{numerator_} * other.denominator_, right = Wide{other.numerator_} * denominator_;
+    const Product left = Product{numerator_} * other.denominator_, right = Product{other.numerator_} * denominator_;
     return left < right ? -1 : left > right;
   }
   return big().value.compare(other.big().value);
