@@ -9,7 +9,7 @@ namespace {
 
 namespace mp = boost::multiprecision;
 /// Push-relabel asks std::numeric_limits for the largest value, so the width is bounded; overflow throws.
-using Wide = mp::number<mp::cpp_int_backend<1024, 1024, mp::signed_magnitude, mp::checked>, mp::et_off>;
+using Bounded = mp::number<mp::cpp_int_backend<1024, 1024, mp::signed_magnitude, mp::checked>, mp::et_off>;
 
 template <class Integer>
 class Network {
@@ -117,10 +117,10 @@ Certificate<Rational> optimal_transport(std::span<const Rational> target,
   if (mp::msb(common) > 1020) throw std::range_error("optimal transport: the common denominator is too long");
   const auto to_integer = [&](const Rational& weight) {
     const BigRational big = weight.big();
-    return Wide(big.numerator() * (common / big.denominator()));
+    return Bounded(big.numerator() * (common / big.denominator()));
   };
-  const auto to_weight = [&](const Wide& value) { return quotient(BigInteger(value), common); };
-  return solve<Wide>(target, drafts, to_integer, to_weight);
+  const auto to_weight = [&](const Bounded& value) { return quotient(BigInteger(value), common); };
+  return solve<Bounded>(target, drafts, to_integer, to_weight);
 }
 
 Certificate<double> optimal_transport(std::span<const double> target, const std::map<TokenSet, double>& drafts) {
