@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-constexpr long double unit = std::numeric_limits<long double>::epsilon();
+constexpr long double rounding = std::numeric_limits<long double>::epsilon();
 static_assert(std::numeric_limits<long double>::digits >= 62, "masses are exact in long double");
 
 __extension__ using Wide = unsigned __int128;
@@ -109,7 +109,7 @@ std::string reject_iid(std::span<const double> target, std::span<const double> p
   if (auto reason = rows.reject_order(certificate.order); !reason.empty()) return reason;
   std::uint64_t p = 0, q = 0;
   for (std::size_t size = 0;; ++size) {
-    const long double nearly = iid_cut_nearly(p, q, drafts), margin = (drafts + 3) * unit;
+    const long double nearly = iid_cut_nearly(p, q, drafts), margin = (drafts + 3) * rounding;
     if (nearly - margin < certificate.lower && iid_cut(p, q, drafts) < Rational(certificate.lower))
       return at_prefix(size, "above the lower bound");
     if (size == certificate.cut && iid_cut(p, q, drafts) > Rational(certificate.upper))
@@ -141,16 +141,16 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   for (std::size_t size = 0;; ++size) {
     const long double inside = static_cast<long double>(p) * 0x1p-62L;
     // Without replacement all drafts stay in S less often: the i.i.d. cut is never above this one.
-    const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * unit >= certificate.lower;
+    const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
     if (!high || size == certificate.cut) {
       Enclosure missed{0, 0};  // nothing can be drafted outside S
       if (q < row_total) {
         missed = {1, 1};  // fewer than K tokens cannot be all of the drafts
         if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
       }
-      if (!high && inside + missed.lower - 2 * unit < certificate.lower)
+      if (!high && inside + missed.lower - 2 * rounding < certificate.lower)
         return at_prefix(size, "above the lower bound");
-      if (size == certificate.cut && inside + missed.upper + 2 * unit > certificate.upper)
+      if (size == certificate.cut && inside + missed.upper + 2 * rounding > certificate.upper)
         return at_prefix(size, "below the upper bound");
     }
     if (size == last) return "";

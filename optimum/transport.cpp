@@ -108,9 +108,7 @@ Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSe
 Certificate<Rational> optimal_transport(std::span<const Rational> target,
                                         const std::map<TokenSet, Rational>& drafts) {
   BigInteger common = 1;
-  const auto include = [&](const Rational& weight) {
-    common = mp::lcm(common, weight.big().denominator());
-  };
+  const auto include = [&](const Rational& weight) { common = mp::lcm(common, weight.big().denominator()); };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
   // Bits to spare for sums: every flow is at most the denominator itself.
