@@ -19,20 +19,20 @@ const RatioTable& device_laws() {
   return made;
 }
 const AnyVerifier& scheme(std::string_view name) { return *registry().verifier(name); }
-const AnyDrafter& iid_drafts() { return *registry().drafter("iid"); }
+const AnyDrafter& trial_drafts() { return *registry().drafter("iid"); }
 
 DeviceParity parity_of(fake::Behaviour behaviour, std::uint64_t first = 700) {
   const fake::Device device("fake", std::move(behaviour));
   const AnyVerifier& verifier = scheme("recursive_rejection");
-  const SampledNull null("recursive_rejection", iid_drafts(), device_laws(), 3);
-  return device_parity(verifier, iid_drafts(), device_laws(), *device.load(device_laws()), null, 3,
+  const SampledNull null("recursive_rejection", trial_drafts(), device_laws(), 3);
+  return device_parity(verifier, trial_drafts(), device_laws(), *device.load(device_laws()), null, 3,
                        {.trials = 5000, .seed = 3, .first = first, .threads = 1});
 }
 
 TEST(TrialDevice, SimulatesAsTheHostInRounds) {
   const fake::Device device("fake");
   const auto on = device.load(device_laws());
-  const Simulation what{scheme("recursive_rejection"), iid_drafts(), 2, 9, 100, true};
+  const Simulation what{scheme("recursive_rejection"), trial_drafts(), 2, 9, 100, true};
   std::vector<std::uint64_t> progress;
   constexpr std::uint64_t round = std::uint64_t{1} << 22, trials = round + 4097;
   const Tally there =
@@ -91,9 +91,9 @@ TEST(TrialDevice, TheGateHasTheSameVerdictThere) {
   const auto on = device.load(device_laws());
   for (const std::string_view name : {"recursive_rejection", "resample_from_target"}) {
     SampledGateOptions options{.trials = 0x1p15, .alpha = 1e-9, .seed = 7, .first = 50};
-    const auto here = sampled_gate(scheme(name), iid_drafts(), device_laws(), device_laws(), 3, options);
+    const auto here = sampled_gate(scheme(name), trial_drafts(), device_laws(), device_laws(), 3, options);
     options.on = on.get();
-    const auto there = sampled_gate(scheme(name), iid_drafts(), device_laws(), device_laws(), 3, options);
+    const auto there = sampled_gate(scheme(name), trial_drafts(), device_laws(), device_laws(), 3, options);
     EXPECT_EQ(here.word, there.word) << name;
     EXPECT_EQ(here.log_e, there.log_e) << name;
     EXPECT_EQ(here.trials, there.trials) << name;
@@ -107,9 +107,9 @@ TEST(TrialDevice, ABatchOfTheGateMayTakeSeveralRounds) {
   const auto on = device.load(device_laws());
   // One batch of two rounds, whose pairs end in the second.
   SampledGateOptions options{.trials = 6e6, .alpha = 1e-9, .seed = 7, .first_batch = 6'000'000};
-  const auto here = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);
+  const auto here = sampled_gate(scheme("single_draft"), trial_drafts(), device_laws(), device_laws(), 1, options);
   options.on = on.get();
-  const auto there = sampled_gate(scheme("single_draft"), iid_drafts(), device_laws(), device_laws(), 1, options);
+  const auto there = sampled_gate(scheme("single_draft"), trial_drafts(), device_laws(), device_laws(), 1, options);
   EXPECT_GT(here.trials, std::uint64_t{1} << 22);
   EXPECT_EQ(here.trials, there.trials);
   for (std::size_t i = 0; i < here.components.size(); ++i)
