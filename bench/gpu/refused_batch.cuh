@@ -88,45 +88,67 @@ class RefusedDrafts {
   gpu::DeviceBuffer<Verdict> verdicts_;
 };
 
-class RefusedBatches {
+/// Sets of rows, each of so many positions: per position the target's and then the proposal's, on whole lines of 128
+/// bytes.
+template <class Entry>
+class RefusedRows {
  public:
-  RefusedBatches(int positions, int vocabulary, int drafts, std::size_t cache_bytes)
+  int sets() const { return sets_; }
+  /// Bytes of both rows of all positions of one set.
+  double bytes() const { return 2.0 * sizeof(Entry) * vocabulary_ * positions_; }
+  const Entry* rows(int set) const { return rows_.data() + 2 * stride_ * positions_ * set; }
+  Entry* writable() const { return rows_.data(); }
+  std::int64_t stride() const { return stride_; }
+  std::vector<Verdict> verdicts() const { return drafts_.verdicts(); }
+
+ protected:
+  /// fill(blocks, rows, stride) launches a kernel with a block a position.
+  template <class Fill>
+  RefusedRows(int positions, int vocabulary, int drafts, std::size_t cache_bytes, const Fill& fill)
       : positions_{positions},
         vocabulary_{vocabulary},
-        stride_{(vocabulary + 31) / 32 * 32},
-        sets_{sets_beyond(cache_bytes, 8.0 * static_cast<double>(stride_) * positions)},
+        stride_{(vocabulary + line - 1) / line * line},
+        sets_{sets_beyond(cache_bytes, 2.0 * sizeof(Entry) * static_cast<double>(stride_) * positions)},
         rows_{nullptr, static_cast<std::size_t>(2 * stride_ * positions) * static_cast<std::size_t>(sets_)},
         drafts_{positions, drafts} {
-    fill_rows_kernel<<<static_cast<unsigned>(positions * sets_), 512>>>(rows_.data(), stride_, vocabulary, 0);
+    fill(static_cast<unsigned>(positions * sets_), rows_.data(), stride_);
     gpu::device_call("cudaLaunchKernel", cudaGetLastError());
     gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
   }
 
-  int sets() const { return sets_; }
-  /// Bytes of both rows of all positions of one set.
-  double bytes() const { return 8.0 * vocabulary_ * positions_; }
-  const float* rows(int set) const { return rows_.data() + 2 * stride_ * positions_ * set; }
-  float* writable() const { return rows_.data(); }
-  std::int64_t stride() const { return stride_; }
-
-  gpu::Batch<float> batch(int set) const {
-    gpu::Batch<float> view;
-    view.positions = positions_;
-    view.vocabulary = vocabulary_;
-    view.target = rows(set);
-    view.proposal = view.target + stride_;
-    view.target_stride = view.proposal_stride = 2 * stride_;
-    drafts_.show(view);
-    return view;
+  /// A Batch or a StoredBatch of one set.
+  template <class B>
+  B view(int set) const {
+    B batch;
+    batch.positions = positions_;
+    batch.vocabulary = vocabulary_;
+    batch.target = rows(set);
+    batch.proposal = rows(set) + stride_;
+    batch.target_stride = batch.proposal_stride = 2 * stride_;
+    drafts_.show(batch);
+    return batch;
   }
-  std::vector<Verdict> verdicts() const { return drafts_.verdicts(); }
 
  private:
+  static constexpr std::int64_t line = 128 / sizeof(Entry);
+
   int positions_, vocabulary_;
   std::int64_t stride_;
   int sets_;
-  gpu::DeviceBuffer<float> rows_;
+  gpu::DeviceBuffer<Entry> rows_;
   RefusedDrafts drafts_;
+};
+
+/// Rows of probabilities.
+class RefusedBatches : public RefusedRows<float> {
+ public:
+  RefusedBatches(int positions, int vocabulary, int drafts, std::size_t cache_bytes)
+      : RefusedRows(positions, vocabulary, drafts, cache_bytes,
+                    [vocabulary](unsigned blocks, float* rows, std::int64_t stride) {
+                      fill_rows_kernel<<<blocks, 512>>>(rows, stride, vocabulary, 0);
+                    }) {}
+
+  gpu::Batch<float> batch(int set) const { return view<gpu::Batch<float>>(set); }
 };
 
 }  // namespace draftproof::gpu_bench

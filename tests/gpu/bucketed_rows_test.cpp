@@ -3,7 +3,6 @@
 // meet: more buckets that cross than a list holds, and no ratio but one.
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <iterator>
 #include <random>
 #include <span>
@@ -14,6 +13,7 @@
 #include <draftproof/sim/bucketed_row.hpp>
 #include <draftproof/sim/fresh_rows.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 
 namespace {
 
@@ -111,20 +111,19 @@ void compare(Shape shape, int vocabulary, const Fan<double>& fan, double c, cons
 
 }  // namespace
 
-int main() try {
-  Counts counts;
-  // The last one has so many warps that buckets are gone along two by two.
-  const std::vector<parity::TeamShape> teams{{1, 2, 4}, {1, 1, 4}, {4, 2, 4}, {1, 2, 16}, {16, 8, 1}};
-  const std::vector<Fan<double>> fans{{2, 0, 1}, {8, 0, 1}, {4, 0.05, 0.95}};
-  for (const Shape shape : {Shape::apart, Shape::equal, Shape::tangent, Shape::outer})
-    for (const auto& fan : fans)
-      for (const int vocabulary : {3, 97, 600})
-        for (const double c : {0.6, 1.0})
-          compare(shape, vocabulary, fan, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()], counts);
-  std::printf("bucketed rows: %d looks, %d with a full list of crossing buckets, %d mismatches\n", counts.looks,
-              counts.full_lists, counts.mismatches);
-  return counts.mismatches == 0 && counts.full_lists > 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    Counts counts;
+    // The last one has so many warps that buckets are gone along two by two.
+    const std::vector<parity::TeamShape> teams{{1, 2, 4}, {1, 1, 4}, {4, 2, 4}, {1, 2, 16}, {16, 8, 1}};
+    const std::vector<Fan<double>> fans{{2, 0, 1}, {8, 0, 1}, {4, 0.05, 0.95}};
+    for (const Shape shape : {Shape::apart, Shape::equal, Shape::tangent, Shape::outer})
+      for (const auto& fan : fans)
+        for (const int vocabulary : {3, 97, 600})
+          for (const double c : {0.6, 1.0})
+            compare(shape, vocabulary, fan, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()], counts);
+    std::printf("bucketed rows: %d looks, %d with a full list of crossing buckets, %d mismatches\n", counts.looks,
+                counts.full_lists, counts.mismatches);
+    return counts.mismatches == 0 && counts.full_lists > 0 ? 0 : 1;
+  });
 }

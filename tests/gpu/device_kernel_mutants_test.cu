@@ -1,7 +1,6 @@
 // Kernels with a slip on a device: every one must be told from the host by some case, and the sound kernel by none.
 // Exit code 77, which CTest reads as skipped, without a device.
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/tests/gpu/kernel_cases.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 
 namespace {
 
@@ -84,24 +84,19 @@ class DeviceCase {
 
 }  // namespace
 
-int main() try {
-  if (gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  const auto cases = kernel_cases(2000);
-  std::vector<std::unique_ptr<DeviceCase>> on_device;
-  for (const auto& one : cases) on_device.push_back(std::make_unique<DeviceCase>(*one));
-  int failures = 0;
-  const auto run = [&]<class M>(M) {
-    const bool sound = std::is_same_v<M, SoundKernel>;
-    failures += judge(M::name, sound, cases, [&](std::size_t i) { return on_device[i]->wrong_verdicts<M>(); });
-  };
-  run(SoundKernel{});
-  for_each_kernel_mutant(run);
-  std::printf("kernel mutants on a device: %d failures\n", failures);
-  return failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
+    const auto cases = kernel_cases(2000);
+    std::vector<std::unique_ptr<DeviceCase>> on_device;
+    for (const auto& one : cases) on_device.push_back(std::make_unique<DeviceCase>(*one));
+    int failures = 0;
+    const auto run = [&]<class M>(M) {
+      const bool sound = std::is_same_v<M, SoundKernel>;
+      failures += judge(M::name, sound, cases, [&](std::size_t i) { return on_device[i]->wrong_verdicts<M>(); });
+    };
+    run(SoundKernel{});
+    for_each_kernel_mutant(run);
+    std::printf("kernel mutants on a device: %d failures\n", failures);
+    return failures == 0 ? 0 : 1;
+  });
 }

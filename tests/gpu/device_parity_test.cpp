@@ -2,16 +2,16 @@
 // device.
 //
 //   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
-//   draftproof_device_parity_test TRIALS V...    so many trials of every scheme on each draft law it is written for,
-//   for
-//                                                each V and K = 1, 4, 16, on rows of six shapes; prints how far it is
+//   draftproof_device_parity_test TRIALS V...    so many trials of every scheme on each draft law it is written
+//                                                for, for each V and K = 1, 4, 16, on rows of six shapes; prints how
+//                                                far it is
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/parity.hpp>
 
 namespace draftproof::found {
@@ -45,24 +45,19 @@ int compare_many(long long trials, const std::vector<int>& vocabularies) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  if (draftproof::gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  draftproof::found::device_parity_everything();
-  int mismatches = 0;
-  if (argc > 1) {
-    std::vector<int> vocabularies;
-    for (int i = 2; i < argc; ++i) vocabularies.push_back(std::stoi(argv[i]));
-    if (vocabularies.empty()) vocabularies = {32, 4096, 32000, 128256, 262144};
-    mismatches = compare_many(std::stoll(argv[1]), vocabularies);
-  } else {
-    mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
-    mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
-  }
-  return mismatches == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [&] {
+    draftproof::found::device_parity_everything();
+    int mismatches = 0;
+    if (argc > 1) {
+      std::vector<int> vocabularies;
+      for (int i = 2; i < argc; ++i) vocabularies.push_back(std::stoi(argv[i]));
+      if (vocabularies.empty()) vocabularies = {32, 4096, 32000, 128256, 262144};
+      mismatches = compare_many(std::stoll(argv[1]), vocabularies);
+    } else {
+      mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
+      mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
+    }
+    return mismatches == 0 ? 0 : 1;
+  });
 }

@@ -1,25 +1,21 @@
 // Passages by kernels against the host. Exit code 77, which CTest reads as skipped, without a device.
 #include <cstdio>
-#include <exception>
 
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/passages.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/passage_parity.hpp>
 
 namespace draftproof::found {
 void device_passages_everything();
 }
 
-int main() try {
-  if (draftproof::gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  draftproof::found::device_passages_everything();
-  int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 33, 1000}, .requests = 96, .iterations = 5});
-  mismatches += draftproof::passage_parity::run({.vocabularies = {32000}, .requests = 12, .iterations = 3});
-  return mismatches == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
+    draftproof::found::device_passages_everything();
+    int mismatches =
+        draftproof::passage_parity::run({.vocabularies = {2, 33, 1000}, .requests = 96, .iterations = 5});
+    mismatches += draftproof::passage_parity::run({.vocabularies = {32000}, .requests = 12, .iterations = 3});
+    return mismatches == 0 ? 0 : 1;
+  });
 }

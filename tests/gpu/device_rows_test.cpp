@@ -15,6 +15,7 @@
 #include <draftproof/sim/drafters/without_replacement.hpp>
 #include <draftproof/sim/stored_row.hpp>
 #include <draftproof/tests/gpu/logit_batches.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
@@ -163,28 +164,23 @@ void compare_float_rows(int vocabulary, int count) {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  using namespace verifiers;
-  if (gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  for (const int vocabulary : {1, 2, 33, 1023, 1025, 4096, 32000}) {
-    parity::compare_verdicts<RecursiveRejection, drafters::Iid, float>(vocabulary, 28);
-    parity::compare_verdicts<KSeq, drafters::Iid, Bfloat16>(vocabulary, 28);
-    parity::compare_verdicts<RecursiveRejectionWor, drafters::WithoutReplacement, Half>(vocabulary, 28);
-  }
-  parity::compare_verdicts<RecursiveRejection, drafters::Iid, Bfloat16>(128256, 7);
-  parity::compare_verdicts<RecursiveRejection, drafters::Iid, Half>(262144, 3);
-  parity::compare_checks<float>();
-  parity::compare_checks<Bfloat16>();
-  parity::compare_checks<Half>();
-  parity::compare_float_rows<Bfloat16>(5000, 12);
-  parity::compare_float_rows<float>(128256, 3);
-  std::printf("rows on a device: %d decisions, %d failures\n", parity::decisions, parity::failures);
-  return parity::failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
+    using namespace draftproof;
+    using namespace verifiers;
+    for (const int vocabulary : {1, 2, 33, 1023, 1025, 4096, 32000}) {
+      parity::compare_verdicts<RecursiveRejection, drafters::Iid, float>(vocabulary, 28);
+      parity::compare_verdicts<KSeq, drafters::Iid, Bfloat16>(vocabulary, 28);
+      parity::compare_verdicts<RecursiveRejectionWor, drafters::WithoutReplacement, Half>(vocabulary, 28);
+    }
+    parity::compare_verdicts<RecursiveRejection, drafters::Iid, Bfloat16>(128256, 7);
+    parity::compare_verdicts<RecursiveRejection, drafters::Iid, Half>(262144, 3);
+    parity::compare_checks<float>();
+    parity::compare_checks<Bfloat16>();
+    parity::compare_checks<Half>();
+    parity::compare_float_rows<Bfloat16>(5000, 12);
+    parity::compare_float_rows<float>(128256, 3);
+    std::printf("rows on a device: %d decisions, %d failures\n", parity::decisions, parity::failures);
+    return parity::failures == 0 ? 0 : 1;
+  });
 }

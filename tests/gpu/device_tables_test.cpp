@@ -17,6 +17,7 @@
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/tests/gpu/host_laws.hpp>
 #include <draftproof/tests/gpu/law_rows.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/same_tables.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -204,30 +205,25 @@ void refused() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  using gpu::Contents;
-  if (gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  for (const int vocabulary : {1, 2, 33, 513, 5000, 128256})
-    parity::compare_tables<float>(vocabulary, 1, Contents::probabilities);
-  parity::compare_tables<float>(3000, 3, Contents::probabilities);
-  parity::compare_tables<float>(3000, 2, Contents::logits);
-  parity::compare_tables<Bfloat16>(3000, 1, Contents::logits);
-  parity::compare_tables<Bfloat16>(3000, 2, Contents::probabilities);
-  parity::compare_tables<Half>(3000, 2, Contents::probabilities);
-  parity::compare_trials();
-  for (const int vocabulary : {1, 2, 512, 1030, 5000, 65536}) {
-    parity::compare_optima(vocabulary, 300, false);
-    parity::compare_optima(vocabulary, 30, true);
-  }
-  parity::compare_optima(128256, 1, false);
-  parity::compare_optima(128256, 40, false);  // several turns
-  parity::refused();
-  return parity::all.report("tables and optima of a device");
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
+    using namespace draftproof;
+    using gpu::Contents;
+    for (const int vocabulary : {1, 2, 33, 513, 5000, 128256})
+      parity::compare_tables<float>(vocabulary, 1, Contents::probabilities);
+    parity::compare_tables<float>(3000, 3, Contents::probabilities);
+    parity::compare_tables<float>(3000, 2, Contents::logits);
+    parity::compare_tables<Bfloat16>(3000, 1, Contents::logits);
+    parity::compare_tables<Bfloat16>(3000, 2, Contents::probabilities);
+    parity::compare_tables<Half>(3000, 2, Contents::probabilities);
+    parity::compare_trials();
+    for (const int vocabulary : {1, 2, 512, 1030, 5000, 65536}) {
+      parity::compare_optima(vocabulary, 300, false);
+      parity::compare_optima(vocabulary, 30, true);
+    }
+    parity::compare_optima(128256, 1, false);
+    parity::compare_optima(128256, 40, false);  // several turns
+    parity::refused();
+    return parity::all.report("tables and optima of a device");
+  });
 }

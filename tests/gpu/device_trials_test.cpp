@@ -2,13 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/tests/gpu/joint_on_host.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/table_parity.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -90,19 +90,14 @@ int compare_joint_counts() {
 
 }  // namespace
 
-int main() try {
-  if (gpu::device_count() == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
-  found::device_trials_everything();
-  // 6000 tokens are more than have counters in a block's memory.
-  int mismatches = parity::run({.vocabularies = {1, 7, 100}, .drafts = {1, 2, 8}, .trials = 5000});
-  mismatches += parity::run({.vocabularies = {6000}, .drafts = {2, 4}, .trials = 500});
-  mismatches += compare_long_range();
-  mismatches += compare_joint_counts();
-  return mismatches == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
+    found::device_trials_everything();
+    // 6000 tokens are more than have counters in a block's memory.
+    int mismatches = parity::run({.vocabularies = {1, 7, 100}, .drafts = {1, 2, 8}, .trials = 5000});
+    mismatches += parity::run({.vocabularies = {6000}, .drafts = {2, 4}, .trials = 500});
+    mismatches += compare_long_range();
+    mismatches += compare_joint_counts();
+    return mismatches == 0 ? 0 : 1;
+  });
 }

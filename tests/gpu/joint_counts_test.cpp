@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/tests/gpu/joint_on_host.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -117,10 +117,9 @@ void everything() {
 }  // namespace
 }  // namespace draftproof::joint_counts_test
 
-int main() try {
-  draftproof::joint_counts_test::everything();
-  return draftproof::joint_counts_test::failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::joint_counts_test::everything();
+    return draftproof::joint_counts_test::failures == 0 ? 0 : 1;
+  });
 }

@@ -1,7 +1,6 @@
 // Kernels with a slip, run by fibers in the place of threads: every one must be told from the host by some case, and
 // the sound kernel by none.
 #include <cstdio>
-#include <exception>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <draftproof/found/kernel_mutants.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/kernel_cases.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 
 namespace {
 
@@ -41,18 +41,17 @@ int wrong_verdicts(const KernelCase& one) {
 
 }  // namespace
 
-int main() try {
-  const auto cases = kernel_cases(96);
-  int failures = 0;
-  const auto run = [&]<class M>(M) {
-    const bool sound = std::is_same_v<M, SoundKernel>;
-    failures += judge(M::name, sound, cases, [&](std::size_t i) { return wrong_verdicts<M>(*cases[i]); });
-  };
-  run(SoundKernel{});
-  for_each_kernel_mutant(run);
-  std::printf("kernel mutants: %d failures\n", failures);
-  return failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    const auto cases = kernel_cases(96);
+    int failures = 0;
+    const auto run = [&]<class M>(M) {
+      const bool sound = std::is_same_v<M, SoundKernel>;
+      failures += judge(M::name, sound, cases, [&](std::size_t i) { return wrong_verdicts<M>(*cases[i]); });
+    };
+    run(SoundKernel{});
+    for_each_kernel_mutant(run);
+    std::printf("kernel mutants: %d failures\n", failures);
+    return failures == 0 ? 0 : 1;
+  });
 }

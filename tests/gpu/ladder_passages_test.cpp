@@ -14,6 +14,7 @@
 #include <draftproof/gpu/tree_batch.hpp>
 #include <draftproof/sim/tree_drafters/delayed_paths.hpp>
 #include <draftproof/sim/tree_drafters/iid_paths.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/register_lockstep_passages.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>
 
@@ -170,27 +171,26 @@ void compare(const Kind& kind, const TreeShape& shape, int requests, Tally& tall
 }  // namespace
 }  // namespace draftproof::passage_parity
 
-int main() try {
-  using namespace draftproof;
-  using namespace draftproof::passage_parity;
-  Tally tally;
-  // All nodes are planned where there are few tokens; 32 paths have 512 entries of laws at 16 nodes.
-  compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
-  compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
-  compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);
-  // A path of low temperature stays together on long rows as well.
-  for (const int vocabulary : {70, 700})
-    for (const int drafts : {2, 5, 8}) {
-      compare<tree_drafters::IidPaths>({vocabulary, 6, 2, drafts == 5}, {.drafts = drafts, .length = 6}, 5, tally);
-      compare<tree_drafters::DelayedPaths>({vocabulary, 6, 1, drafts == 2},
-                                           {.drafts = drafts, .length = 6, .branching = {}, .stem = 2}, 4, tally);
-    }
-  std::printf(
-      "ladder passages: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
-      tally.passages, tally.wrong, tally.again, tally.from_afar, tally.corrected);
-  // A comparison that never comes back to a node would prove little.
-  return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    using namespace draftproof::passage_parity;
+    Tally tally;
+    // All nodes are planned where there are few tokens; 32 paths have 512 entries of laws at 16 nodes.
+    compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
+    compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
+    compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);
+    // A path of low temperature stays together on long rows as well.
+    for (const int vocabulary : {70, 700})
+      for (const int drafts : {2, 5, 8}) {
+        compare<tree_drafters::IidPaths>({vocabulary, 6, 2, drafts == 5}, {.drafts = drafts, .length = 6}, 5, tally);
+        compare<tree_drafters::DelayedPaths>({vocabulary, 6, 1, drafts == 2},
+                                             {.drafts = drafts, .length = 6, .branching = {}, .stem = 2}, 4, tally);
+      }
+    std::printf(
+        "ladder passages: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
+        tally.passages, tally.wrong, tally.again, tally.from_afar, tally.corrected);
+    // A comparison that never comes back to a node would prove little.
+    return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
+  });
 }

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 
@@ -155,21 +155,20 @@ void compare_joined(Tally& tally) {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  using namespace draftproof::parity;
-  Tally tally;
-  compare_all<float>({1, 2, 3, 17, 300, 1100}, {1, 2, 3, 5, 8, 16}, tally);
-  compare_all<float>({4000}, {2, 4, 16}, tally);
-  compare_all<double>({2, 150}, {1, 4}, tally);
-  compare_all<Bfloat16>({40, 700}, {2, 8}, tally);
-  compare_all<Half>({40, 700}, {2, 8}, tally);
-  compare_joined(tally);
-  std::printf("ladder plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections\n",
-              tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections);
-  // A comparison that never corrects, never moves a break or never meets equal laws would prove little.
-  return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    using namespace draftproof::parity;
+    Tally tally;
+    compare_all<float>({1, 2, 3, 17, 300, 1100}, {1, 2, 3, 5, 8, 16}, tally);
+    compare_all<float>({4000}, {2, 4, 16}, tally);
+    compare_all<double>({2, 150}, {1, 4}, tally);
+    compare_all<Bfloat16>({40, 700}, {2, 8}, tally);
+    compare_all<Half>({40, 700}, {2, 8}, tally);
+    compare_joined(tally);
+    std::printf("ladder plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections\n",
+                tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections);
+    // A comparison that never corrects, never moves a break or never meets equal laws would prove little.
+    return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 ? 0 : 1;
+  });
 }

@@ -2,21 +2,20 @@
 // and no CUDA. It checks the passes, draws and their order of tokens, not the shuffles or the device's
 // arithmetic.
 #include <cstdio>
-#include <exception>
 
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/parity.hpp>
 
 namespace draftproof::found {
 void lockstep_parity_everything();
 }
 
-int main() try {
-  draftproof::found::lockstep_parity_everything();
-  // 1100 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
-  int mismatches = draftproof::parity::run({.vocabularies = {1, 2, 7, 33, 100}, .drafts = 8, .positions = 6});
-  mismatches += draftproof::parity::run({.vocabularies = {1100}, .drafts = 4, .positions = 6});
-  return mismatches == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::found::lockstep_parity_everything();
+    // 1100 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+    int mismatches = draftproof::parity::run({.vocabularies = {1, 2, 7, 33, 100}, .drafts = 8, .positions = 6});
+    mismatches += draftproof::parity::run({.vocabularies = {1100}, .drafts = 4, .positions = 6});
+    return mismatches == 0 ? 0 : 1;
+  });
 }

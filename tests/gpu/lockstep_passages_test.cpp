@@ -1,12 +1,12 @@
 // Passages by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
 // device and no CUDA. And trees that no device may be given.
 #include <cstdio>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <draftproof/gpu/tree_batch.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/passage_parity.hpp>
 
 namespace draftproof::found {
@@ -52,13 +52,12 @@ int refused_trees() {
 
 }  // namespace
 
-int main() try {
-  draftproof::found::lockstep_passages_everything();
-  // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
-  int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
-  mismatches += draftproof::passage_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
-  return mismatches + refused_trees() == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::found::lockstep_passages_everything();
+    // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+    int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
+    mismatches += draftproof::passage_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
+    return mismatches + refused_trees() == 0 ? 0 : 1;
+  });
 }

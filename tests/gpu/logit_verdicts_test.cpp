@@ -2,13 +2,13 @@
 // rows; and what is said of positions whose logits are no law.
 #include <bit>
 #include <cstdio>
-#include <exception>
 #include <limits>
 #include <string>
 
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
 #include <draftproof/tests/gpu/logit_batches.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/stored_lockstep.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -134,20 +134,19 @@ void expect_faults() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  using namespace verifiers;
-  parity::compare_verdicts<RecursiveRejection, drafters::Iid, float>();
-  parity::compare_verdicts<KSeq, drafters::Iid, Bfloat16>();
-  parity::compare_verdicts<RecursiveRejectionWor, drafters::WithoutReplacement, Half>();
-  parity::compare_probabilities<float>();
-  parity::compare_probabilities<Bfloat16>();
-  parity::compare_probabilities<Half>();
-  parity::expect_faults();
-  std::printf("logits: %d decisions, %d accepted, %d mismatches\n", parity::decisions, parity::accepted,
-              parity::mismatches);
-  return parity::mismatches == 0 && 0 < parity::accepted && parity::accepted < parity::decisions ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    using namespace verifiers;
+    parity::compare_verdicts<RecursiveRejection, drafters::Iid, float>();
+    parity::compare_verdicts<KSeq, drafters::Iid, Bfloat16>();
+    parity::compare_verdicts<RecursiveRejectionWor, drafters::WithoutReplacement, Half>();
+    parity::compare_probabilities<float>();
+    parity::compare_probabilities<Bfloat16>();
+    parity::compare_probabilities<Half>();
+    parity::expect_faults();
+    std::printf("logits: %d decisions, %d accepted, %d mismatches\n", parity::decisions, parity::accepted,
+                parity::mismatches);
+    return parity::mismatches == 0 && 0 < parity::accepted && parity::accepted < parity::decisions ? 0 : 1;
+  });
 }

@@ -12,6 +12,7 @@
 #include <draftproof/gpu/passages.hpp>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>
@@ -110,11 +111,10 @@ void refuse() {
 
 }  // namespace
 
-int main() try {
-  refuse();
-  std::printf("refusals: %d failures\n", failures);
-  return failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    refuse();
+    std::printf("refusals: %d failures\n", failures);
+    return failures == 0 ? 0 : 1;
+  });
 }

@@ -12,6 +12,7 @@
 #include <draftproof/sim/softmax.hpp>
 #include <draftproof/sim/stored_row.hpp>
 #include <draftproof/tests/gpu/logit_cases.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/stored_lockstep.hpp>
 
 namespace draftproof::parity {
@@ -177,16 +178,15 @@ void convert_rows_alone() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  parity::compare_format<float>("float");
-  parity::compare_format<Bfloat16>("bf16");
-  parity::compare_format<Half>("fp16");
-  parity::compare_rows();
-  parity::convert_rows_alone();
-  std::printf("row checks: %d compared, %d failures\n", parity::compared, parity::failures);
-  return parity::failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    parity::compare_format<float>("float");
+    parity::compare_format<Bfloat16>("bf16");
+    parity::compare_format<Half>("fp16");
+    parity::compare_rows();
+    parity::convert_rows_alone();
+    std::printf("row checks: %d compared, %d failures\n", parity::compared, parity::failures);
+    return parity::failures == 0 ? 0 : 1;
+  });
 }

@@ -3,11 +3,11 @@
 // unseen mass; and residuals of every format to the last bit.
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <tuple>
 
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/parity_rows.hpp>
 #include <draftproof/tests/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -111,21 +111,20 @@ void compare_residuals(const char* format, Compared& compared) {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  using namespace verifiers;
-  parity::Compared compared;
-  parity::compare<Bfloat16, RecursiveRejection, drafters::Iid>("bf16", compared);
-  parity::compare<Half, RecursiveRejectionWor, drafters::WithoutReplacement>("fp16", compared);
-  parity::compare_residuals<float>("float", compared);
-  parity::compare_residuals<double>("double", compared);
-  parity::compare_residuals<Bfloat16>("bf16", compared);
-  parity::compare_residuals<Half>("fp16", compared);
-  std::printf("stored parity: %d decisions, %d accepted, %d mismatches\n", compared.decisions, compared.accepted,
-              compared.mismatches);
-  const bool both_ways = 0 < compared.accepted && compared.accepted < compared.decisions;
-  return compared.mismatches == 0 && both_ways ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    using namespace verifiers;
+    parity::Compared compared;
+    parity::compare<Bfloat16, RecursiveRejection, drafters::Iid>("bf16", compared);
+    parity::compare<Half, RecursiveRejectionWor, drafters::WithoutReplacement>("fp16", compared);
+    parity::compare_residuals<float>("float", compared);
+    parity::compare_residuals<double>("double", compared);
+    parity::compare_residuals<Bfloat16>("bf16", compared);
+    parity::compare_residuals<Half>("fp16", compared);
+    std::printf("stored parity: %d decisions, %d accepted, %d mismatches\n", compared.decisions, compared.accepted,
+                compared.mismatches);
+    const bool both_ways = 0 < compared.accepted && compared.accepted < compared.decisions;
+    return compared.mismatches == 0 && both_ways ? 0 : 1;
+  });
 }

@@ -1,12 +1,12 @@
 // Ratio tables and i.i.d. optima as a device builds them, by fibers and the standard library's algorithms in its
 // place: every array and every optimum with the bits of the host.
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include <draftproof/tests/gpu/host_laws.hpp>
 #include <draftproof/tests/gpu/law_rows.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/same_tables.hpp>
 
 namespace draftproof::parity {
@@ -126,10 +126,9 @@ void everything() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  draftproof::parity::everything();
-  return draftproof::parity::all.report("tables built and optima");
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::parity::everything();
+    return draftproof::parity::all.report("tables built and optima");
+  });
 }

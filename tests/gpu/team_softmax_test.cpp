@@ -13,6 +13,7 @@
 #include <draftproof/sim/softmax.hpp>
 #include <draftproof/tests/gpu/host_team.hpp>
 #include <draftproof/tests/gpu/logit_cases.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 
 namespace draftproof::parity {
 namespace {
@@ -104,14 +105,13 @@ void expect_faults() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  int failures = parity::compare_rows<float>("float");
-  failures += parity::compare_rows<Bfloat16>("bf16");
-  failures += parity::compare_rows<Half>("fp16");
-  parity::expect_faults();
-  return failures + parity::wrong == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    int failures = parity::compare_rows<float>("float");
+    failures += parity::compare_rows<Bfloat16>("bf16");
+    failures += parity::compare_rows<Half>("fp16");
+    parity::expect_faults();
+    return failures + parity::wrong == 0 ? 0 : 1;
+  });
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
 #include <draftproof/sim/tally.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -117,10 +117,9 @@ void everything() {
 }  // namespace
 }  // namespace draftproof::trial_counts_test
 
-int main() try {
-  draftproof::trial_counts_test::everything();
-  return draftproof::trial_counts_test::failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::trial_counts_test::everything();
+    return draftproof::trial_counts_test::failures == 0 ? 0 : 1;
+  });
 }

@@ -16,6 +16,7 @@
 #include <draftproof/gpu/workspace.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/tests/gpu/logit_batches.hpp>
+#include <draftproof/tests/gpu/outcome.hpp>
 #include <draftproof/tests/gpu/stored_lockstep.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -220,17 +221,16 @@ void refuse_shapes() {
 }  // namespace
 }  // namespace draftproof::parity
 
-int main() try {
-  using namespace draftproof;
-  parity::move_rows_apart<float>();
-  parity::move_rows_apart<Bfloat16>();
-  parity::cut_grids();
-  parity::measure_workspaces();
-  parity::count_rows();
-  parity::refuse_shapes();
-  std::printf("wide strides: %d failures\n", parity::failures);
-  return parity::failures == 0 ? 0 : 1;
-} catch (const std::exception& error) {
-  std::printf("error: %s\n", error.what());
-  return 1;
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    parity::move_rows_apart<float>();
+    parity::move_rows_apart<Bfloat16>();
+    parity::cut_grids();
+    parity::measure_workspaces();
+    parity::count_rows();
+    parity::refuse_shapes();
+    std::printf("wide strides: %d failures\n", parity::failures);
+    return parity::failures == 0 ? 0 : 1;
+  });
 }
