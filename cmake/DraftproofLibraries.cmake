@@ -32,7 +32,7 @@ draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::fam
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
-                 REGISTRAR draftproof/studies/study.hpp BATCH 3)
+                 REGISTRAR draftproof/studies/study.hpp BATCH 8)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
 foreach(group batch target sampler)
   set(registrar draftproof/properties/components/${group}/register_${group}.hpp)
