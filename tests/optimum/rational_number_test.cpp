@@ -71,14 +71,17 @@ RC_GTEST_PROP(RationalNumber, ComesBackIntoWords, ()) {
 
 RC_GTEST_PROP(RationalNumber, MayBeItsOwnOperand, ()) {
   const Both a = *any_fraction();
-  Rational twice = a.ours, none = a.ours, square = a.ours, one = a.ours;
-  expect_same(twice += twice, a.wanted + a.wanted);
-  expect_same(none -= none, 0);
-  expect_same(square *= square, a.wanted * a.wanted);
-  if (a.wanted != 0) expect_same(one /= one, 1);
-  Rational& itself = twice;
-  twice = itself;
-  expect_same(twice, a.wanted + a.wanted);
+  Rational value = a.ours;
+  const Rational& itself = value;
+  expect_same(value -= itself, 0);
+  value = a.ours;
+  expect_same(value *= itself, a.wanted * a.wanted);
+  value = a.ours;
+  if (a.wanted != 0) expect_same(value /= itself, 1);
+  value = a.ours;
+  expect_same(value += itself, a.wanted + a.wanted);
+  value = itself;
+  expect_same(value, a.wanted + a.wanted);
 }
 
 RC_GTEST_PROP(RationalNumber, IsTheValueOfADouble, (double value)) {
