@@ -1,4 +1,4 @@
-// Exact fractions, for proofs.
+// Laws of exact fractions: from weights, as text, and their distance. The number itself: rational_number.hpp.
 #pragma once
 
 #include <draftproof/optimum/rational_number.hpp>
