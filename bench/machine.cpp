@@ -6,7 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <draftproof/sim/wide/width.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
 
 namespace draftproof::benchmarks {
 

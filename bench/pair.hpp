@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <draftproof/captures/family.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/sim/ratio_table.hpp>
-#include <draftproof/sim/rows.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/sim/wide/float_terms.hpp>
-#include <draftproof/sim/wide/reader.hpp>
-#include <draftproof/sim/wide/width.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/simd/float_residual_terms.hpp>
+#include <draftproof/sim/simd/readers.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <draftproof/sim/uniform_source.hpp>
-#include <draftproof/sim/wide/width.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
 
 namespace draftproof::benchmarks {
 

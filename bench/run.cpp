@@ -15,7 +15,7 @@
 #include <draftproof/bench/register_benchmark.hpp>
 #include <draftproof/bench/results/results.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::found {
 void benchmarks();  // generated

@@ -4,8 +4,7 @@
 #include <cassert>
 #include <type_traits>
 
-#include <draftproof/sim/bfloat16.hpp>
-#include <draftproof/sim/half.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
 
 namespace draftproof {
 namespace {

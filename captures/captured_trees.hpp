@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <draftproof/captures/passage_source.hpp>
+#include <draftproof/captures/path_source.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 
 namespace draftproof {

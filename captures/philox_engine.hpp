@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof {
 

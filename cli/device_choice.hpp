@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/cli/session.hpp>
-#include <draftproof/properties/trial_device.hpp>
+#include <draftproof/properties/simulation/trial_device.hpp>
 
 namespace draftproof {
 

@@ -5,8 +5,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/trial_device.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
 
 namespace draftproof::found {

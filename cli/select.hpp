@@ -8,8 +8,8 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/paths/path_registry.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 

@@ -12,8 +12,8 @@
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
 #include <draftproof/cli/verdict.hpp>
-#include <draftproof/properties/paths/path_prover.hpp>
-#include <draftproof/properties/prover.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
 
 namespace draftproof {
 

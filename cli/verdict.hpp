@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftproof/cli/exit_code.hpp>
-#include <draftproof/properties/finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 
 namespace draftproof {
 

@@ -85,7 +85,7 @@ endfunction()
 
 # draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft law that it names.
 #
-# Which they are is found out by the compiler (gpu/simulate.cuh): it is given all drafters.
+# Which they are is found out by the compiler (gpu/kernels/simulate.cuh): it is given all drafters.
 function(draftproof_trial_kernels sources)
   file(GLOB drafters CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
   list(SORT drafters)
@@ -108,7 +108,7 @@ function(draftproof_trial_kernels sources)
     set(output ${PROJECT_BINARY_DIR}/found/trials_verifiers_${name}.cu)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated.
-@drafter_includes@@includes@#include <draftproof/gpu/simulate.cuh>
+@drafter_includes@@includes@#include <draftproof/gpu/kernels/simulate.cuh>
 
 template <class V>
 void draftproof::gpu::count_trials(const V& verifier, std::string_view law, const DeviceTable& table,
@@ -137,7 +137,7 @@ function(draftproof_draft_kernels sources)
   set(output ${PROJECT_BINARY_DIR}/found/drafts.cu)
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated.
-@includes@#include <draftproof/gpu/draft_batch.cuh>
+@includes@#include <draftproof/gpu/kernels/draft_batch.cuh>
 
 @kernels@")
   set(${sources} ${${sources}} ${output} PARENT_SCOPE)

@@ -31,7 +31,7 @@ function(draftproof_found_types includes types namespace)
 endfunction()
 
 # draftproof_found(<sources out> <calls out> KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-#                  REGISTRAR draftproof/properties/register_verifier.hpp [BATCH 6 | TOGETHER])
+#                  REGISTRAR draftproof/properties/prover/register_verifier.hpp [BATCH 6 | TOGETHER])
 # BATCH puts so many of a kind into one source, TOGETHER all: what they instantiate in common is then compiled once.
 function(draftproof_found sources calls)
   cmake_parse_arguments(PARSE_ARGV 2 arg "TOGETHER" "KIND;NAMESPACE;DIRECTORY;REGISTRAR;BATCH" "")
@@ -125,7 +125,7 @@ function(draftproof_add_verifiers target)
 "// Generated from @path@.
 #include \"@path@\"
 
-#include <draftproof/properties/register_verifier.hpp>
+#include <draftproof/properties/prover/register_verifier.hpp>
 
 namespace {
 [[maybe_unused]] const bool registered = (draftproof::register_@kind@<@arg_NAMESPACE@::@type@>(), true);

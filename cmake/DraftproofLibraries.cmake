@@ -3,30 +3,30 @@
 set(found_sources "")
 set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
-                 REGISTRAR draftproof/properties/register_drafter.hpp TOGETHER)
+                 REGISTRAR draftproof/properties/prover/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-                 REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
-                 REGISTRAR draftproof/properties/register_verifier.hpp BATCH 6)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
-                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/register_drafter.hpp TOGETHER)
+                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
-                 DIRECTORY sim/tree_drafters REGISTRAR draftproof/properties/paths/register_path_verifier.hpp TOGETHER)
+                 DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_path_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
-                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp BATCH 6)
+                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
-                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/paths/register_path_verifier.hpp BATCH 6)
+                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
-                 DIRECTORY properties/generators REGISTRAR draftproof/properties/register_generator.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::laws DIRECTORY properties/laws
-                 REGISTRAR draftproof/properties/register_property.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::laws::paths
-                 DIRECTORY properties/paths/laws REGISTRAR draftproof/properties/paths/register_path_property.hpp
+                 DIRECTORY properties/instances/families REGISTRAR draftproof/properties/prover/register_generator.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::checks DIRECTORY properties/checks
+                 REGISTRAR draftproof/properties/prover/register_property.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::checks::paths
+                 DIRECTORY properties/paths/checks REGISTRAR draftproof/properties/prover/register_path_property.hpp
                  TOGETHER)
-draftproof_found(found_sources found_calls KIND path_law NAMESPACE draftproof::path_laws
-                 DIRECTORY properties/path_laws REGISTRAR draftproof/properties/path_law.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND joint_law NAMESPACE draftproof::joint_laws
+                 DIRECTORY properties/simulation/joint_laws REGISTRAR draftproof/properties/simulation/joint_law.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
@@ -65,7 +65,7 @@ set_source_files_properties(${found_sources} ${PROJECT_BINARY_DIR}/found/everyth
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # What most sources include, multiprecision and the interpreters above all, costs seconds a source.
 target_precompile_headers(draftproof_framework PRIVATE <fmt/format.h>
-                          <nlohmann/json.hpp> <draftproof/properties/subject.hpp> <algorithm> <functional> <map>
+                          <nlohmann/json.hpp> <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map>
                           <memory> <string> <vector>)
 
 set(command_sources "")
@@ -89,8 +89,8 @@ target_link_libraries(draftproof PRIVATE draftproof::cli)
 draftproof_own_target(draftproof)
 
 if(TARGET draftproof_gpu)
-  include(DraftproofDevices)
-  target_link_libraries(draftproof PRIVATE draftproof::devices)
+  include(DraftproofCudaTrials)
+  target_link_libraries(draftproof PRIVATE draftproof::cuda_trials)
 endif()
 if(DRAFTPROOF_BUILD_BENCH)
   include(DraftproofBench)

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include <draftproof/gpu/row_fault.hpp>
-#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/row_view.hpp>
 
 namespace draftproof::gpu {
 

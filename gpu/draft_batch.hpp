@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <draftproof/gpu/mapping.hpp>
-#include <draftproof/gpu/rows/row_view.hpp>
+#include <draftproof/gpu/row_view.hpp>
 
 struct CUstream_st;
 
@@ -46,7 +46,7 @@ struct DraftBatch {
 
 /// Queues the drafts of a batch in device memory on `stream` and returns. A tuple ends before a draw from a row
 /// without mass, which a law does not have. Compiled for every drafter of the tree with Entry = float; for others
-/// include gpu/draft_batch.cuh in a CUDA source. Throws DeviceError if a call fails, std::invalid_argument if the
+/// include gpu/kernels/draft_batch.cuh in a CUDA source. Throws DeviceError if a call fails, std::invalid_argument if the
 /// mapping cannot be had: there is none by cluster, since a draw reads its row once.
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream,

@@ -18,7 +18,7 @@
 #include <draftproof/gpu/device_error.hpp>
 #include <draftproof/gpu/stored_batch.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
-#include <draftproof/sim/cut_value.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 
 namespace draftproof::gpu {
 

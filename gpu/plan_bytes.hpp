@@ -1,6 +1,6 @@
 // Memory that the threads of a share have for a verifier's plan: what the verifier asks for, if it does.
 //
-//   V::team_bytes     of a verifier whose plan a team makes together (sim/plan_room.hpp); none for all others
+//   V::team_bytes     of a verifier whose plan a team makes together (sim/device/cooperative_memory.hpp); none for all others
 //
 // It is dynamic shared memory, behind the rows where these lie on chip.
 #pragma once
@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/sim/walk.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
 
 namespace draftproof::gpu {
 

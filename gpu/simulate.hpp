@@ -16,8 +16,8 @@
 #include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
-#include <draftproof/sim/ratio_table.hpp>
-#include <draftproof/sim/tally.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/trials/counts.hpp>
 
 namespace draftproof::gpu {
 
@@ -73,7 +73,7 @@ class DeviceCounts {
 
 /// Queues trials on `stream` and returns; adds what they come to to `counts`. Compiled for every verifier of the tree
 /// that keeps no memory in its plan, with the draft laws that its info names, or independent draws if it names none;
-/// for others gpu/simulate.cuh has count_trials_of. `law` is a drafter's name. Throws std::logic_error where there is
+/// for others gpu/kernels/simulate.cuh has count_trials_of. `law` is a drafter's name. Throws std::logic_error where there is
 /// no kernel, with the reason, std::invalid_argument for numbers of drafts that cannot be, DeviceError if a call
 /// fails.
 template <class V>

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/passage_batch.hpp>
-#include <draftproof/sim/draft_tree.hpp>
+#include <draftproof/gpu/step_batch.hpp>
+#include <draftproof/sim/trees/draft_tree.hpp>
 
 namespace draftproof::gpu {
 

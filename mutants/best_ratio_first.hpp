@@ -9,8 +9,8 @@
 // law q_k. Hidden at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
 #pragma once
 
-#include <draftproof/sim/refusals.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
 

@@ -6,7 +6,7 @@
 // refusal nothing is left of p: the draw has no weights. Smallest: p = q on one token, u = 1.
 #pragma once
 
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

@@ -7,7 +7,7 @@
 // with [a, 1). Exact where the residual has one token. Smallest: p=(1 1 1)/3, q=(0 0 1) gives (1 3 2)/6, TV 1/6.
 #pragma once
 
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

@@ -9,8 +9,8 @@
 // identical proposals.
 #pragma once
 
-#include <draftproof/sim/refusals.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
 

@@ -9,7 +9,7 @@
 // law.
 #pragma once
 
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

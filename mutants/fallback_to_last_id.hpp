@@ -8,7 +8,7 @@
 // weight of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
 #pragma once
 
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

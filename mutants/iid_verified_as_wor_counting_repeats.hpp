@@ -10,7 +10,7 @@
 // 1)/2, q = (2 0 1)/3, K = 2: law (0 11 7)/18, TV 1/9.
 #pragma once
 
-#include <draftproof/sim/pass.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::mutants {

@@ -1,7 +1,7 @@
 #include <draftproof/optimum/certain_acceptance.hpp>
 
 #include <algorithm>
-#include <draftproof/optimum/big_rational.hpp>
+#include <draftproof/exact/big_rational.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <numeric>

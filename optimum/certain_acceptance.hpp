@@ -11,9 +11,9 @@
 #include <map>
 #include <optional>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
 
 namespace draftproof {

@@ -1,5 +1,5 @@
 // The upper bound of an optimum at any V, in a form that a stranger can check: the tokens of a cut and a number.
-// Masses of token sets are integers (sim/quantised_row.hpp), so the cut's value is a fraction computed without
+// Masses of token sets are integers (sim/sampling/quantised_row.hpp), so the cut's value is a fraction computed without
 // rounding.
 //
 //   S       tokens      the cut, each token once
@@ -11,8 +11,8 @@
 
 #include <string>
 
-#include <draftproof/optimum/rational.hpp>
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 

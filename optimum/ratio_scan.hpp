@@ -9,8 +9,8 @@
 // difference of two numbers at most 1 made by at most K + 1 roundings.
 #pragma once
 
-#include <draftproof/sim/cut_value.hpp>
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 
 namespace draftproof {
 

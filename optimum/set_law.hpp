@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/explorer.hpp>
+#include <draftproof/sim/random/explorer.hpp>
 
 namespace draftproof {
 

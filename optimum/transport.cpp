@@ -2,7 +2,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
-#include <draftproof/optimum/big_rational.hpp>
+#include <draftproof/exact/big_rational.hpp>
 
 namespace draftproof {
 namespace {

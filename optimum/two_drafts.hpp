@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 

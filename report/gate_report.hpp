@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include <draftproof/properties/gate.hpp>
+#include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

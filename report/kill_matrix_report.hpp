@@ -1,7 +1,7 @@
 // The kill matrix as a document.
 #pragma once
 
-#include <draftproof/properties/kill_matrix.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include <draftproof/properties/paths/path_prover.hpp>
-#include <draftproof/properties/prover.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/gate_finding.hpp>
-#include <draftproof/properties/paths/path_prover.hpp>
-#include <draftproof/properties/prover.hpp>
-#include <draftproof/properties/story.hpp>
+#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/replay/trace.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

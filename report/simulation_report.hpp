@@ -4,9 +4,9 @@
 #include <optional>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/properties/acceptance_estimate.hpp>
-#include <draftproof/properties/simulation.hpp>
-#include <draftproof/properties/trial_place.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include <draftproof/properties/prover.hpp>
-#include <draftproof/properties/survey.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/survey/survey.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {

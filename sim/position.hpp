@@ -30,11 +30,18 @@
 
 #include <concepts>
 
-#include <draftproof/sim/mass_and_slope.hpp>
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+// A point of the curve of residuals and how steeply it falls there: what Newton's method on b needs.
+
+/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b.
+template <class Scalar>
+struct MassAndSlope {
+  Scalar mass, slope;
+};
 
 template <class L>
 concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, const Token* seen) {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <draftproof/sim/device.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
 

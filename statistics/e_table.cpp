@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 #include <draftproof/statistics/gamma_poisson.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
-#include <draftproof/statistics/neumaier_sum.hpp>
 
 namespace draftproof {
 namespace {

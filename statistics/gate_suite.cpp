@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include <draftproof/statistics/e_spikes.hpp>
-#include <draftproof/statistics/leak.hpp>
+#include <draftproof/statistics/e_single_cell.hpp>
+#include <draftproof/statistics/impossible_cells.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
 #include <draftproof/statistics/mass_groups.hpp>
 

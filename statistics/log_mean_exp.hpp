@@ -12,7 +12,7 @@
 #include <limits>
 #include <span>
 
-#include <draftproof/statistics/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include <draftproof/statistics/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 

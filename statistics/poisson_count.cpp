@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof {
 namespace {

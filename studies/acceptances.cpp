@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include <draftproof/optimum/k_seq_root.hpp>
-#include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 

@@ -17,7 +17,7 @@
 #include <optional>
 
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/instance.hpp>
+#include <draftproof/properties/instances/instance.hpp>
 
 namespace draftproof {
 

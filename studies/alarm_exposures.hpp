@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/sampled_gate.hpp>
+#include <draftproof/properties/gate/sampled_gate.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/positions.hpp>
 
 namespace draftproof {

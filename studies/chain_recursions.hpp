@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 
 namespace draftproof {
 

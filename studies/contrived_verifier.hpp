@@ -12,7 +12,7 @@
 #include <span>
 #include <utility>
 
-#include <draftproof/properties/subject.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
 
 namespace draftproof {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/sim/alias_table.hpp>
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
 #include <draftproof/studies/contrived_verifier.hpp>
 
 namespace draftproof {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/properties/optimum_of.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/simulation.hpp>
-#include <draftproof/sim/trial_address.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/sim/random/trial_address.hpp>
 #include <draftproof/statistics/interval.hpp>
 #include <draftproof/studies/positions.hpp>
 

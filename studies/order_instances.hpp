@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <array>
 
-#include <draftproof/properties/instance.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 

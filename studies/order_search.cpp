@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include <draftproof/sim/threads.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/studies/order_instances.hpp>
 
 namespace draftproof {

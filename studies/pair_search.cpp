@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <draftproof/sim/philox4x32.hpp>
-#include <draftproof/sim/threads.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
 

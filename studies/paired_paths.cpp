@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/sim/trial_engine.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
 

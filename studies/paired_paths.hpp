@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/captures/passage_source.hpp>
-#include <draftproof/properties/paths/path_subject.hpp>
+#include <draftproof/captures/path_source.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/studies/study.hpp>
 
 namespace draftproof {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
-#include <draftproof/properties/generator.hpp>
-#include <draftproof/sim/prefix_contexts.hpp>
-#include <draftproof/sim/rows.hpp>
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
 
 namespace draftproof {
 

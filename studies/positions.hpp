@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/sim/threads.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/studies/study.hpp>
 
 namespace draftproof {

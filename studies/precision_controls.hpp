@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <draftproof/mutants/float_running_sum.hpp>
-#include <draftproof/properties/precision_audit.hpp>
-#include <draftproof/sim/quantised_row.hpp>
+#include <draftproof/properties/precision/audit.hpp>
+#include <draftproof/sim/sampling/quantised_row.hpp>
 
 namespace draftproof {
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/statistics/mass_groups.hpp>
 
 namespace draftproof {

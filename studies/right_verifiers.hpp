@@ -5,8 +5,8 @@
 #include <chrono>
 #include <ctime>
 
-#include <draftproof/properties/gate.hpp>
-#include <draftproof/properties/path_law.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+#include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/studies/alarm_exposures.hpp>
 #include <draftproof/studies/checks.hpp>
 

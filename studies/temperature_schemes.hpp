@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/sim/rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>

@@ -19,9 +19,9 @@
 #include <draftproof/captures/filter.hpp>
 #include <draftproof/captures/row.hpp>
 #include <draftproof/optimum/ratio_scan.hpp>
-#include <draftproof/properties/erased.hpp>
-#include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/verifiers/global_resolution.hpp>
 
 namespace draftproof {

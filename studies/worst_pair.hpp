@@ -10,8 +10,8 @@
 
 #include <draftproof/optimum/k_seq_root.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/study.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 

@@ -20,13 +20,13 @@
 #include <vector>
 
 #include <draftproof/captures/row.hpp>
-#include <draftproof/mutants/lenience.hpp>
 #include <draftproof/mutants/resample_from_target.hpp>
-#include <draftproof/mutants/typical_acceptance.hpp>
 #include <draftproof/mutants/wor_verified_as_iid.hpp>
-#include <draftproof/properties/erased.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/studies/contrived_verifier.hpp>
+#include <draftproof/verifiers/lossy/lenience.hpp>
+#include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
 namespace draftproof {
 

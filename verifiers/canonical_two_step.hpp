@@ -14,8 +14,8 @@
 // one draft law, so there is one type a law.
 #pragma once
 
-#include <draftproof/sim/selected_draft.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
+#include <draftproof/verifiers/transport/two_step.hpp>
 
 namespace draftproof::verifiers {
 

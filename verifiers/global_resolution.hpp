@@ -4,7 +4,7 @@
 //
 //   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
 //   |T|     truncation      tokens outside H that the fit is about; all unless said otherwise
-//   H       core            tokens of the minimising cut, odds of every set (sim/resolution_plan.hpp)
+//   H       core            tokens of the minimising cut, odds of every set (verifiers/transport/resolution_plan.hpp)
 //   delta   plan.residual   what no draft serves
 //
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1
@@ -19,9 +19,9 @@
 
 #include <memory>
 
-#include <draftproof/sim/pass.hpp>
-#include <draftproof/sim/resolution_plan.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/transport/resolution_plan.hpp>
 
 namespace draftproof::verifiers {
 

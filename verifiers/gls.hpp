@@ -10,8 +10,8 @@
 // stream alone the token is as exact, and other streams' drafts match by luck.
 #pragma once
 
-#include <draftproof/sim/race_of_target.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/coupling/race_of_target.hpp>
 
 namespace draftproof::verifiers {
 

@@ -9,7 +9,7 @@
 // Exact because it is single-draft sampling with draft law q'.
 #pragma once
 
-#include <draftproof/sim/pass.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {

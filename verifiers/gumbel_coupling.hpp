@@ -9,8 +9,8 @@
 // arXiv:2408.07978. Exact because the winner of a race with rates p has law p.
 #pragma once
 
-#include <draftproof/sim/race_of_target.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/coupling/race_of_target.hpp>
 
 namespace draftproof::verifiers {
 

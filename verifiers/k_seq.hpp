@@ -7,7 +7,7 @@
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
 // Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
-// (sim/common_factor.hpp), to the last bit elsewhere; K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
+// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Exact for every rho with gamma <= rho: the drafts serve gamma min(q, p / rho) <= p. So rho is rounded up.
 // At rho* itself acceptance never falls as K grows; a rounded factor gives back what the rounding is worth, which is
@@ -16,8 +16,8 @@
 
 #include <type_traits>
 
-#include <draftproof/sim/common_factor.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/k_seq_root.hpp>
 
 namespace draftproof::verifiers {
 

@@ -16,12 +16,12 @@
 #include <cstdint>
 #include <memory>
 
-#include <draftproof/sim/ladder_left.hpp>
-#include <draftproof/sim/ladder_levels.hpp>
-#include <draftproof/sim/ladder_plan.hpp>
-#include <draftproof/sim/ladder_view.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
+#include <draftproof/verifiers/ladder/plan.hpp>
+#include <draftproof/verifiers/ladder/plan_view.hpp>
+#include <draftproof/verifiers/ladder/residual.hpp>
 
 namespace draftproof::verifiers {
 

@@ -18,8 +18,8 @@
 #include <memory>
 
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/transport_plan.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/transport/transport_plan.hpp>
 
 namespace draftproof::verifiers {
 

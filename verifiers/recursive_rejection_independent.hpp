@@ -7,7 +7,7 @@
 //   q_k      at.proposal(x, k)   law of draft k
 //
 // Cost: for many trials O(K V) once, then K flips and a draw; at fresh rows a pass of O(k V) for the k-th refusal and
-// one for the draw (sim/refusals.hpp). Acceptance 1 - F_K; it depends on the order of the proposals. Source: Miao et
+// one for the draw (verifiers/rejection/residual_chain.hpp). Acceptance 1 - F_K; it depends on the order of the proposals. Source: Miao et
 // al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models. Exact because a draft
 // refused at r_i leaves exactly r_(i+1) = (r_i - F_i q_(k_i))+; any order fixed beforehand will do. One drawn at
 // random is recursive_rejection_random_order; one made from the drafted tokens is a mutant.
@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <vector>
 
-#include <draftproof/sim/refusals.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

@@ -6,16 +6,16 @@
 //   F        refusals.mass()     its sum
 //
 // Cost: a pick and a flip a test; a pass of O(K V) a refusal and one for the draw, or none where the sums of all
-// orders are kept for many trials (sim/refusal_plan.hpp: up to four proposals, or one for all drafts). Acceptance is
+// orders are kept for many trials (verifiers/rejection/residual_chain_plan.hpp: up to four proposals, or one for all drafts). Acceptance is
 // the mean of that of recursive_rejection_independent over all orders. Source: Miao et al. 2023 (SpecInfer),
 // arXiv:2305.09781. One draft more can cost acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1
 // 3)/4 27/32. Exact because every order fixed beforehand is, and a mean of exact laws over an order drawn
 // independently of the drafts is exact.
 #pragma once
 
-#include <draftproof/sim/outside.hpp>
-#include <draftproof/sim/refusal_plan.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/residual_chain_plan.hpp>
 
 namespace draftproof::verifiers {
 

@@ -15,7 +15,7 @@
 
 #include <limits>
 
-#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {

@@ -13,8 +13,8 @@
 // Exact because each L_k is summed from the very shares that select, and L_K is the law of a single draft.
 #pragma once
 
-#include <draftproof/sim/alphabet_plan.hpp>
-#include <draftproof/sim/selected_draft.hpp>
+#include <draftproof/verifiers/transport/alphabet_plan.hpp>
+#include <draftproof/verifiers/transport/two_step.hpp>
 
 namespace draftproof::verifiers {
 

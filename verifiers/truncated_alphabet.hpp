@@ -3,7 +3,7 @@
 //
 //   n      inside                tokens of the reduced alphabet; all of them: the optimum
 //   c      otherwise             index of the fixed draft, the first by default
-//   beta   plan.alphabet         shares of the sets inside (sim/alphabet_plan.hpp)
+//   beta   plan.alphabet         shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
 //   p_I    plan.selected.of(x)   law of the selected draft, tuples outside included
 //
 // Cost: K + 1 passes and a flow over the sets of at most K of n tokens once per (p, q, K); a look-up, one draw and
@@ -14,8 +14,8 @@
 // draft because p_I is the law of the selected draft.
 #pragma once
 
-#include <draftproof/sim/alphabet_plan.hpp>
-#include <draftproof/sim/selected_draft.hpp>
+#include <draftproof/verifiers/transport/alphabet_plan.hpp>
+#include <draftproof/verifiers/transport/two_step.hpp>
 
 namespace draftproof::verifiers {
 

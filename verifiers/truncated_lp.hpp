@@ -2,20 +2,20 @@
 // tokens by p - q^2 are shared out by an optimal flow, of every other pair the earlier token is selected.
 //
 //   s     inside                tokens whose pairs are optimised; s = V is the optimum
-//   w     plan.pairs            shares and order (sim/pair_plan.hpp)
+//   w     plan.pairs            shares and order (verifiers/transport/pair_plan.hpp)
 //   p_I   plan.selected.of(x)   law of the selected draft
 //
 // Cost: for many trials O(V log V) and a flow over s^2 edges once per (p, q), then a look-up, one draw and one flip;
 // at fresh rows that flow and two passes, one more for the law of a token outside, and after a refusal the sort
-// (sim/pair_choice.hpp).
+// (verifiers/transport/pair_selection.hpp).
 // Acceptance sum min(p_I, p), at least the optimum less the sum of (p - q^2)+ over the other tokens.
 // Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the order, the rule
 // outside and the bound are derived here, and losslessness is proved here by exploration.
 // Exact for every s because p_I is the law of the selected draft whatever the flow found.
 #pragma once
 
-#include <draftproof/sim/pair_choice.hpp>
-#include <draftproof/sim/selected_draft.hpp>
+#include <draftproof/verifiers/transport/pair_selection.hpp>
+#include <draftproof/verifiers/transport/two_step.hpp>
 
 namespace draftproof::verifiers {
 

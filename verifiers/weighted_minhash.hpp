@@ -1,7 +1,7 @@
 // Weighted MinHash coupling: darts are thrown on tokens x [0, 1); the draft is the first below q, the token the first
 // below p.
 //
-//   darts  noise of one stream     (token, height), read by drafter and verifier; sim/first_dart.hpp
+//   darts  noise of one stream     (token, height), read by drafter and verifier; sim/sampling/minhash_rejection.hpp
 //   x_1    first dart below q      the drafter's part: drafters/darts.hpp
 //   Y      first dart below p      q is never read
 //
@@ -11,7 +11,7 @@
 // Exact because the first dart below p lands on a token of law p.
 #pragma once
 
-#include <draftproof/sim/first_dart.hpp>
+#include <draftproof/sim/sampling/minhash_rejection.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::verifiers {

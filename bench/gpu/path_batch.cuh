@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <draftproof/bench/gpu/refused_batch.cuh>
-#include <draftproof/gpu/passage_batch.hpp>
+#include <draftproof/gpu/step_batch.hpp>
 #include <draftproof/gpu/tree_batch.hpp>
 
 namespace draftproof::gpu_bench {

@@ -16,8 +16,8 @@
 
 #include <draftproof/gpu/batch.hpp>
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/sim/philox4x32.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof::gpu_bench {
 

@@ -1,6 +1,6 @@
 // One run of the benchmarks: what it measures on, and with, and where results go.
 //
-// A group of benchmarks is a file of bench/gpu/groups/ with a type of its name and a function run(Run&); the build
+// A group of benchmarks is a file of bench/gpu/teams/ with a type of its name and a function run(Run&); the build
 // finds it. Floors come first in what is printed because goals compare with them, whatever ran first.
 #pragma once
 

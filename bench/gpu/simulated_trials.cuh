@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <draftproof/gpu/simulate.hpp>
-#include <draftproof/sim/philox4x32.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::gpu_bench {

@@ -20,7 +20,7 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/bench/read_floor.hpp>
-#include <draftproof/sim/logit_rows.hpp>
+#include <draftproof/sim/distributions/logit_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::benchmarks {

@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof::benchmarks {

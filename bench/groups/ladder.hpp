@@ -20,11 +20,11 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/sim/ladder_plan.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/sim/tree_drafters/iid_paths.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/ladder.hpp>
+#include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>
 

@@ -24,7 +24,7 @@
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/linear_program.hpp>
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/sim/transport_plan.hpp>
+#include <draftproof/verifiers/transport/transport_plan.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -22,8 +22,8 @@
 #include <draftproof/bench/read_floor.hpp>
 #include <draftproof/bench/rewritten_residual.hpp>
 
-#include <draftproof/properties/refuses_all.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
+#include <draftproof/properties/scripted/reject_all.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 

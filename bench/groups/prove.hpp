@@ -8,8 +8,8 @@
 #include <benchmark/benchmark.h>
 
 #include <draftproof/bench/register_benchmark.hpp>
-#include <draftproof/properties/kill_matrix.hpp>
-#include <draftproof/properties/prover.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+#include <draftproof/properties/prover/prover.hpp>
 
 namespace draftproof::benchmarks {
 

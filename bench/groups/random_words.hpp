@@ -9,7 +9,7 @@
 #include <benchmark/benchmark.h>
 
 #include <draftproof/bench/goal.hpp>
-#include <draftproof/sim/wide/philox_fill.hpp>
+#include <draftproof/sim/random/philox_simd_batch.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -13,7 +13,7 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 
-#include <draftproof/properties/simulation.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
 
 namespace draftproof::benchmarks {
 

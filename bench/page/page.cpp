@@ -14,7 +14,7 @@
 #include <draftproof/bench/results/tables.hpp>
 #include <draftproof/bench/results/units.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/writers/markdown.hpp>
 
 namespace draftproof::benchmarks {

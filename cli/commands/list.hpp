@@ -6,8 +6,8 @@
 #include <draftproof/captures/family.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/paths/path_registry.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/study.hpp>
 
 namespace draftproof::commands {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>
-#include <draftproof/properties/kill_matrix.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
 #include <draftproof/report/kill_matrix_report.hpp>
 
 namespace draftproof::commands {

@@ -12,10 +12,10 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/verdict.hpp>
-#include <draftproof/properties/as_doubles.hpp>
-#include <draftproof/properties/defaults.hpp>
+#include <draftproof/properties/instances/as_doubles.hpp>
+#include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/report/replay_report.hpp>
-#include <draftproof/sim/trial_address.hpp>
+#include <draftproof/sim/random/trial_address.hpp>
 
 namespace draftproof::commands {
 

@@ -9,13 +9,13 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
-#include <draftproof/properties/acceptance_estimate.hpp>
-#include <draftproof/properties/defaults.hpp>
-#include <draftproof/properties/device_simulation.hpp>
-#include <draftproof/properties/optimum_of.hpp>
-#include <draftproof/properties/trial_place.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/simulation_backend.hpp>
 #include <draftproof/report/simulation_report.hpp>
-#include <draftproof/sim/trial_address.hpp>
+#include <draftproof/sim/random/trial_address.hpp>
 
 namespace draftproof::commands {
 

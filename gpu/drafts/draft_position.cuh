@@ -5,7 +5,7 @@
 
 #include <draftproof/gpu/draft_batch.hpp>
 #include <draftproof/gpu/teams/team_rows.cuh>
-#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::gpu {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/positions/verify_kernel.cuh>
 #include <draftproof/gpu/rows/stored_launch.cuh>
-#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {

@@ -1,4 +1,4 @@
-// One row of stored probabilities is checked by a team: the rule of checked_sum (sim/stored_row.hpp), with its sum.
+// One row of stored probabilities is checked by a team: the rule of checked_sum (sim/distributions/stored_row.hpp), with its sum.
 //
 //   x    entry          at least 0 and below 2; NaN is neither
 //   s    sum            of the entries, each rounded to a multiple of 2^-51
@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/gpu/rows/distinct_rows.hpp>
 
 namespace draftproof::gpu {
 

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/rows/distinct_rows.hpp>
-#include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/teams/team_softmax.cuh>
+#include <draftproof/gpu/teams/on_chip_rows.cuh>
+#include <draftproof/gpu/rows/distinct_rows.hpp>
 
 namespace draftproof::gpu {
 

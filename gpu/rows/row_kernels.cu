@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <draftproof/gpu/device/device_call.cuh>
+#include <draftproof/gpu/device/grids.hpp>
 #include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/rows/check_row.cuh>
 #include <draftproof/gpu/rows/convert_row.cuh>
-#include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/device/grids.hpp>
 
 namespace draftproof::gpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/sim/softmax.hpp>
-#include <draftproof/sim/stored_row.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
+#include <draftproof/sim/distributions/stored_row.hpp>
 
 namespace draftproof::gpu {
 

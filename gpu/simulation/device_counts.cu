@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/gpu/simulate.cuh>
+#include <draftproof/gpu/kernels/simulate.cuh>
 
 namespace draftproof::gpu {
 

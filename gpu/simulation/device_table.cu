@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/gpu/simulate.cuh>
+#include <draftproof/gpu/kernels/simulate.cuh>
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/gpu/simulation/table_buffers.cuh>
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <draftproof/gpu/simulation/trial_counts.cuh>
-#include <draftproof/sim/table_view.hpp>
-#include <draftproof/sim/top_tokens.hpp>
+#include <draftproof/gpu/tables/trial_counts.cuh>
+#include <draftproof/sim/distributions/ratio_table_view.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
 
 namespace draftproof::gpu {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/tally.hpp>
+#include <draftproof/sim/trials/counts.hpp>
 
 namespace draftproof::gpu {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/simulation/trial_counts.cuh>
+#include <draftproof/gpu/tables/trial_counts.cuh>
 
 namespace draftproof::gpu {
 

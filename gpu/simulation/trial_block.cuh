@@ -12,10 +12,10 @@
 #include <cstdint>
 
 #include <draftproof/gpu/simulation/joint_counts.cuh>
-#include <draftproof/gpu/simulation/trial_counts.cuh>
 #include <draftproof/gpu/simulation/trial_range.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/sim/table_view.hpp>
+#include <draftproof/gpu/tables/trial_counts.cuh>
+#include <draftproof/sim/distributions/ratio_table_view.hpp>
+#include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::gpu {

@@ -9,7 +9,7 @@
 //   D(a)       a u - V S(a)      what the first a small ones lack
 //   E(b)       V L(b) - b u      what the first b large ones have too much
 //
-// Cost: two running sums and a bisection a token. Source: the host's construction (sim/alias_table.hpp) with two
+// Cost: two running sums and a bisection a token. Source: the host's construction (sim/sampling/alias_table.hpp) with two
 // stacks; the sums are those of Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227. Right because the stacks
 // give small and large tokens in that order, and a large token that has become small is the next small one to be
 // served, by the next large one: it hands on exactly what it lacks. So the b-th large token serves while E(b) covers

@@ -2,7 +2,7 @@
 // them, and the least cut of each.
 //
 //   symbol      code         meaning
-//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K            (sim/cut_value.hpp)
+//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K            (sim/numeric/cut_bound.hpp)
 //   (P_j, Q_j)  prefix       masses of a position's first j tokens by falling p / q, integers
 //   best        RunBest      least v of a run, the least j that has it, and how many tokens count
 //
@@ -18,7 +18,7 @@
 #include <span>
 
 #include <draftproof/gpu/tables/ratio_keys.cuh>
-#include <draftproof/sim/cut_value.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 
 namespace draftproof::gpu {
 

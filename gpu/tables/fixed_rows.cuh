@@ -6,7 +6,7 @@
 //   s        note.sum        of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
 //
-// Cost: one read of each row, and one of a few notes a row. Right because this is quantise() (sim/quantised_row.hpp):
+// Cost: one read of each row, and one of a few notes a row. Right because this is quantise() (sim/sampling/quantised_row.hpp):
 // the truncation is the same function, sums of integers know no order, and a comparison of floats is that of their
 // doubles. Where the heaviest token has less than the others are too much, quantise() would leave it a negative mass;
 // here the position has a fault.
@@ -16,8 +16,8 @@
 
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/tables/grid.hpp>
-#include <draftproof/sim/quantised_row.hpp>
-#include <draftproof/sim/same_bits.hpp>
+#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/sampling/quantised_row.hpp>
 
 namespace draftproof::gpu {
 

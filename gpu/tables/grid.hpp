@@ -13,7 +13,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include <draftproof/sim/device.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof::gpu {
 

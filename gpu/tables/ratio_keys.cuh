@@ -6,7 +6,7 @@
 //   (P, Q)    SumPair         two sums that are added up together
 //
 // Right because doubles that are not negative are in the order of their bits, and a stable sort leaves equal ratios
-// in the order of their tokens: what sort_by_key does on the host (sim/keyed_token.hpp). Each row sums to exactly
+// in the order of their tokens: what sort_by_key does on the host (sim/numeric/radix_sort.hpp). Each row sums to exactly
 // 2^62, so that one running sum over all positions is that of each of them but for 2^62 a position before it, modulo
 // 2^64.
 #pragma once

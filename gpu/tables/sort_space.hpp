@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include <draftproof/gpu/tables/places.hpp>
-#include <draftproof/sim/device.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof::gpu {
 

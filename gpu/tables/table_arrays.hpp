@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/simulation/trial_counts.cuh>
 #include <draftproof/gpu/tables/places.hpp>
-#include <draftproof/sim/table_view.hpp>
+#include <draftproof/gpu/tables/trial_counts.cuh>
+#include <draftproof/sim/distributions/ratio_table_view.hpp>
 
 namespace draftproof::gpu {
 

@@ -1,7 +1,7 @@
 // Teams whose threads share one multiprocessor: a block, and a warp of a block that works for itself.
 #pragma once
 
-#include <draftproof/gpu/teams/shares.cuh>
+#include <draftproof/gpu/teams/partitions.cuh>
 #include <draftproof/gpu/teams/team.hpp>
 
 namespace draftproof::gpu {

@@ -6,7 +6,7 @@
 // read what they want of it: leave().
 #pragma once
 
-#include <draftproof/gpu/teams/shares.cuh>
+#include <draftproof/gpu/teams/partitions.cuh>
 #include <draftproof/gpu/teams/team.hpp>
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

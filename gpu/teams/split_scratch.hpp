@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/sim/ratio_buckets.hpp>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
 
 namespace draftproof::gpu {
 

@@ -6,7 +6,7 @@
 // first-level cache, which is not coherent.
 #pragma once
 
-#include <draftproof/gpu/teams/shares.cuh>
+#include <draftproof/gpu/teams/partitions.cuh>
 #include <draftproof/gpu/teams/split_scratch.hpp>
 
 namespace draftproof::gpu {

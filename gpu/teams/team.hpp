@@ -23,8 +23,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <draftproof/sim/fixed_point.hpp>
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof::gpu {

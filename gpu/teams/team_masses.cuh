@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/teams/team_room.cuh>
-#include <draftproof/sim/ratio_buckets.hpp>
-#include <draftproof/sim/wide/ratio_masses.hpp>
+#include <draftproof/gpu/teams/team_workspace.cuh>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
+#include <draftproof/sim/simd/ratio_histogram.hpp>
 
 namespace draftproof::gpu {
 

@@ -1,4 +1,4 @@
-// Passes of a team about the order of tokens in buckets of p / q: the device's form of sim/order_passes.hpp, with the
+// Passes of a team about the order of tokens in buckets of p / q: the device's form of verifiers/paths/greatest/order_passes.hpp, with the
 // same integers.
 //
 //   symbol      code             meaning                                                        shape
@@ -16,11 +16,11 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <draftproof/gpu/rows/row_view.hpp>
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/sim/order_buckets.hpp>
-#include <draftproof/sim/order_passes.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/row_view.hpp>
+#include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
+#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
 
 namespace draftproof::gpu {
 

@@ -18,16 +18,15 @@
 #include <type_traits>
 #include <utility>
 
-#include <draftproof/gpu/rows/row_view.hpp>
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_masses.cuh>
-#include <draftproof/gpu/teams/team_room.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/sim/float_residual.hpp>
-#include <draftproof/sim/mass_and_slope.hpp>
+#include <draftproof/gpu/teams/team_workspace.cuh>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/row_view.hpp>
+#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/numeric/float_residual.hpp>
 #include <draftproof/sim/position.hpp>
-#include <draftproof/sim/race.hpp>
-#include <draftproof/sim/rungs.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
 
 namespace draftproof::gpu {
 

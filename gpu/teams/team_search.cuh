@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof::gpu {
 

@@ -1,4 +1,4 @@
-// A row of logits becomes a row of probabilities by a team: the twin of Softmax (sim/softmax.hpp), with its bits.
+// A row of logits becomes a row of probabilities by a team: the twin of Softmax (sim/distributions/softmax.hpp), with its bits.
 //
 //   block    1024 logits, the work of one warp
 //   m        note.greatest     greatest logit of a block
@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <limits>
 
-#include <draftproof/gpu/row_fault.hpp>
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/sim/power_of_e.hpp>
-#include <draftproof/sim/softmax_terms.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/row_fault.hpp>
+#include <draftproof/sim/distributions/softmax_terms.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 
 namespace draftproof::gpu {
 

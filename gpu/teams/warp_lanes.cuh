@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include <draftproof/sim/device.hpp>
-#include <draftproof/sim/fixed_point.hpp>
+#include <draftproof/sim/device/host_device.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 
 namespace draftproof::gpu {
 

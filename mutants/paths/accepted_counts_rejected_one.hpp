@@ -7,8 +7,8 @@
 // accepted with 1/2 of that.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

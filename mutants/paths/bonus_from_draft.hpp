@@ -4,8 +4,8 @@
 // their law: seen only by tests that look at L + 1 tokens.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -4,8 +4,8 @@
 // where p = q after the empty prefix. Smallest: L = 1, p = (0 1), q = (1 0): the first token is 0, TV 1.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -5,8 +5,8 @@
 // because the choice then has another law than the one it is verified with. Hidden without ties; p = q is all ties.
 #pragma once
 
-#include <draftproof/sim/greatest_path.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -3,8 +3,8 @@
 // Source: mutant of arXiv:2602.16961. Wrong because the greatest of K paths is not a draw of q. Hidden at K = 1.
 #pragma once
 
-#include <draftproof/sim/greatest_path.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
 
 namespace draftproof::mutants::paths {
 

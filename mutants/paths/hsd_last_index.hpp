@@ -8,8 +8,8 @@
 // Equal to block verification up to L = 3.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -2,14 +2,14 @@
 // ratios without a cap.
 //
 //   R_L      product          of p / q over the whole path
-//   c_i      clipped[i]       clipped product after i tokens (sim/block_rule.hpp)
+//   c_i      clipped[i]       clipped product after i tokens (verifiers/paths/block/block_rule.hpp)
 //
 // Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it. Wrong wherever R
 // exceeds 1 before the end and the path then loses: docs/findings/hsd.md. First tokens keep their law.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

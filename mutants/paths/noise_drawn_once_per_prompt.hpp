@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

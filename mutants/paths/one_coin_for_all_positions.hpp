@@ -6,8 +6,8 @@
 // joint law does not: accepting once makes the next acceptance likelier. First token right; hidden at L = 1.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <draftproof/mutants/resorted_drafts.hpp>
-#include <draftproof/sim/walk.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
 namespace draftproof::mutants::paths {

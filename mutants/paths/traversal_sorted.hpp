@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/traversal_rule.hpp>
+#include <draftproof/verifiers/paths/traversal/traversal_rule.hpp>
 
 namespace draftproof::mutants::paths {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <draftproof/optimum/big_rational.hpp>
+#include <draftproof/exact/big_rational.hpp>
 
 namespace draftproof {
 

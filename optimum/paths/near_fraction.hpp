@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 
 namespace draftproof {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
-#include <draftproof/sim/contexts.hpp>
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/gate_finding.hpp>
-#include <draftproof/properties/subject.hpp>
+#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 
 namespace draftproof {

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/properties/insert_sorted.hpp>
-#include <draftproof/properties/property.hpp>
+#include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/subjects/named_list.hpp>
 
 namespace draftproof {
 

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/properties/insert_sorted.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/named_list.hpp>
 
 namespace draftproof {
 

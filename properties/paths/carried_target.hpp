@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
-#include <draftproof/sim/contexts.hpp>
-#include <draftproof/sim/rows.hpp>
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 

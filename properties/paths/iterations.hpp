@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include <draftproof/properties/paths/path_examination.hpp>
-#include <draftproof/properties/paths/path_played.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
 
 namespace draftproof {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/paths/passage_law.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
 
 namespace draftproof {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/tree_drafter.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof {
 

@@ -11,8 +11,8 @@
 #include <draftproof/optimum/paths/lp_oracle.hpp>
 #include <draftproof/optimum/paths/path_bounds.hpp>
 #include <draftproof/optimum/paths/tree_program.hpp>
-#include <draftproof/properties/paths/passage_law.hpp>
-#include <draftproof/properties/paths/path_erased.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
 
 namespace draftproof {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/paths/prefix.hpp>
-#include <draftproof/sim/prefix_contexts.hpp>
+#include <draftproof/properties/instances/prefix.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
 
 namespace draftproof {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <draftproof/sim/components/first_word.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/sim/uniform_source.hpp>
 
 namespace draftproof {
 

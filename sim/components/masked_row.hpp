@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <draftproof/sim/fixed_weights.hpp>
+#include <draftproof/sim/sampling/fixed_point_weights.hpp>
 
 namespace draftproof {
 

@@ -5,7 +5,7 @@
 // (EAGLE-2), arXiv:2406.16858.
 #pragma once
 
-#include <draftproof/sim/rank_of.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

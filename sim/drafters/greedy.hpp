@@ -5,8 +5,8 @@
 // et al. 2025, arXiv:2502.18779 (greedy draft sampling).
 #pragma once
 
-#include <draftproof/sim/outside.hpp>
-#include <draftproof/sim/rank_of.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

@@ -6,8 +6,8 @@
 // Uniform outside the hub if q has no mass there. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
 #pragma once
 
-#include <draftproof/sim/outside.hpp>
-#include <draftproof/sim/rank_of.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

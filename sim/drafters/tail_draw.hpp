@@ -5,8 +5,8 @@
 // reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the paper.
 #pragma once
 
-#include <draftproof/sim/outside.hpp>
-#include <draftproof/sim/rank_of.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

@@ -5,8 +5,8 @@
 // arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 #pragma once
 
-#include <draftproof/sim/draws_together.hpp>
-#include <draftproof/sim/pass.hpp>
+#include <draftproof/sim/sampling/batched_wor.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

@@ -5,8 +5,8 @@
 // arXiv:2402.12374 (the cover property).
 #pragma once
 
-#include <draftproof/sim/draws_together.hpp>
-#include <draftproof/sim/outside.hpp>
+#include <draftproof/sim/sampling/batched_wor.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

@@ -18,11 +18,11 @@
 #include <optional>
 
 #include <draftproof/optimum/ratio_scan.hpp>
-#include <draftproof/properties/acceptance_estimate.hpp>
-#include <draftproof/properties/path_law.hpp>
-#include <draftproof/properties/sampled_position.hpp>
-#include <draftproof/properties/simulation.hpp>
-#include <draftproof/properties/tuple_controls.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/estimation/tuple_controls.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/positions.hpp>

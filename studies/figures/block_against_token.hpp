@@ -17,11 +17,11 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/passage_source.hpp>
-#include <draftproof/properties/paths/passage_law.hpp>
-#include <draftproof/properties/paths/path_registry.hpp>
+#include <draftproof/captures/path_source.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/report/text.hpp>
-#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/random/philox.hpp>
 #include <draftproof/studies/chain_recursions.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/path_models.hpp>

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/reference.hpp>
 #include <draftproof/studies/study.hpp>
 

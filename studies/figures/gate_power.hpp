@@ -12,7 +12,7 @@
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/properties/sampled_position.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/alarm_exposures.hpp>
 #include <draftproof/studies/checks.hpp>

@@ -12,7 +12,7 @@
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/report/text.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/positions.hpp>
 #include <draftproof/verifiers/ladder.hpp>

@@ -18,8 +18,8 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/properties/paths/passage_simulation.hpp>
-#include <draftproof/properties/paths/path_registry.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/survey/path_simulation.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/paired_paths.hpp>

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/path_models.hpp>

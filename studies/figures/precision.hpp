@@ -18,10 +18,10 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/precision_gate.hpp>
-#include <draftproof/properties/precision_rows.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/stored_format.hpp>
+#include <draftproof/properties/precision/audit_gate.hpp>
+#include <draftproof/properties/precision/audit_rows.hpp>
+#include <draftproof/properties/precision/stored_format.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/precision_controls.hpp>

@@ -16,9 +16,9 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/paths/path_registry.hpp>
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/studies/path_models.hpp>
 #include <draftproof/studies/reference.hpp>
 #include <draftproof/studies/study.hpp>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/bench/results/comparison.hpp>
-#include <draftproof/tests/bench/synthetic.hpp>
+#include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <draftproof/bench/results/judge.hpp>
 #include <draftproof/bench/results/tables.hpp>
-#include <draftproof/tests/bench/synthetic.hpp>
+#include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
 namespace {

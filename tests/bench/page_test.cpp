@@ -10,7 +10,7 @@
 #include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/tests/bench/synthetic.hpp>
+#include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 #include <draftproof/bench/peers/child_process.hpp>
 #include <draftproof/bench/peers/python.hpp>
 #include <draftproof/optimum/fresh_scan.hpp>
-#include <draftproof/sim/ratio_table.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof::benchmarks {
 namespace {

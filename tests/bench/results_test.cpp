@@ -7,7 +7,7 @@
 #include <draftproof/bench/results/results.hpp>
 #include <draftproof/bench/results/units.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/tests/bench/synthetic.hpp>
+#include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/capture.hpp>
-#include <draftproof/captures/story_model.hpp>
+#include <draftproof/captures/tiny_lm.hpp>
 
 namespace draftproof {
 namespace {

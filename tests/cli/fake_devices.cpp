@@ -2,7 +2,7 @@
 // too many among the drafts; `broken` fails; `absent` is not on this machine. main comes from the library.
 #include <memory>
 
-#include <draftproof/tests/properties/fake_device.hpp>
+#include <draftproof/tests/support/fake_device.hpp>
 
 namespace draftproof {
 namespace {

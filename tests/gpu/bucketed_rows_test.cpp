@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/passages/node_laws.cuh>
-#include <draftproof/sim/bucketed_row.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/tests/gpu/host_team.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
+#include <draftproof/gpu/steps/node_laws.cuh>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/tests/support/gpu/host_team.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/verifiers/paths/greatest/bucketed_row.hpp>
 
 namespace {
 

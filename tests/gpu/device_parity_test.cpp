@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <draftproof/gpu/launch.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/parity.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/parity.hpp>
 
 namespace draftproof::found {
 void device_parity_everything();

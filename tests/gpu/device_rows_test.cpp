@@ -11,11 +11,11 @@
 
 #include <draftproof/gpu/float_rows.hpp>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/sim/distributions/stored_row.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/sim/stored_row.hpp>
-#include <draftproof/tests/gpu/logit_batches.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/logit_batches.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

@@ -15,10 +15,10 @@
 #include <draftproof/gpu/optimum.hpp>
 #include <draftproof/gpu/ratio_table.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/host_laws.hpp>
-#include <draftproof/tests/gpu/law_rows.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/same_tables.hpp>
+#include <draftproof/tests/support/gpu/host_laws.hpp>
+#include <draftproof/tests/support/gpu/law_rows.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/same_tables.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 

@@ -7,9 +7,9 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/joint_on_host.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/table_parity.hpp>
+#include <draftproof/tests/support/gpu/joint_on_host.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/table_parity.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::found {

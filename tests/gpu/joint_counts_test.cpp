@@ -8,9 +8,9 @@
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/joint_on_host.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/trial_fibers.hpp>
+#include <draftproof/tests/support/gpu/joint_on_host.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::joint_counts_test {

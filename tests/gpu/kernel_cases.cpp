@@ -1,15 +1,15 @@
-#include <draftproof/tests/gpu/kernel_cases.hpp>
+#include <draftproof/tests/support/gpu/kernel_cases.hpp>
 
 #include <sys/mman.h>
 
 #include <stdexcept>
 #include <utility>
 
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/sim/philox4x32.hpp>
-#include <draftproof/sim/uniform_source.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::kernel_mutants {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <draftproof/found/kernel_mutants.hpp>
-#include <draftproof/tests/gpu/host_team.hpp>
-#include <draftproof/tests/gpu/kernel_cases.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/host_team.hpp>
+#include <draftproof/tests/support/gpu/kernel_cases.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
 
 namespace {
 

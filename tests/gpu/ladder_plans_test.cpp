@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/register_lockstep_parity.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 
 namespace draftproof::parity {

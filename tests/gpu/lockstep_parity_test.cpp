@@ -3,8 +3,8 @@
 // arithmetic.
 #include <cstdio>
 
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/parity.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/parity.hpp>
 
 namespace draftproof::found {
 void lockstep_parity_everything();

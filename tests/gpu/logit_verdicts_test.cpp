@@ -7,9 +7,9 @@
 
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/tests/gpu/logit_batches.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/stored_lockstep.hpp>
+#include <draftproof/tests/support/gpu/logit_batches.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/stored_lockstep.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

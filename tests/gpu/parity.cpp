@@ -1,4 +1,4 @@
-#include <draftproof/tests/gpu/parity.hpp>
+#include <draftproof/tests/support/gpu/parity.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include <draftproof/tests/gpu/parity_rows.hpp>
+#include <draftproof/tests/support/gpu/parity_rows.hpp>
 
 namespace draftproof::parity {
 namespace {

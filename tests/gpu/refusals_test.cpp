@@ -9,10 +9,10 @@
 
 #include <draftproof/gpu/draft_batch.hpp>
 #include <draftproof/gpu/launch.hpp>
-#include <draftproof/gpu/passages.hpp>
 #include <draftproof/gpu/simulate.hpp>
+#include <draftproof/gpu/steps.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>

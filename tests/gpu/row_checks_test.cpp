@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/sim/softmax.hpp>
-#include <draftproof/sim/stored_row.hpp>
-#include <draftproof/tests/gpu/logit_cases.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/stored_lockstep.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
+#include <draftproof/sim/distributions/stored_row.hpp>
+#include <draftproof/tests/support/gpu/logit_cases.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/stored_lockstep.hpp>
 
 namespace draftproof::parity {
 namespace {

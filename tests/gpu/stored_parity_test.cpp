@@ -7,9 +7,9 @@
 
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/parity_rows.hpp>
-#include <draftproof/tests/gpu/register_lockstep_parity.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/parity_rows.hpp>
+#include <draftproof/tests/support/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 

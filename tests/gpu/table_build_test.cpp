@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/tests/gpu/host_laws.hpp>
-#include <draftproof/tests/gpu/law_rows.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/same_tables.hpp>
+#include <draftproof/tests/support/gpu/host_laws.hpp>
+#include <draftproof/tests/support/gpu/law_rows.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/same_tables.hpp>
 
 namespace draftproof::parity {
 namespace {

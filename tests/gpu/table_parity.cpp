@@ -1,4 +1,4 @@
-#include <draftproof/tests/gpu/table_parity.hpp>
+#include <draftproof/tests/support/gpu/table_parity.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <draftproof/tests/gpu/parity_rows.hpp>
+#include <draftproof/tests/support/gpu/parity_rows.hpp>
 
 namespace draftproof::parity {
 namespace {

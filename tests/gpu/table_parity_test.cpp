@@ -1,8 +1,8 @@
 // Views of tables against the tables, in host memory: every law, verifier, mutant and drafter that runs on a view.
 #include <cstdio>
 
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/table_parity.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/table_parity.hpp>
 
 namespace draftproof::found {
 void table_parity_everything();

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <draftproof/gpu/rows/stored_on_chip.cuh>
-#include <draftproof/sim/softmax.hpp>
-#include <draftproof/tests/gpu/host_team.hpp>
-#include <draftproof/tests/gpu/logit_cases.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
+#include <draftproof/tests/support/gpu/host_team.hpp>
+#include <draftproof/tests/support/gpu/logit_cases.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
 
 namespace draftproof::parity {
 namespace {

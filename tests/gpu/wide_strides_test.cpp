@@ -15,9 +15,9 @@
 #include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/workspace.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/tests/gpu/logit_batches.hpp>
-#include <draftproof/tests/gpu/outcome.hpp>
-#include <draftproof/tests/gpu/stored_lockstep.hpp>
+#include <draftproof/tests/support/gpu/logit_batches.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/stored_lockstep.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::parity {

@@ -5,8 +5,8 @@
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/optimum/two_drafts.hpp>
-#include <draftproof/properties/optimum_of.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

@@ -7,7 +7,7 @@
 #include <draftproof/optimum/cut_certificate.hpp>
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

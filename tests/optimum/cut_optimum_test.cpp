@@ -8,9 +8,9 @@
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/arbitrary.hpp>
-#include <draftproof/tests/verifiers/exact.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/tests/support/exact.hpp>
+#include <draftproof/tests/support/golden.hpp>
 
 namespace draftproof {
 namespace {

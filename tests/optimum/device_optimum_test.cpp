@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/fresh_scan.hpp>
-#include <draftproof/tests/gpu/host_laws.hpp>
-#include <draftproof/tests/gpu/law_rows.hpp>
+#include <draftproof/tests/support/gpu/host_laws.hpp>
+#include <draftproof/tests/support/gpu/law_rows.hpp>
 
 namespace draftproof {
 namespace {

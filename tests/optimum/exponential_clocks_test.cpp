@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/exponential_clocks.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

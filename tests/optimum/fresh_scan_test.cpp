@@ -9,7 +9,7 @@
 #include <draftproof/captures/family.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/fresh_scan.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <draftproof/optimum/k_seq_root.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/arbitrary.hpp>
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 namespace {

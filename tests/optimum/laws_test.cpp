@@ -6,8 +6,8 @@
 #include <draftproof/optimum/independent_bounds.hpp>
 #include <draftproof/optimum/law_optimum.hpp>
 #include <draftproof/optimum/ratio_scan.hpp>
-#include <draftproof/properties/optimum_of.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

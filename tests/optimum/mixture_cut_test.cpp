@@ -7,7 +7,7 @@
 
 #include <draftproof/optimum/mixture_cut.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

@@ -10,7 +10,7 @@
 #include <draftproof/optimum/prefix_certificate.hpp>
 #include <draftproof/optimum/race_enclosure.hpp>
 #include <draftproof/optimum/ratio_scan.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

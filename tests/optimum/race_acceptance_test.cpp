@@ -6,10 +6,10 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
-#include <draftproof/properties/optimum_of.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/arbitrary.hpp>
-#include <draftproof/tests/verifiers/exact.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/tests/support/exact.hpp>
 
 namespace draftproof {
 namespace {

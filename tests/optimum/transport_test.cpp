@@ -6,7 +6,7 @@
 
 #include <draftproof/optimum/linear_program.hpp>
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/tests/optimum/random_laws.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/report/passage_report.hpp>
+#include <draftproof/report/path_survey_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/survey_report.hpp>
 

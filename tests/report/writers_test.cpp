@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/register_writer.hpp>
 
 namespace draftproof {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/control_variates.hpp>
 
 namespace draftproof {

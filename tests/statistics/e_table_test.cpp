@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/e_table.hpp>
 #include <draftproof/statistics/mass_groups.hpp>
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/statistics/e_spikes.hpp>
+#include <draftproof/statistics/e_single_cell.hpp>
 #include <draftproof/statistics/gamma_poisson.hpp>
-#include <draftproof/statistics/leak.hpp>
+#include <draftproof/statistics/impossible_cells.hpp>
 
 namespace draftproof {
 namespace {

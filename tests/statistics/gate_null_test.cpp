@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>

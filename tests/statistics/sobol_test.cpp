@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <boost/random/sobol.hpp>
 
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/sobol.hpp>
 
 namespace draftproof {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/studies/chain_recursions.hpp>
-#include <draftproof/tests/paths/small_models.hpp>
+#include <draftproof/tests/support/small_models.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/passage_simulation.hpp>
+#include <draftproof/properties/survey/path_simulation.hpp>
 #include <draftproof/studies/paired_paths.hpp>
-#include <draftproof/tests/paths/small_models.hpp>
+#include <draftproof/tests/support/small_models.hpp>
 
 namespace draftproof {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/mutants/float_running_sum.hpp>
-#include <draftproof/properties/erased.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/studies/figures/precision.hpp>
 
 namespace draftproof {

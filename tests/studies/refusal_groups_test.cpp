@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/refusal_groups.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/erased.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/studies/figures/draft_laws.hpp>
 #include <draftproof/studies/figures/draft_temperatures.hpp>
 #include <draftproof/studies/figures/resolution_trade.hpp>

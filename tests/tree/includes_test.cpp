@@ -101,14 +101,14 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_TRUE(wrong("properties", "#include <draftproof/report/table.hpp>\n"));
   EXPECT_TRUE(wrong("optimum", "#include <draftproof/captures/row.hpp>\n"));
   EXPECT_TRUE(wrong("captures", "#include <draftproof/gpu/launch.hpp>\n"));
-  EXPECT_TRUE(wrong("gpu", "#include <draftproof/properties/trial_device.hpp>\n"));
-  EXPECT_TRUE(wrong("properties", "#include <draftproof/devices/cuda_device.hpp>\n"));
+  EXPECT_TRUE(wrong("gpu", "#include <draftproof/properties/simulation/trial_device.hpp>\n"));
+  EXPECT_TRUE(wrong("properties", "#include <draftproof/cuda_trials/cuda_device.hpp>\n"));
   EXPECT_TRUE(wrong("cli", "#include <draftproof/gpu/launch.hpp>\n"));
   EXPECT_FALSE(wrong("devices", "#include <draftproof/gpu/simulate.hpp>\n"));
   EXPECT_TRUE(wrong("sim", "#include <boost/math/distributions.hpp>\n"));
   EXPECT_TRUE(wrong("gpu", "#include <fmt/format.h>\n"));
   EXPECT_TRUE(wrong("bench/gpu", "#include <benchmark/benchmark.h>\n"));
-  EXPECT_TRUE(wrong("bench/gpu", "#include <draftproof/properties/registry.hpp>\n"));
+  EXPECT_TRUE(wrong("bench/gpu", "#include <draftproof/properties/prover/registry.hpp>\n"));
   EXPECT_FALSE(
       wrong("bench/gpu", "#include <draftproof/gpu/batch.hpp>\n#include <draftproof/bench/gpu/floors.cuh>\n"));
   EXPECT_TRUE(wrong("verifiers", "#include \"k_seq.hpp\"\n"));

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/simulation.hpp>
-#include <draftproof/sim/trial_address.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/sim/random/trial_address.hpp>
 
 namespace draftproof {
 namespace {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/properties/arbitrary.hpp>
-#include <draftproof/tests/verifiers/exact.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/tests/support/exact.hpp>
 
 namespace draftproof {
 namespace {

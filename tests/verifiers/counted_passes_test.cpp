@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/families/gaussian_logits.hpp>
-#include <draftproof/properties/refuses_all.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/sim/ratio_table.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/properties/scripted/reject_all.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>

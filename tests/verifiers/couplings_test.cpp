@@ -4,17 +4,17 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/properties/simulation.hpp>
-#include <draftproof/sim/drafters/darts.hpp>
-#include <draftproof/sim/drafters/one_race.hpp>
-#include <draftproof/sim/drafters/races.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/sim/drafters/gumbel_iid.hpp>
+#include <draftproof/sim/drafters/gumbel_top_k.hpp>
+#include <draftproof/sim/drafters/minhash.hpp>
 #include <draftproof/statistics/interval.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/tests/support/golden.hpp>
 #include <draftproof/verifiers/gls.hpp>
 #include <draftproof/verifiers/gumbel_coupling.hpp>
-#include <draftproof/verifiers/shared_race.hpp>
+#include <draftproof/verifiers/gumbel_top_k_coupling.hpp>
 #include <draftproof/verifiers/weighted_minhash.hpp>
 
 namespace draftproof {

@@ -9,8 +9,8 @@
 #include <draftproof/sim/drafters/fixed_top_k.hpp>
 #include <draftproof/sim/drafters/greedy.hpp>
 #include <draftproof/sim/drafters/hub.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
-#include <draftproof/tests/verifiers/planned.hpp>
+#include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/canonical_two_step_independent.hpp>
 #include <draftproof/verifiers/optimal_transport_independent.hpp>
 #include <draftproof/verifiers/optimal_transport_tail_draw.hpp>

@@ -1,9 +1,9 @@
 // Decisions at fresh rows that look up what a plan would have kept: the same words, the same tokens.
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
 

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
-#include <draftproof/tests/verifiers/planned.hpp>
+#include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/global_resolution.hpp>
 
 namespace draftproof {

@@ -6,20 +6,21 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/drafters/darts.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/greedy.hpp>
+#include <draftproof/sim/drafters/gumbel_iid.hpp>
+#include <draftproof/sim/drafters/gumbel_top_k.hpp>
 #include <draftproof/sim/drafters/hub.hpp>
 #include <draftproof/sim/drafters/independent.hpp>
-#include <draftproof/sim/drafters/one_race.hpp>
-#include <draftproof/sim/drafters/races.hpp>
+#include <draftproof/sim/drafters/minhash.hpp>
 #include <draftproof/sim/drafters/tail_draw.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/sim/fresh_rows.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/gls.hpp>
 #include <draftproof/verifiers/greedy_drafts.hpp>
 #include <draftproof/verifiers/gumbel_coupling.hpp>
+#include <draftproof/verifiers/gumbel_top_k_coupling.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_distinct.hpp>
@@ -27,7 +28,6 @@
 #include <draftproof/verifiers/recursive_rejection_random_order.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
-#include <draftproof/verifiers/shared_race.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 #include <draftproof/verifiers/spec_hub.hpp>
 #include <draftproof/verifiers/tail_draw.hpp>

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/explored.hpp>
-#include <draftproof/properties/registry.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/tests/verifiers/exact.hpp>
+#include <draftproof/tests/support/exact.hpp>
 
 namespace draftproof {
 namespace {

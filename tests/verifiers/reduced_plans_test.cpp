@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/tests/verifiers/golden.hpp>
-#include <draftproof/tests/verifiers/planned.hpp>
+#include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 

@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/sim/distributions/normalised_rows.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/sim/explorer.hpp>
-#include <draftproof/sim/normalised_rows.hpp>
-#include <draftproof/sim/philox.hpp>
-#include <draftproof/tests/sim/example_rows.hpp>
+#include <draftproof/sim/random/explorer.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/properties/arbitrary.hpp>
-#include <draftproof/properties/erased.hpp>
-#include <draftproof/tests/verifiers/exact.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/tests/support/exact.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
 
 namespace draftproof {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/ratio_scan.hpp>
-#include <draftproof/tests/verifiers/golden.hpp>
-#include <draftproof/tests/verifiers/planned.hpp>
+#include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
 
 namespace draftproof {

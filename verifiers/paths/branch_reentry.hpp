@@ -6,14 +6,14 @@
 //
 // Cost: one run of greedy multi-path block verification a re-entry, at most L. Source: conditions and proof derived
 // here; proved by exploration.
-// Exact because the choice of a path never looks below the point where two paths part (sim/greatest_path.hpp): given
+// Exact because the choice of a path never looks below the point where two paths part (verifiers/paths/greatest/greatest_path.hpp): given
 // K', what the paths through s hold below s is still K' draws of q, and each run emits the target's law from its
 // start. The correction never lies on the chosen path, so it leads to another branch.
 #pragma once
 
-#include <draftproof/sim/greatest_path.hpp>
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/settled.hpp>
+#include <draftproof/sim/random/immediate_emit.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
 
 namespace draftproof::verifiers::paths {
 

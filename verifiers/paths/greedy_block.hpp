@@ -1,7 +1,7 @@
 // Greedy block verification: the tests of a block with products that are not clipped. It takes more of the first
 // block than any rule may that forgets, and pays in the next: the rest of the block has a residual as its target.
 //
-//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (sim/layered_target.hpp)
+//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (verifiers/paths/block/modified_target.hpp)
 //   D+           path.excess(i)   sum over the vocabulary of (R_i p_s - q)+
 //   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
 //
@@ -12,7 +12,7 @@
 #pragma once
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/layered_target.hpp>
+#include <draftproof/verifiers/paths/block/modified_target.hpp>
 
 namespace draftproof::verifiers::paths {
 

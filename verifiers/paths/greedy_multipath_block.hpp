@@ -1,16 +1,16 @@
 // Greedy multi-path block verification: of K paths the greatest one, by p / q token by token, is verified as a block
-// drawn from the law that the greatest path has (sim/greatest_path.hpp).
+// drawn from the law that the greatest path has (verifiers/paths/greatest/greatest_path.hpp).
 //
 // Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens, nothing kept between
-// passages. On fresh rows and on a device a pass a token of the path and a few a test (sim/bucketed_row.hpp), where
+// passages. On fresh rows and on a device a pass a token of the path and a few a test (verifiers/paths/greatest/bucketed_row.hpp), where
 // tokens are ordered by buckets of p / q and then by id: the law that the greatest path has then telescopes over most
 // buckets, and no token's place in the order need be kept. Source: Thomas and Pal, arXiv:2602.16961. Exact because
 // block verification is, for the true law of its path; any order will do that is strict and the same in the choice
 // and in the law. Not monotone in K, and not always better than one path: choosing costs where p and q agree.
 #pragma once
 
-#include <draftproof/sim/greatest_path.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
 
 namespace draftproof::verifiers::paths {
 

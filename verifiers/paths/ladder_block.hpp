@@ -2,7 +2,7 @@
 // law that the chosen path has.
 //
 //   u         node of the chosen path        the paths that share it are active, all K at the root
-//   mu        law of their number            known from the prefix alone (sim/active_paths.hpp)
+//   mu        law of their number            known from the prefix alone (verifiers/ladder/live_paths.hpp)
 //   f(s)      sum of mu_m (1 - (1 - s)^m)    bound of the ladder at u, which follows p(.|u)
 //   q_chosen  q(y|u) slope[rung of y]        the proposal row block verification is told
 //
@@ -19,10 +19,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <draftproof/sim/chosen_steps.hpp>
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/ladder_paths.hpp>
-#include <draftproof/sim/planned_again.hpp>
+#include <draftproof/verifiers/ladder/chosen_path.hpp>
+#include <draftproof/verifiers/ladder/path_plans.hpp>
+#include <draftproof/verifiers/ladder/recomputed_plans.hpp>
 
 namespace draftproof::verifiers::paths {
 

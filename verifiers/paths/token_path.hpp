@@ -8,8 +8,8 @@
 // Exact because single-draft sampling is, position by position.
 #pragma once
 
-#include <draftproof/sim/block_rule.hpp>
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::verifiers::paths {
 

@@ -1,5 +1,5 @@
 // Traversal verification: a tree is tried from its leaves to its root, a whole path at a time, each against what the
-// paths before it left unserved (sim/traversal_rule.hpp).
+// paths before it left unserved (verifiers/paths/traversal/traversal_rule.hpp).
 //
 // Cost: at most one residual mass a node, one draw. Source: Weng et al. 2025, arXiv:2505.12398.
 // Exact for siblings that are draws of one row without replacement, in draw order. On a chain it is block
@@ -7,7 +7,7 @@
 #pragma once
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/traversal_rule.hpp>
+#include <draftproof/verifiers/paths/traversal/traversal_rule.hpp>
 
 namespace draftproof::verifiers::paths {
 

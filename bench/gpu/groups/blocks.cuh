@@ -7,7 +7,7 @@
 
 #include <draftproof/bench/gpu/path_batch.cuh>
 #include <draftproof/bench/gpu/run.cuh>
-#include <draftproof/gpu/verify_passages.hpp>
+#include <draftproof/gpu/verify_steps.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 

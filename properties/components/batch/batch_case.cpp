@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/generator.hpp>
-#include <draftproof/properties/instance_text.hpp>
-#include <draftproof/properties/repair_weights.hpp>
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
+#include <draftproof/properties/instances/repair_weights.hpp>
 
 namespace draftproof {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/sim/components/ragged_batch.hpp>
-#include <draftproof/sim/explorer.hpp>
-#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/random/explorer.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 

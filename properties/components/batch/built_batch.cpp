@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/sim/philox.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 

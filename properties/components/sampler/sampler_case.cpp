@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/generator.hpp>
-#include <draftproof/properties/instance_text.hpp>
-#include <draftproof/properties/simpler_rows.hpp>
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
+#include <draftproof/properties/instances/shrink_rows.hpp>
 
 namespace draftproof {
 

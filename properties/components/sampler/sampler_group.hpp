@@ -11,8 +11,8 @@
 
 #include <draftproof/properties/components/component_check.hpp>
 #include <draftproof/properties/components/sampler/sampler_case.hpp>
-#include <draftproof/properties/generator.hpp>
-#include <draftproof/properties/repair_weights.hpp>
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/repair_weights.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/token.hpp>
 

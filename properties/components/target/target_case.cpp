@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/generator.hpp>
-#include <draftproof/properties/instance_text.hpp>
-#include <draftproof/properties/repair_weights.hpp>
-#include <draftproof/properties/simpler_rows.hpp>
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
+#include <draftproof/properties/instances/repair_weights.hpp>
+#include <draftproof/properties/instances/shrink_rows.hpp>
 
 namespace draftproof {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/optimum/rational.hpp>
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/properties/components/component_check.hpp>
 #include <draftproof/properties/components/target/target_case.hpp>
 #include <draftproof/sim/components/component_info.hpp>

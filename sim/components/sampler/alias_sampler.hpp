@@ -1,21 +1,21 @@
 // Draws by the alias table: the form behind i.i.d. drafts and the target of a simulation.
 //
-// Symbols and cost: sim/alias_table.hpp. Within its budget because the row is quantised to multiples of 2^-62 and
+// Symbols and cost: sim/sampling/alias_table.hpp. Within its budget because the row is quantised to multiples of 2^-62 and
 // each of V cells has two edges on the grid of 2^-64: V 2^-62 + V 2^-64 < 1e-12. A cell's words are one stretch of
 // its own token, then one of the other: its edge is found by bisection.
 #pragma once
 
-#include <draftproof/sim/alias_table.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/first_word.hpp>
 #include <draftproof/sim/components/normalised_row.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
 
 namespace draftproof::components::sampler {
 
 struct AliasSampler {
   static constexpr ComponentInfo info{.name = "alias_sampler",
                                       .summary = "alias table in integers",
-                                      .source = "sim/alias_table.hpp",
+                                      .source = "sim/sampling/alias_table.hpp",
                                       .budget = 1e-12};
 
   class Table {

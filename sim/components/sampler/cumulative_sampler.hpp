@@ -1,19 +1,19 @@
 // Draws by integer cumulative sums with a guide table: the form behind drafts without replacement.
 //
-// Symbols and cost: sim/cumulative_table.hpp. Within its budget because the row is quantised to multiples of 2^-62
+// Symbols and cost: sim/sampling/cumulative_table.hpp. Within its budget because the row is quantised to multiples of 2^-62
 // and edges are words exactly: V 2^-62 < 1e-12.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/normalised_row.hpp>
-#include <draftproof/sim/cumulative_table.hpp>
+#include <draftproof/sim/sampling/cumulative_table.hpp>
 
 namespace draftproof::components::sampler {
 
 struct CumulativeSampler {
   static constexpr ComponentInfo info{.name = "cumulative_sampler",
                                       .summary = "integer cumulative sums with a guide table",
-                                      .source = "sim/cumulative_table.hpp",
+                                      .source = "sim/sampling/cumulative_table.hpp",
                                       .budget = 1e-12};
 
   class Table {

@@ -1,20 +1,20 @@
 // Draws by running sums in 64-bit fixed point, two passes over fresh weights: the form behind corrections of fresh
 // rows.
 //
-// Symbols and cost: sim/fixed_point.hpp. Within its budget because terms are truncated to multiples of 2^-60, V 2^-60
+// Symbols and cost: sim/numeric/fixed_point.hpp. Within its budget because terms are truncated to multiples of 2^-60, V 2^-60
 // in all, and edges fall on the grid of 2^-64: below 1e-12 at V = 2^18.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/normalised_row.hpp>
-#include <draftproof/sim/fixed_weights.hpp>
+#include <draftproof/sim/sampling/fixed_point_weights.hpp>
 
 namespace draftproof::components::sampler {
 
 struct FixedPointSampler {
   static constexpr ComponentInfo info{.name = "fixed_point_sampler",
                                       .summary = "running sums in 64-bit fixed point",
-                                      .source = "sim/fixed_point.hpp",
+                                      .source = "sim/numeric/fixed_point.hpp",
                                       .budget = 1e-12};
 
   class Table {

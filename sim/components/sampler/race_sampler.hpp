@@ -1,6 +1,6 @@
 // Draws by a race of exponential clocks, one word a token: the form behind couplings and Gumbel samplers.
 //
-//   E        clock(word)     exponential of a word (sim/exponential.hpp), never 0
+//   E        clock(word)     exponential of a word (sim/numeric/exponential_variate.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w
 //
 // Cost: V clocks a draw. Source: folklore. Exact because the first of independent exponential clocks of rates w is x
@@ -10,13 +10,13 @@
 #include <span>
 
 #include <draftproof/sim/components/component_info.hpp>
-#include <draftproof/sim/race.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
 
 namespace draftproof::components::sampler {
 
 struct RaceSampler {
   static constexpr ComponentInfo info{
-      .name = "race_sampler", .summary = "first of exponential clocks", .source = "sim/race.hpp"};
+      .name = "race_sampler", .summary = "first of exponential clocks", .source = "sim/sampling/exponential_race.hpp"};
 
   static double clock(std::uint64_t word) { return exponential(word); }
 

@@ -2,7 +2,7 @@
 // flashinfer-ai/flashinfer#3624. Hidden while V is a multiple of the tile.
 #pragma once
 
-#include <draftproof/tests/gpu/kernel_mutant.hpp>
+#include <draftproof/tests/support/gpu/kernel_mutant.hpp>
 
 namespace draftproof::kernel_mutants {
 

@@ -2,7 +2,7 @@
 // Hidden while the batch is smaller than that.
 #pragma once
 
-#include <draftproof/tests/gpu/kernel_mutant.hpp>
+#include <draftproof/tests/support/gpu/kernel_mutant.hpp>
 
 namespace draftproof::kernel_mutants {
 

@@ -2,7 +2,7 @@
 // has left there for the position before. Source: flashinfer-ai/flashinfer#424. Hidden in a team of one warp.
 #pragma once
 
-#include <draftproof/tests/gpu/kernel_mutant.hpp>
+#include <draftproof/tests/support/gpu/kernel_mutant.hpp>
 
 namespace draftproof::kernel_mutants {
 

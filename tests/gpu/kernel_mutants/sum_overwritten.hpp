@@ -2,7 +2,7 @@
 // stale_block_sum. Hidden in a team of one warp and where a position takes one pass.
 #pragma once
 
-#include <draftproof/tests/gpu/kernel_mutant.hpp>
+#include <draftproof/tests/support/gpu/kernel_mutant.hpp>
 
 namespace draftproof::kernel_mutants {
 

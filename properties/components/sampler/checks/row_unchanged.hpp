@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
-#include <draftproof/sim/philox4x32.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::checks::sampler {
 

@@ -7,7 +7,7 @@
 //
 // Cost: 2^14 strata of two bisections, 64 clocks each. Right because the integrand is monotone in the head's word, so
 // each stratum lies between its ends; clocks in doubles move both bounds by a relative 2^-40 at most
-// (sim/exponential.hpp).
+// (sim/numeric/exponential_variate.hpp).
 #pragma once
 
 #include <algorithm>

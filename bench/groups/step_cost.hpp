@@ -1,0 +1,151 @@
+// passage_cost/VERIFIER/TREE_LAW/V/K/L: one iteration at fresh float32 rows, as an engine pays it: plans and passage,
+// nothing kept from the iteration before. passage_cost/refused/VERIFIER/V/L: a path whose every token is refused, the
+// most that a rule of one path can cost.
+//
+//   passes     mean tokens that passes looked at, over V
+//   tokens     mean length of a passage, correction or bonus included
+//   bytes      mean bytes of rows that passes read
+//
+// All nodes share one pair of rows, so that it stays in the cache as the rows of a batch would not: hot.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include <draftproof/bench/goal.hpp>
+#include <draftproof/bench/pair.hpp>
+#include <draftproof/properties/survey/path_survey.hpp>
+
+namespace draftproof::benchmarks {
+
+/// One law after every prefix. Contexts are numbered by depth only, so that nodes of a path have objects of their own
+/// and what a pass leaves behind at one is not found at another.
+template <class L>
+class SameAtAllDepths final : public Contexts<L> {
+ public:
+  template <class Make>
+  SameAtAllDepths(int depths, const Make& make) {
+    for (int depth = 0; depth <= depths; ++depth) laws_.push_back(make());
+  }
+  const L& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token) const override { return context + 1; }
+  std::uint64_t visited() const {
+    std::uint64_t sum = 0;
+    for (const L& laws : laws_) sum += laws.visited();
+    return sum;
+  }
+
+ private:
+  std::vector<L> laws_;
+};
+
+/// The one table of a vocabulary, as contexts that trees are drafted from: no copies.
+class TableAtAllDepths final : public Contexts<RatioTable> {
+ public:
+  explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}
+  const RatioTable& laws(int) const override { return table_; }
+  int next(int context, Token) const override { return context + 1; }
+
+ private:
+  const RatioTable& table_;
+};
+
+struct PassageCost {
+  struct Floats {
+    std::vector<float> target, proposal;
+    explicit Floats(const Pair& pair)
+        : target(pair.rows.target.begin(), pair.rows.target.end()),
+          proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end()) {}
+    SameAtAllDepths<FreshRows<float>> contexts(int depths) const {
+      return {depths, [this] { return FreshRows<float>(target, std::span<const float>(proposal)); }};
+    }
+  };
+
+  /// Passages over the trees in turn.
+  static void run(benchmark::State& state, const AnyPathVerifier& verifier, const TreeShape& shape,
+                  const std::vector<DraftTree>& trees, const Floats& rows) {
+    std::uint64_t trial = 0, visited = 0, tokens = 0;
+    for (auto _ : state) {
+      const DraftTree& tree = trees[trial % trees.size()];
+      const auto contexts = rows.contexts(tree.length());
+      const auto decider = verifier.simulate_on(contexts, shape);
+      Philox random(2, trial++, Philox::Role::verify);
+      const Passage passage = decider->decide(tree, {}, random);
+      benchmark::DoNotOptimize(passage);
+      visited += contexts.visited();
+      tokens += static_cast<std::uint64_t>(tree.depth(passage.node)) + 1;
+    }
+    state.SetItemsProcessed(state.iterations());
+    const auto passages = static_cast<double>(state.iterations());
+    state.counters["passes"] = static_cast<double>(visited) / (passages * static_cast<double>(rows.target.size()));
+    state.counters["tokens"] = static_cast<double>(tokens) / passages;
+    state.counters["bytes"] = static_cast<double>(visited) * 2 * sizeof(float) / passages;
+  }
+
+  static void add_drafted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, int vocabulary, int drafts,
+                          int length) {
+    const std::string name = "passage_cost/" + std::string(verifier.info().name) + "/" +
+                             std::string(drafter.info().name) + "/" + std::to_string(vocabulary) + "/" +
+                             std::to_string(drafts) + "/" + std::to_string(length);
+    benchmark::RegisterBenchmark(name.c_str(), [&verifier, &drafter, vocabulary, drafts, length](auto& state) {
+      const Pair& pair = pair_of(vocabulary);
+      const TableAtAllDepths tables(pair.table);
+      const TreeShape shape = shape_of(drafter, drafts, length);
+      std::vector<DraftTree> trees(64, DraftTree(0));
+      for (std::size_t t = 0; t < trees.size(); ++t) {
+        Philox random(2, t, Philox::Role::draft);
+        drafter.draw(tables, shape, random, trees[t]);
+      }
+      run(state, verifier, shape, trees, Floats(pair));
+    });
+  }
+
+  static std::string refused_name(std::string_view verifier, int vocabulary, int length) {
+    return "passage_cost/refused/" + std::string(verifier) + "/" + std::to_string(vocabulary) + "/" +
+           std::to_string(length);
+  }
+
+  /// A path of the token that the target wants least: its tests succeed with a probability below (p / q)^2.
+  static void add_refused(const AnyPathVerifier& verifier, int vocabulary, int length) {
+    benchmark::RegisterBenchmark(
+        refused_name(verifier.info().name, vocabulary, length).c_str(), [&verifier, vocabulary, length](auto& state) {
+          const Floats rows(pair_of(vocabulary));
+          Token least = 0;
+          const auto ratio = [&rows](Token x) {
+            return rows.target[static_cast<std::size_t>(x)] / rows.proposal[static_cast<std::size_t>(x)];
+          };
+          for (Token x = 1; x < vocabulary; ++x)
+            if (ratio(x) < ratio(least)) least = x;
+          DraftTree path(0);
+          for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, least, depth + 1);
+          run(state, verifier, {.drafts = 1, .length = length}, {path}, rows);
+        });
+  }
+
+  static void add() {
+    for (const auto& verifier : path_registry().verifiers()) {
+      const Info& info = verifier->info();
+      if (!info.cannot.fresh.empty() || !info.cannot.simulate.empty() || !info.distorts.empty()) continue;
+      for (const AnyTreeDrafter* drafter : path_registry().drafters_of(info))
+        for (const int vocabulary : {32000, 128256})
+          for (const int drafts : {1, 4})
+            if (verifier->takes(drafts)) add_drafted(*verifier, *drafter, vocabulary, drafts, 4);
+      if (info.drafts.lists("iid_paths") && verifier->takes(1))
+        for (const int vocabulary : {32000, 128256}) add_refused(*verifier, vocabulary, 8);
+    }
+    found_goals().push_back({.what = "block verification of 8 positions, all refused, in passes",
+                             .slower = refused_name("block", 128256, 8),
+                             .faster = residual_pass(128256),
+                             .sense = Goal::Sense::at_most,
+                             .bound = 8.5});
+  }
+
+  /// One residual pass over rows of that size, near the core as well (passes.hpp).
+  static std::string residual_pass(int vocabulary) {
+    return "pass/residual/" + std::string(name_of(wide::in_use())) + "/" + std::to_string(vocabulary);
+  }
+};
+
+}  // namespace draftproof::benchmarks

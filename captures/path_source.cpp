@@ -1,0 +1,18 @@
+#include <draftproof/captures/path_source.hpp>
+
+#include <filesystem>
+
+#include <draftproof/captures/captured_trees.hpp>
+#include <draftproof/captures/position_as_model.hpp>
+#include <draftproof/captures/running_model.hpp>
+
+namespace draftproof {
+
+std::unique_ptr<PassageSource> PassageSource::open(const std::string& spec, const SourceOptions& options) {
+  if (is_model_spec(spec)) return open_live_model(spec, options);
+  if (std::filesystem::is_regular_file(spec) && TreeCapture::recognises(spec))
+    return open_captured_trees(spec, options);
+  return make_model_of(Source::open(spec, options));
+}
+
+}  // namespace draftproof

@@ -1,0 +1,87 @@
+// A source of rows made into a model: contexts are its positions, and a token leads to a position by a hash of where
+// it was drawn and what it is. Every position has laws of its own, passages of any length exist, and tables are
+// shared by all trials.
+#include <draftproof/captures/position_as_model.hpp>
+
+#include <fmt/format.h>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof {
+
+namespace {
+
+using Tables = std::vector<RatioTable>;
+
+/// Where token x leads from a context.
+int hashed(int context, Token x, std::size_t contexts) {
+  // The counter names the pair; the key only keeps it apart from draws.
+  const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
+  return static_cast<int>(block.first % contexts);
+}
+
+class PlainContexts final : public Contexts<Rows<double>> {
+ public:
+  explicit PlainContexts(const Source& source) {
+    for (std::size_t i = 0; i < source.positions(); ++i) {
+      RowPair pair = source.pair(i);
+      rows_.emplace_back(std::move(pair.target), std::move(pair.proposals.front()));
+    }
+  }
+  const Rows<double>& laws(int context) const override { return rows_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return hashed(context, x, rows_.size()); }
+
+ private:
+  std::vector<Rows<double>> rows_;
+};
+
+class HashedContexts final : public PassageContexts {
+ public:
+  explicit HashedContexts(std::shared_ptr<const Tables> tables) : tables_{std::move(tables)} {}
+
+  const RatioTable& laws(int context) const override { return (*tables_)[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return hashed(context, x, tables_->size()); }
+  int start(std::uint64_t trial) override { return static_cast<int>(trial % tables_->size()); }
+
+ private:
+  std::shared_ptr<const Tables> tables_;
+};
+
+class RowsAsModel final : public PassageSource {
+ public:
+  explicit RowsAsModel(Source source) : source_{std::move(source)} {
+    auto tables = std::make_shared<Tables>();
+    for (std::size_t i = 0; i < source_.positions(); ++i) {
+      const RowPair pair = source_.pair(i);
+      tables->emplace_back(pair.target, pair.proposals.front());
+    }
+    tables_ = std::move(tables);
+  }
+
+  std::string name() const override { return source_.name(); }
+  int vocabulary() const override { return static_cast<int>(source_.vocabulary()); }
+  std::string summary() const override {
+    return fmt::format("{} rows as contexts, next by hash, V = {}, proposal {}", source_.positions(),
+                       source_.vocabulary(), source_.proposal_names().front());
+  }
+  nlohmann::json describe() const override {
+    nlohmann::json about = source_.describe();
+    about["kind"] = "rows_as_model";
+    return about;
+  }
+  std::unique_ptr<PassageContexts> open() const override { return std::make_unique<HashedContexts>(tables_); }
+  std::unique_ptr<Contexts<Rows<double>>> plain() const override { return std::make_unique<PlainContexts>(source_); }
+  int starts() const override { return static_cast<int>(source_.positions()); }
+
+ private:
+  Source source_;
+  std::shared_ptr<const Tables> tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<PassageSource> make_model_of(Source source) {
+  return std::make_unique<RowsAsModel>(std::move(source));
+}
+
+}  // namespace draftproof

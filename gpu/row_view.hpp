@@ -1,0 +1,29 @@
+// The rows of one position where an engine keeps them: one target row and one or several proposal rows.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/numeric/short_float.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::gpu {
+
+/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half), in the memory of whoever reads them; owns nothing.
+/// Entries become doubles exactly, as they do on the host, so that formats do not touch parity.
+template <class E>
+struct RowView {
+  using Entry = E;
+
+  const Entry* target;
+  const Entry* proposal;        ///< the first proposal row
+  int vocabulary;               ///< V
+  int proposals = 1;            ///< 1, or one per draft
+  std::int64_t row_stride = 0;  ///< entries from one proposal row to the next
+
+  DRAFTPROOF_DEVICE double p(Token x) const { return static_cast<double>(target[x]); }
+  DRAFTPROOF_DEVICE double q(Token x, int k) const {
+    return static_cast<double>(proposal[(proposals == 1 ? 0 : k) * row_stride + x]);
+  }
+};
+
+}  // namespace draftproof::gpu

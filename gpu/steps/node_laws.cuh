@@ -1,0 +1,227 @@
+// The laws at the nodes of a drafted tree as a team looks at them: one TeamRows, and so one scratch, that goes from
+// node to node. The device's form of TreeAt hands out laws by value; what they give out remembers its node.
+//
+//   at.laws(u)         NodeLaws        which node; any number of them at a time
+//   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
+//   rows.order(..)     TeamOrder       passes in the order of its tokens; they overwrite the scratch of all others
+//   laws.residual(b)   weights         goes back to its node when drawn from, whatever was asked meanwhile
+//
+// Cost: that of TeamRows; looking up single tokens goes nowhere. At b = 0 the proposal is not read: leaves need none.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <draftproof/gpu/teams/team_order.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/gpu/step_batch.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
+
+namespace draftproof::gpu {
+
+/// The rows of one request, for one thread of its team.
+template <class E, Team T>
+class TreeRows {
+ public:
+  using Entry = E;
+  using TeamType = T;
+
+  DRAFTPROOF_DEVICE TreeRows(const PassageBatch<Entry>& batch, std::int64_t request, const T& team)
+      : batch_{batch}, request_{request}, team_{team}, laws_{batch.rows(request, 0), team} {}
+
+  DRAFTPROOF_DEVICE int vocabulary() const { return batch_.vocabulary; }
+  /// Entries of the rows after context c, without a pass.
+  DRAFTPROOF_DEVICE RowView<Entry> look_up(int c) const { return batch_.rows(request_, c); }
+  /// The laws after context c, of which nobody may ask the proposal if it is not wanted.
+  DRAFTPROOF_DEVICE const TeamRows<RowView<Entry>, T>& at(int c, bool with_proposal = true) const {
+    if (c != context_ || with_proposal != with_proposal_) {
+      laws_.look_at(batch_.rows(request_, c, with_proposal));
+      context_ = c;
+      with_proposal_ = with_proposal;
+    }
+    return laws_;
+  }
+  DRAFTPROOF_DEVICE TeamOrder<Entry, T> order(int c) const {
+    context_ = nowhere;
+    return {look_up(c), team_};
+  }
+  using Here = TeamRows<RowView<Entry>, T>;
+  DRAFTPROOF_DEVICE const typename Here::Room& room() const { return laws_.room(); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Rungs rungs(int c) const { return at(c).rungs(); }
+
+  // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
+  // they would spill what the walk holds.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
+    return at(c, b > 0).residual_mass(b);
+  }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_residual(int c, double b, std::uint64_t word) const {
+    return at(c, b > 0).residual(b).draw(word);
+  }
+
+ private:
+  const PassageBatch<Entry>& batch_;
+  static constexpr int nowhere = -1;
+
+  std::int64_t request_;
+  T team_;
+  mutable int context_ = 0;
+  mutable bool with_proposal_ = true;
+  mutable TeamRows<RowView<Entry>, T> laws_;
+};
+
+/// Laws after one context of a request, a model of Laws; refers to TreeRows.
+template <class Entry, Team T>
+class NodeLaws {
+ public:
+  using Rows = TreeRows<Entry, T>;
+  using Order = TeamOrder<Entry, T>;
+  using Scalar = double;
+  static constexpr bool fresh = true, on_device = true;
+
+  DRAFTPROOF_DEVICE NodeLaws(const Rows& rows, int context) : rows_{&rows}, context_{context} {}
+
+  DRAFTPROOF_DEVICE Order order() const { return rows_->order(context_); }
+  DRAFTPROOF_DEVICE int vocabulary() const { return rows_->vocabulary(); }
+  DRAFTPROOF_DEVICE int proposals() const { return 1; }
+  DRAFTPROOF_DEVICE double zero() const { return 0; }
+  DRAFTPROOF_DEVICE double one() const { return 1; }
+  DRAFTPROOF_DEVICE double target(Token x) const { return rows_->look_up(context_).p(x); }
+  DRAFTPROOF_DEVICE double proposal(Token x, int = 0) const { return rows_->look_up(context_).q(x, 0); }
+
+  DRAFTPROOF_DEVICE double residual_mass(double b) const { return rows_->residual_mass(context_, b); }
+  DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const { return here().mass_and_slope(b); }
+  DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
+    return here().mass_without(k, seen, n);
+  }
+  DRAFTPROOF_DEVICE Token top(int j) const { return here().top(j); }
+  template <class F>
+  DRAFTPROOF_DEVICE double sum(F f) const {
+    return here().sum(std::move(f));
+  }
+  template <int most, class Walk>
+  DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
+    return here().template earliest<most>(wanted, walk);
+  }
+
+  DRAFTPROOF_DEVICE const auto& room() const { return rows_->room(); }
+  DRAFTPROOF_DEVICE auto rungs() const { return rows_->rungs(context_); }
+  DRAFTPROOF_DEVICE int rung(const typename Rows::Here::Rungs& rungs, Token x) const { return here().rung(rungs, x); }
+
+  DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }
+  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {
+    return NodeWeights<Clipped>(*this, Clipped{b, knee});
+  }
+  DRAFTPROOF_DEVICE auto row(int k) const { return NodeWeights<Row>(*this, Row{k}); }
+  DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
+    return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
+  }
+  /// `summed`: no pass was made since sum(f) of the same f.
+  template <class F>
+  DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
+    return NodeWeights<Given<F>>(*this, Given<F>{std::move(f), summed});
+  }
+
+  using Here = TeamRows<RowView<Entry>, T>;
+  /// The team's rows, at this node until another is asked for.
+  DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
+
+ private:
+  struct Residual {
+    const Rows* rows;
+    int context;
+    double b;
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return rows->draw_residual(context, b, word); }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      rows->at(context, b > 0).residual(b).for_each(visit);
+    }
+  };
+  struct Clipped {
+    DRAFTPROOF_DEVICE Clipped(double to_b, double at) : b{to_b}, knee{at} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.clipped(b, knee); }
+    double b, knee;
+  };
+  struct Row {
+    DRAFTPROOF_DEVICE explicit Row(int which) : k{which} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.row(k); }
+    int k;
+  };
+  struct RowWithout {
+    DRAFTPROOF_DEVICE RowWithout(int which, const Token* tokens, int count) : k{which}, seen{tokens}, n{count} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.row_without(k, seen, n); }
+    int k;
+    const Token* seen;
+    int n;
+  };
+  template <class F>
+  struct Given {
+    DRAFTPROOF_DEVICE Given(F function, bool is_summed) : f{std::move(function)}, summed{is_summed} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.weights(f, summed); }
+    F f;
+    bool summed;
+  };
+
+  /// The weights that make(laws) gives at this node.
+  template <class Make>
+  class NodeWeights {
+   public:
+    DRAFTPROOF_DEVICE NodeWeights(const NodeLaws& laws, Make make) : laws_{laws}, make_{std::move(make)} {}
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return make_(laws_.here()).draw(word); }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      make_(laws_.here()).for_each(visit);
+    }
+
+   private:
+    NodeLaws laws_;
+    Make make_;
+  };
+
+  const Rows* rows_;
+  int context_;
+};
+
+}  // namespace draftproof::gpu
+
+namespace draftproof {
+
+/// A drafted tree in arrays with the laws at its nodes, which are handed out by value.
+template <OnDevice L>
+class TreeAt<L> {
+ public:
+  using Laws = L;
+  using Scalar = typename L::Scalar;
+
+  DRAFTPROOF_DEVICE TreeAt(const typename L::Rows& rows, const TreeView& tree) : rows_{rows}, tree_{tree} {}
+
+  DRAFTPROOF_DEVICE const TreeView& tree() const { return tree_; }
+  DRAFTPROOF_DEVICE L laws(int u) const { return L(rows_, tree_.context(u)); }
+
+ private:
+  const typename L::Rows& rows_;
+  TreeView tree_;
+};
+
+/// The team's own passes. At the node that was last asked for: nobody may have gone on since.
+template <OnDevice L>
+class OrderPasses<L> : public L::Order {
+ public:
+  DRAFTPROOF_DEVICE explicit OrderPasses(const L& laws) : L::Order(laws.order()) {}
+};
+
+/// Plans of a walk where nothing is kept: made at each node.
+template <class V, OnDevice L>
+class WalkPlans<V, L> {
+ public:
+  DRAFTPROOF_DEVICE explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
+  DRAFTPROOF_DEVICE auto of(const TreeAt<L>&, int, const L& laws, int drafts) const {
+    return draftproof::prepare(verifier_, laws, drafts);
+  }
+
+ private:
+  const V& verifier_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,64 @@
+// What each thread of a team does with one request: the passage of a scheme of paths, or of the walk of a verifier of
+// one position.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <draftproof/gpu/steps/node_laws.cuh>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+
+namespace draftproof::gpu {
+
+/// Why V has no kernel of passages; empty text means it has one.
+template <class V>
+inline constexpr std::string_view no_passages = V::info.cannot.device;
+template <class V>
+inline constexpr std::string_view no_passages<Walk<V>> =
+    walkable<V> ? V::info.cannot.device : "it cannot decide at the nodes of a tree";
+template <class V>
+inline constexpr std::string_view passage_name = V::info.name;
+template <class V>
+inline constexpr std::string_view passage_name<Walk<V>> = V::info.name;
+
+/// Whether V reads and leaves state.
+template <class V, class L>
+concept Carries = requires(const V& verifier, const TreeAt<L>& at, const CarryAt<L>& carry, const Passage& passage) {
+  verifier.after(at, carry, passage);
+};
+
+template <class V, class L>
+DRAFTPROOF_DEVICE Passage pass_walk(const Walk<V>& walk, const TreeAt<L>& at, Philox& random) {
+  WalkPlans<V, L> plans(walk.verifier);
+  return walk.verify(at, plans, random);
+}
+
+/// A branch of probability zero leaves no_token in the passage. `team` has a barrier before the carry is written: all
+/// threads have read it by then.
+template <class V, class Entry, Team T>
+DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& batch, std::int64_t request,
+                               const T& team, bool writes) {
+  using L = NodeLaws<Entry, T>;
+  const TreeRows<Entry, T> rows(batch, request, team);
+  const TreeAt<L> at(rows, batch.tree(request));
+  Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(request), Philox::Role::verify);
+  if constexpr (Carries<V, L>) {
+    const DeviceCarry& carry = batch.carries[request];
+    const Passage passage = verifier.verify(at, carry, random);
+    if (passage.extra.token < 0) return passage;
+    const DeviceCarry left = verifier.after(at, carry, passage);
+    team.barrier();
+    if (writes) batch.carries[request] = left;
+    return passage;
+  } else if constexpr (requires { verifier.verify(at, random); }) {
+    return verifier.verify(at, random);
+  } else if constexpr (requires { typename V::template Plans<L>; }) {
+    typename V::template Plans<L> plans;
+    return verifier.verify(at, plans, random);
+  } else {
+    return pass_walk(verifier, at, random);
+  }
+}
+
+}  // namespace draftproof::gpu

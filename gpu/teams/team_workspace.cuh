@@ -1,0 +1,220 @@
+// A room (sim/device/cooperative_memory.hpp) whose threads are those of a share: a plan's lists lie in the memory of the share, and
+// its threads make it together. The shares of a team make the same plan, each for itself.
+//
+//   memory    kept lists from its beginning, a lasting one before them; brief ones from its end     share.memory()
+//   each      threads take turns, then meet
+//   once      the first thread, then all read what it says
+//   scan      a run of places for each thread; runs of a warp by lanes, warps by a note in memory
+//   chain     one warp, whose lanes look ahead
+//   first     each warp for itself: nobody waits
+//
+// Cost: two barriers a call, none for `first`. Right because what threads do in one call touches different places,
+// and a barrier ends each call before another begins. A list is where it lies and how long it is: copies are the same
+// list.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/cooperative_memory.hpp>
+
+namespace draftproof::gpu {
+
+/// Shared by all rooms: views of lists.
+class ListsOfTeams {
+ public:
+  template <class T>
+  class List {
+   public:
+    List() = default;
+    DRAFTPROOF_DEVICE List(T* items, int size) : items_{items}, size_{size} {}
+    DRAFTPROOF_DEVICE std::size_t size() const { return static_cast<std::size_t>(size_); }
+    DRAFTPROOF_DEVICE T& operator[](std::size_t i) const {
+#if defined(__CUDA_ARCH__)
+      __builtin_assume(__isShared(items_));  // or the compiler would ask of every address what memory it is of
+#endif
+      return items_[i];
+    }
+    DRAFTPROOF_DEVICE T* data() const { return items_; }
+    /// To no more than there were.
+    DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
+
+   private:
+    T* items_ = nullptr;
+    int size_ = 0;
+  };
+  /// A plan has 1024 rungs at most.
+  using Index = std::uint16_t;
+};
+
+/// One object per thread; all threads of a share make the same calls.
+template <Share S>
+class TeamRoom : public ListsOfTeams {
+ public:
+  DRAFTPROOF_DEVICE explicit TeamRoom(const S& share) : share_{share} {}
+
+  template <class E>
+  DRAFTPROOF_DEVICE List<E> kept(int size) const {
+    auto* const items = reinterpret_cast<E*>(share_.memory().data + kept_);
+    kept_ += bytes_of<E>(size);
+    check();
+    return {items, size};
+  }
+  template <class E>
+  DRAFTPROOF_DEVICE List<E> brief(int size) const {
+    brief_ += bytes_of<E>(size);
+    check();
+    return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
+  }
+  /// A list that outlasts plans, made before there are any.
+  template <class E>
+  DRAFTPROOF_DEVICE List<E> lasting(int size) const {
+    clear();
+    const List<E> list = kept<E>(size);
+    lasting_ = kept_;
+    return list;
+  }
+  DRAFTPROOF_DEVICE void end_brief() const { end_brief_after(0); }
+  /// Brief lists so far, in bytes; those made since `mark` end.
+  DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
+  DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
+    share_.share_barrier();
+    brief_ = mark;
+  }
+  /// All lists but a lasting one end: a new plan begins.
+  DRAFTPROOF_DEVICE void clear() const {
+    end_brief();
+    kept_ = lasting_;
+  }
+
+  DRAFTPROOF_DEVICE void meet() const { share_.share_barrier(); }
+
+  template <class F>
+  DRAFTPROOF_DEVICE void each(int count, const F& f) const {
+    for (int i = thread(); i < count; i += threads()) f(i);
+    share_.share_barrier();
+  }
+
+  template <class F>
+  DRAFTPROOF_DEVICE auto once(const F& f) const {
+    using Answer = decltype(f());
+    if constexpr (std::is_void_v<Answer>) {
+      if (thread() == 0) f();
+      share_.share_barrier();
+    } else {
+      const unsigned mark = brief_;
+      const List<Answer> note = brief<Answer>(1);
+      if (thread() == 0) note[0] = f();
+      share_.share_barrier();
+      const Answer answer = note[0];
+      end_brief_after(mark);
+      return answer;
+    }
+  }
+
+  template <class E, class Value, class Join, class Visit>
+  DRAFTPROOF_DEVICE E scan(int count, const E& none, const Value& value, const Join& join, const Visit& visit) const {
+    const int run = (count + threads() - 1) / threads(), begin = thread() * run;
+    const int end = begin + run < count ? begin + run : count;
+    E own = none;
+    for (int i = begin; i < end; ++i) own = join(own, value(i));
+    for (int step = 1; step < share_.lanes(); step *= 2) {
+      const E before = from_lane(own, share_.lane() < step ? share_.lane() : share_.lane() - step);
+      if (share_.lane() >= step) own = join(before, own);
+    }
+    const unsigned mark = brief_;
+    const List<E> warps = brief<E>(share_.warps());
+    if (share_.lane() == share_.lanes() - 1) warps[static_cast<std::size_t>(share_.warp())] = own;
+    E before = from_lane(own, share_.lane() == 0 ? 0 : share_.lane() - 1);
+    if (share_.lane() == 0) before = none;
+    share_.share_barrier();
+    E all = none;
+    for (int warp = 0; warp < share_.warps(); ++warp) {
+      if (warp == share_.warp()) before = join(all, before);
+      all = join(all, warps[static_cast<std::size_t>(warp)]);
+    }
+    for (int i = begin; i < end; ++i) {
+      const E here = value(i);
+      visit(i, before, here);
+      before = join(before, here);
+    }
+    end_brief_after(mark);
+    return all;
+  }
+
+  template <class Follows, class Visit>
+  DRAFTPROOF_DEVICE int chain(int count, const Follows& follows, const Visit& visit) const {
+    const unsigned mark = brief_;
+    const List<int> note = brief<int>(1);
+    if (share_.warp() == 0) {
+      int found = 0;
+      for (int i = 1, last = 0; i < count;) {
+        const int own = i + share_.lane();
+        const int hit = share_.first_lane(own < count && follows(last, own));
+        i += hit;
+        if (hit == share_.lanes()) continue;
+        if (share_.lane() == 0) visit(found, i);
+        ++found;
+        last = i++;
+      }
+      if (share_.lane() == 0) note[0] = found;
+    }
+    share_.share_barrier();
+    const int found = note[0];
+    end_brief_after(mark);
+    return found;
+  }
+
+  template <class Holds>
+  DRAFTPROOF_DEVICE int first(int begin, int end, const Holds& holds) const {
+    for (; begin < end; begin += share_.lanes()) {
+      const int own = begin + share_.lane();
+      const int hit = share_.first_lane(own < end && holds(own));
+      if (hit < share_.lanes()) return begin + hit;
+    }
+    return end;
+  }
+
+ private:
+  DRAFTPROOF_DEVICE int thread() const { return share_.warp() * share_.lanes() + share_.lane(); }
+  DRAFTPROOF_DEVICE int threads() const { return share_.warps() * share_.lanes(); }
+
+  template <class E>
+  DRAFTPROOF_DEVICE static constexpr unsigned bytes_of(int size) {
+    static_assert(alignof(E) <= 16);
+    return (static_cast<unsigned>(size) * static_cast<unsigned>(sizeof(E)) + 15) / 16 * 16;
+  }
+  DRAFTPROOF_DEVICE void check() const {
+#if defined(__CUDA_ARCH__)
+    assert(kept_ + brief_ <= share_.memory().bytes);
+#else
+    if (kept_ + brief_ > share_.memory().bytes) throw std::logic_error("room: a plan has outgrown the team's memory");
+#endif
+  }
+
+  template <class E>
+  DRAFTPROOF_DEVICE E from_lane(const E& value, int lane) const {
+    if constexpr (std::is_arithmetic_v<E>) {
+      return share_.lane_get(value, lane);
+    } else {
+      struct Words {
+        std::uint64_t words[sizeof(E) / sizeof(std::uint64_t)];
+      };
+      static_assert(sizeof(E) == sizeof(Words));
+      auto bits = same_bits<Words>(value);
+      for (auto& word : bits.words) word = share_.lane_get(word, lane);
+      return same_bits<E>(bits);
+    }
+  }
+
+  S share_;
+  mutable unsigned kept_ = 0, brief_ = 0;  ///< bytes in use
+  mutable unsigned lasting_ = 0;           ///< of those kept
+};
+
+}  // namespace draftproof::gpu

@@ -1,0 +1,165 @@
+// Strict against non-strict comparison: with all thresholds on a grid of b bits, all combinations of b-bit uniforms
+// give exactly the law, and a `<=` for a `<` is off by a grid cell.
+//
+//   b        4 bits                u = j / 16: 16 words for each draw of a decision
+//   q        powers of two / 16    (8 8), (8 4 4) or (4 4 4 4) on the first tokens
+//   p        q with F units of 1/16 moved from tokens the instance's target likes least to those it likes most;
+//            F a power of two: ratios p / q and the running sums of the residual (p - q)+ / F are multiples of 1/16
+//
+// Cost: at K = 1 two draws, 256 runs a draft. The law is the scheme's own, walked in fractions, so that lossy schemes
+// are asked too; a scheme whose branches are not on the grid, or that draws more than most_runs combinations, is not.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
+
+namespace draftproof::laws {
+
+struct StrictGrid {
+  static constexpr std::string_view name = "strict_grid";
+  static constexpr std::string_view about = "all 4-bit uniforms give exactly the law where thresholds have 4 bits";
+  static constexpr int every = 8;
+  static constexpr Tier tier = Tier::edge;
+
+  static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
+    return verifier.takes(1) && drafter.defined(2, 1, 1);
+  }
+
+  static Answer check(Examination& at) {
+    const Instance instance = with_dyadic_laws(at.instance());
+    if (!Examination::possible(at.verifier(), at.drafter(), instance)) return Answer::not_applicable();
+    const auto fractions = instance.rows();
+    const auto proving = at.verifier().prove_on(fractions, 1);
+    const Rows<double> rows = double_rows(instance);
+    const auto playing = at.verifier().play_on(rows, 1);
+    bool asked = false;
+    for (const Tuple& tuple : possible_tuples(at.drafter(), rows, 1, 4)) {
+      const auto law = law_on_grid(*proving, tuple, instance.vocabulary());
+      if (!law) continue;
+      const auto counted = count_on_grid(*playing, tuple, instance.vocabulary());
+      if (!counted) continue;
+      asked = true;
+      if (*counted != *law)
+        return Answer::violated("on " + instance.text() + ", draft " + tuple_text(tuple) + ": 4-bit uniforms give " +
+                                brief(*counted) + ", the law is " + brief(*law));
+    }
+    return asked ? Answer::held() : Answer::not_applicable();
+  }
+
+ private:
+  static constexpr int bits = 4, cells = 1 << bits;
+  static constexpr std::size_t most_runs = 1 << 13;
+
+  static Instance with_dyadic_laws(const Instance& instance) {
+    const auto& wanted = instance.target;
+    const int size = instance.vocabulary();
+    Instance dyadic{.target = std::vector<int>(wanted.size(), 0), .proposals = {}, .drafts = 1};
+    const std::vector<int> shape = size == 1   ? std::vector{16}
+                                   : size == 2 ? std::vector{8, 8}
+                                   : size == 3 ? std::vector{8, 4, 4}
+                                               : std::vector{4, 4, 4, 4};
+    std::vector<int> q(wanted.size(), 0);
+    std::copy(shape.begin(), shape.end(), q.begin());
+    // From the least wanted tokens to the most wanted ones; the middle of the order parts givers from takers.
+    std::vector<std::size_t> order(wanted.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+    std::vector<int> p = q;
+    const std::size_t middle = order.size() / 2;
+    int to_move = std::accumulate(wanted.begin(), wanted.end(), 0) % 4;  // F = 2^0 .. 2^3
+    to_move = 1 << to_move;
+    int held = 0;
+    for (std::size_t i = 0; i < middle; ++i) held += q[order[i]];
+    while (to_move > held) to_move /= 2;
+    for (int moved = 0; moved < to_move; ++moved) {
+      for (std::size_t i = 0; i < middle; ++i)
+        if (auto& giver = p[order[(i + static_cast<std::size_t>(moved)) % middle]]; giver > 0) {
+          --giver;
+          break;
+        }
+      // Two takers in turn: a residual with one token would hide which of them a word leads to.
+      const std::size_t takers = std::min<std::size_t>(2, order.size() - middle);
+      ++p[order[order.size() - 1 - static_cast<std::size_t>(moved) % takers]];
+    }
+    dyadic.target = std::move(p);
+    dyadic.proposals.assign(instance.proposals.size(), q);
+    return dyadic;
+  }
+
+  static bool on_grid(const Rational& value) { return (value * cells).is_integer(); }
+
+  /// Law of the token given the draft, where every branch has a threshold on the grid: where at most one draw comes
+  /// before the last, that is the probability of its outcome.
+  static std::optional<std::vector<Rational>> law_on_grid(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
+                                                          const Tuple& tuple, int vocabulary) {
+    std::vector<Rational> law(static_cast<std::size_t>(vocabulary), Rational(0));
+    Explorer<Rational> explorer;
+    bool dyadic = true;
+    explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+                     [&](const Leaf<Rational>& leaf) {
+                       dyadic = dyadic && on_grid(leaf.probability);
+                       if (leaf.verdict.token >= 0)
+                         law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                       for (const auto& [token, weight] : leaf.spread) {
+                         const Rational share = weight / leaf.spread_total;
+                         dyadic = dyadic && on_grid(share);
+                         law[static_cast<std::size_t>(token)] += leaf.probability * share;
+                       }
+                     });
+    if (!dyadic) return std::nullopt;
+    return law;
+  }
+
+  /// Words of the digits of an odometer; a draw beyond its digits adds one.
+  class Grid final : public DealtWords {
+   public:
+    explicit Grid(std::vector<int>& digits) : digits_{digits} {}
+
+   protected:
+    std::uint64_t word_of(Purpose, std::uint32_t) override {
+      const std::size_t n = dealt().size();
+      if (n == digits_.size()) digits_.push_back(0);
+      return static_cast<std::uint64_t>(digits_[n]) << (64 - bits);
+    }
+
+   private:
+    std::vector<int>& digits_;
+  };
+
+  /// Law of the token over all combinations of grid words; nothing where they are too many or two draws come before
+  /// the last.
+  static std::optional<std::vector<Rational>> count_on_grid(const Decider<Rows<double>, Scripted>& decider,
+                                                            const Tuple& tuple, int vocabulary) {
+    std::map<std::pair<Token, std::size_t>, int> runs;  // by token and number of draws
+    std::vector<int> digits;
+    for (std::size_t count = 0;; ++count) {
+      if (count == most_runs) return std::nullopt;
+      Grid words(digits);
+      const Played played = play(decider, tuple, words);
+      const Verdict verdict = played.verdict;
+      // A token drawn by several words, as a race is, has no running sums.
+      const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
+      const auto last = std::count_if(played.draws.begin(), played.draws.end(), emits);
+      if (words.dealt().size() > 2 || last > 1) return std::nullopt;
+      digits.resize(words.dealt().size());
+      ++runs[{verdict.token, digits.size()}];
+      while (!digits.empty() && digits.back() == cells - 1) digits.pop_back();
+      if (digits.empty()) break;
+      ++digits.back();
+    }
+    std::vector<Rational> law(static_cast<std::size_t>(vocabulary) + 1, Rational(0));  // the last for no token
+    for (const auto& [way, count] : runs) {
+      const bool token = way.first >= 0 && way.first < vocabulary;
+      law[static_cast<std::size_t>(token ? way.first : vocabulary)] +=
+          Rational(count, 1 << (bits * static_cast<int>(way.second)));
+    }
+    if (law.back() == 0) law.pop_back();
+    return law;
+  }
+};
+
+}  // namespace draftproof::laws

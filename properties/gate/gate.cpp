@@ -1,0 +1,192 @@
+#include <draftproof/properties/gate/gate.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/precision/audit_gate.hpp>
+#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+
+namespace {
+
+bool wanted(const GateOptions& options, std::string_view law) {
+  return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
+}
+
+/// A difference from p that the scheme's author announces is no failure of the scheme.
+template <class Level>
+bool announced(const ProofOf<Level>& proof, std::string_view property) {
+  return proof.lossy() &&
+         std::find(Level::decisive.begin(), Level::decisive.end(), property) != Level::decisive.end();
+}
+
+template <class Level>
+void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
+  result.work += proof.leaves;
+  result.laws.emplace_back(proof.drafter->info().name);
+  for (const auto& finding : proof.findings) {
+    if (finding.status == Status::skipped) continue;
+    if (announced(proof, finding.property)) {
+      farthest = std::max(farthest, proof.distance ? static_cast<double>(proof.distance->largest) : 0.0);
+      result.note = fmt::format("lossy by design, TV to {:.4f}", farthest);
+      continue;
+    }
+    result.findings.push_back(gate_finding(finding, result.gate.tier, proof.leaves));
+  }
+}
+
+template <class Level>
+bool some_property(const auto& verifier, const auto& drafters, Tier tier) {
+  return std::any_of(Level::properties().begin(), Level::properties().end(), [&](const auto& property) {
+    return property.tier == tier && (!property.explores || verifier.info().cannot.explore.empty()) &&
+           std::any_of(drafters.begin(), drafters.end(),
+                       [&](const auto* drafter) { return property.applies(verifier, *drafter); });
+  });
+}
+
+template <class Level>
+void run(GateResult& result, const typename Level::Verifier& verifier, const auto& drafters, int instances,
+         const GateOptions& options) {
+  double farthest = 0;
+  for (const auto* drafter : drafters)
+    if (wanted(options, drafter->info().name) &&
+        some_property<Level>(verifier, std::array{drafter}, result.gate.tier))
+      add(result,
+          prove(verifier, *drafter,
+                ProofOptions{.instances = instances,
+                             .seed = options.seed,
+                             .threads = options.threads,
+                             .tier = result.gate.tier,
+                             .stop = options.stop}),
+          farthest);
+}
+
+bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
+
+/// Every law that was asked for; otherwise the one a scheme is written for first.
+bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
+  return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
+}
+
+/// What the exact law costs in floating point, which no property in fractions can see.
+void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
+  for (const auto* drafter : registry().drafters_of(verifier.info())) {
+    if (!sampled_on(options, verifier.info(), drafter->info())) continue;
+    PrecisionAudit audit =
+        audit_precision(verifier, *drafter,
+                        {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
+    for (GateFinding& finding : audit.findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+    if (result.note.empty() && !audit.findings.empty())
+      result.note = fmt::format("in double TV {:.1g}", audit.largest);
+  }
+}
+
+void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOptions& options) {
+  SampledPosition sampled = sample_position(result.gate, drafter, options);
+  if (!sampled.note.empty()) result.note = sampled.note;
+  if (!sampled.finding) return;
+  if (sampled.parity) {
+    result.work += sampled.parity->work;
+    result.findings.push_back(std::move(*sampled.parity));
+  }
+  result.work += sampled.finding->work;
+  if (std::find(result.laws.begin(), result.laws.end(), drafter.info().name) == result.laws.end())
+    result.laws.emplace_back(drafter.info().name);
+  result.findings.push_back(std::move(*sampled.finding));
+}
+
+/// Checks of this tier; those that do not apply are left out, those that cannot run here say why.
+void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
+  const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
+  for (GateFinding& finding : component.examine(asked)) {
+    if (finding.tier != result.gate.tier) continue;
+    result.work += finding.work;
+    if (finding.status == Status::skipped)
+      result.note = finding.check + ": " + finding.evidence;
+    else
+      result.findings.push_back(std::move(finding));
+  }
+}
+
+/// Where a device was asked for, what did not run there ran here, and says so.
+void name_places(GateResult& result) {
+  bool there = false;
+  for (GateFinding& finding : result.findings) {
+    there |= !finding.device.empty();
+    if (finding.device.empty() && finding.status != Status::skipped) finding.device = "cpu";
+  }
+  if (result.gate.tier == Tier::sampled && result.note.empty() && !there)
+    result.note = "trials on the CPU: none of these run on a device";
+}
+
+/// The worst of the findings decides; none at all is no pass.
+Status verdict(const GateResult& result) {
+  const auto any = [&result](Status status) {
+    return std::any_of(result.findings.begin(), result.findings.end(),
+                       [status](const GateFinding& finding) { return finding.status == status; });
+  };
+  for (const Status status : {Status::violated, Status::undecided, Status::held})
+    if (any(status)) return status;
+  return Status::skipped;
+}
+
+}  // namespace
+
+std::string Gate::name() const {
+  if (component) return component->qualified_name();
+  return std::string(verifier ? verifier->info().name : paths->info().name);
+}
+
+std::string_view Gate::level() const {
+  return component ? component->group() : verifier ? PositionLevel::name : PathLevel::name;
+}
+
+bool applies(const Gate& gate) {
+  if (gate.component) return gate.tier != Tier::sampled;
+  if (gate.paths)
+    return some_property<PathLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
+  const Info& info = gate.verifier->info();
+  if (gate.tier == Tier::sampled && promises_target(info)) return true;
+  return some_property<PositionLevel>(*gate.verifier, registry().drafters_of(info), gate.tier);
+}
+
+GateResult run_gate(const Gate& gate, const GateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  GateResult result{.gate = gate};
+  if (gate.component) {
+    examine(result, *gate.component, options);
+  } else if (gate.paths) {
+    run<PathLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
+                   options.profile.path_instances, options);
+  } else {
+    const Info& info = gate.verifier->info();
+    run<PositionLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
+    if (gate.tier == Tier::sampled && promises_target(info))
+      for (const auto* drafter : registry().drafters_of(info))
+        if (sampled_on(options, info, drafter->info())) add_sampled(result, *drafter, options);
+    // Rounding is a question once the law is right in fractions.
+    if (gate.tier == Tier::proof && verdict(result) != Status::violated)
+      add_precision(result, *gate.verifier, options);
+  }
+  if (options.device) name_places(result);
+  result.status = verdict(result);
+  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::violated) {
+    result.status = Status::undecided;
+    result.note = "stopped";
+  }
+  if (result.status == Status::skipped && result.note.empty())
+    result.note = result.laws.empty() ? "no such draft law" : "no property of this tier applies";
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,119 @@
+#include <draftproof/properties/gate/sampled_gate.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <draftproof/properties/simulation/sampled_trials.hpp>
+#include <draftproof/properties/simulation/simulation_backend.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/poisson_count.hpp>
+#include <draftproof/statistics/sample_size.hpp>
+
+namespace draftproof {
+
+namespace {
+
+constexpr std::uint64_t smallest_paired = 4096;  ///< batches below it count no pairs
+
+/// Pairs of a batch are as many as a Poisson number of mean 3 n / 8 says: half the number of trials is not Poisson.
+/// At n = 4096 that number lies ten standard deviations below it, further later: that pairs run out is less likely
+/// than 1e-20.
+std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
+
+/// Trials and pairs of a batch on a device; fewer after a stop.
+SampledCounts counted(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
+                      const std::atomic<bool>* stop) {
+  SampledCounts counts = null.nothing();
+  in_rounds({.trials = batch.count, .stop = stop}, [&](std::uint64_t done, std::uint64_t count) {
+    DeviceTrials round = batch;
+    round.first += done;
+    round.count = count;
+    on.count(round, null, pairs - std::min(pairs, done / 2), counts);
+  });
+  return counts;
+}
+
+double combined(const std::vector<GateComponent>& components) {
+  std::vector<double> logs, weights;
+  for (const GateComponent& component : components) {
+    logs.push_back(component.log_e);
+    weights.push_back(component.weight);
+  }
+  return log_weighted_mean_exp(logs, weights);
+}
+
+}  // namespace
+
+const GateComponent& SampledVerdict::strongest() const {
+  return *std::max_element(components.begin(), components.end(),
+                           [](const GateComponent& a, const GateComponent& b) { return a.log_e < b.log_e; });
+}
+
+template <class L>
+SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                            const RatioTable& table, int drafts, const SampledGateOptions& options) {
+  // A slip is told from the rule it is a slip of.
+  const Info& info = verifier.info();
+  const std::string_view imitated = !options.imitates.empty() ? options.imitates
+                                    : info.distorts.empty()   ? info.name
+                                                              : info.distorts;
+  const SampledNull null(imitated, drafter, table, drafts);
+  const SampledTrials<L> run(verifier, drafter, laws, drafts, options.seed, options.first);
+  const auto budget = static_cast<std::uint64_t>(options.trials);
+  GateSchedule schedule(std::min(options.first_batch, budget), budget,
+                        ErrorBudget::numerics - std::log(options.alpha));
+  SampledCounts counts = null.nothing();
+  SampledVerdict verdict{.optimum = null.optimum()};
+  double pairs = 0;
+  bool stopped = false;
+  for (std::uint64_t batch = 0; const std::uint64_t planned = schedule.next(); ++batch) {
+    // Numbers of trials and of pairs have batches of their own.
+    const std::uint64_t trials = poisson_count(planned, options.seed, 2 * batch);
+    const std::uint64_t wanted = pairs_planned(planned);
+    const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);
+    const TrialBudget work{.trials = trials, .threads = options.threads, .stop = options.stop};
+    const SampledCounts added =
+        options.on
+            ? counted(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
+                      null, quota, options.stop)
+            : run_trials(work, null.nothing(), [&](std::uint64_t first, std::uint64_t count, SampledCounts& into) {
+                run.count(null, verdict.trials, quota, first, count, into);
+              });
+    if (added.trials < trials) {
+      stopped = true;
+      break;
+    }
+    counts += added;
+    verdict.trials += trials;
+    pairs += static_cast<double>(wanted);
+    verdict.components = null.evidence(counts, static_cast<double>(schedule.exposure() + planned), pairs);
+    verdict.log_e = combined(verdict.components);
+    schedule.observe(verdict.log_e);
+    if (options.progress) options.progress(verdict.trials);
+    if (counts.impossible > 0) break;
+  }
+  verdict.word = schedule.word();
+  verdict.undecided = stopped || schedule.undecided();
+  verdict.exposure = schedule.exposure();
+  verdict.impossible = counts.impossible;
+  if (verdict.trials == 0) return verdict;
+  const auto exposure = static_cast<double>(verdict.exposure);
+  verdict.acceptance = static_cast<double>(counts.members) / static_cast<double>(verdict.trials);
+  verdict.smallest_distance =
+      distance_of_any_shape(two_thirds_norm(null.target()), exposure, {.alpha = options.alpha, .power = 0.99});
+  if (verdict.word != GateWord::ok && verdict.strongest().of_cells) {
+    verdict.worst = null.suite().worst_cell(counts.cells, exposure);
+    if (verdict.worst->observed > 0)
+      verdict.example = run.find(*verdict.worst, counts.cells.paths(), verdict.trials, options.stop);
+  }
+  return verdict;
+}
+
+template SampledVerdict sampled_gate(const AnyVerifier&, const AnyDrafter&, const RatioTable&, const RatioTable&, int,
+                                     const SampledGateOptions&);
+template SampledVerdict sampled_gate(const AnyVerifier&, const AnyDrafter&, const Rows<double>&, const RatioTable&,
+                                     int, const SampledGateOptions&);
+
+}  // namespace draftproof

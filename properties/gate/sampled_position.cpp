@@ -1,0 +1,153 @@
+#include <draftproof/properties/gate/sampled_position.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/gate/sampled_gate.hpp>
+#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
+#include <draftproof/properties/simulation/device_parity.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/sim/random/trial_address.hpp>
+
+namespace draftproof {
+
+namespace {
+
+constexpr int large = 32'000, small = 12;
+
+std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
+                        std::optional<std::uint64_t> trial, const GateOptions& options) {
+  if (!trial)
+    return fmt::format(
+        "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
+        "--gates {} --seed {}{}",
+        gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
+        options.gates, options.seed, options.device ? fmt::format(" --device {}", options.device->name()) : "");
+  return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
+                     gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
+}
+
+std::string evidence_text(const SampledVerdict& verdict) {
+  if (verdict.impossible > 0)
+    return fmt::format("{} of {} trials reached a branch of probability zero", verdict.impossible, verdict.trials);
+  if (verdict.trials == 0) return "stopped before the first batch";
+  std::string text =
+      std::isinf(verdict.log_e)
+          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.word), verdict.trials)
+          : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.word),
+                        verdict.trials);
+  if (verdict.word != GateWord::ok) text += fmt::format(", most by {}", verdict.strongest().name);
+  if (verdict.worst)
+    text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
+                        verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
+                        verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
+  text += fmt::format("; a deviation of any shape and TV {:.2g} is found with probability about 0.99",
+                      verdict.smallest_distance);
+  if (verdict.optimum)
+    text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
+  return text;
+}
+
+GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
+  GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
+  finding.work = verdict.trials;
+  finding.status = verdict.word == GateWord::failed || verdict.impossible > 0 ? Status::violated
+                   : verdict.undecided                                        ? Status::undecided
+                                                                              : Status::held;
+  return finding;
+}
+
+/// Skipped where trials do not run on the device. `trial` is the first that differs, if one does.
+GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
+                           const RunPlace& place, const TrialTable* on, int drafts, const GateOptions& options,
+                           std::optional<std::uint64_t>& trial) {
+  GateFinding finding{.check = fmt::format("{} counts what the CPU counts", options.device->name()),
+                      .tier = Tier::sampled,
+                      .evidence = place.refusal};
+  if (!on) return finding;
+  finding.device = options.device->name();
+  const SampledNull null(verifier.info().name, drafter, table, drafts);
+  const DeviceParity parity = device_parity(verifier, drafter, table, *on, null, drafts,
+                                            {.seed = options.seed,
+                                             .first = first_trial(options.position),
+                                             .threads = options.threads,
+                                             .stop = options.stop});
+  trial = parity.trial;
+  finding.work = parity.trials;
+  finding.status = parity.trials == 0 ? Status::undecided : parity.equal() ? Status::held : Status::violated;
+  if (finding.status == Status::undecided) finding.evidence = "stopped before the end";
+  if (finding.status == Status::violated)
+    finding.evidence = fmt::format("of {} trials {}; {}", parity.trials, parity.difference,
+                                   trial ? fmt::format("the first that differs is trial {}: {}", *trial, parity.alone)
+                                         : "no trial differs alone");
+  return finding;
+}
+
+}  // namespace
+
+std::string standard_source(int vocabulary, int proposals) {
+  return fmt::format("zipf:vocabulary={},exponent=1.1,draft_exponent=1.1,offset=1.7,noise=0.8,shuffle=1,drafts={}",
+                     vocabulary, proposals);
+}
+
+SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, const GateOptions& options) {
+  const AnyVerifier& verifier = *gate.verifier;
+  const Info& info = verifier.info();
+  const int drafts = drafts_taken(verifier, drafter, options.drafts);
+  const bool everywhere = info.cannot.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
+  const std::string spec = !options.source.empty() ? options.source
+                                                   : standard_source(everywhere ? large : small,
+                                                                     drafter.info().several_proposals ? drafts : 1);
+  const Source source = Source::open(spec, {.seed = options.seed});
+  const RowPair pair = source.pair(options.position);
+  const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
+  if (ground == Ground::none || !verifier.takes(drafts) ||
+      !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
+    return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
+  }
+  const RatioTable table(pair.target, pair.proposals);
+  // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
+  const auto laws = std::max<std::size_t>(1, options.laws.size());
+  TrialPlaces places(options.device, table);
+  const RunPlace place = places.of(verifier, drafter, drafts);
+  const TrialTable* const on = place.on_device() ? &places.table() : nullptr;
+  const SampledGateOptions sampling{
+      .trials = std::exp2(options.profile.log2_trials),
+      .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
+      .seed = options.seed,
+      .first = first_trial(options.position),
+      .threads = options.threads,
+      .stop = options.stop,
+      .progress = options.progress,
+      .on = on};
+  SampledPosition sampled;
+  if (options.device) {
+    std::optional<std::uint64_t> trial;
+    sampled.parity = parity_finding(verifier, drafter, table, place, on, drafts, options, trial);
+    if (sampled.parity->status == Status::violated)
+      sampled.parity->replay = replay_line(gate, drafter, spec, drafts, trial, options);
+    sampled.note = on ? fmt::format("trials on {}", options.device->name())
+                      : fmt::format("trials on the CPU: {}", place.refusal);
+  }
+  const SampledVerdict verdict =
+      ground == Ground::table
+          ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
+          : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
+  GateFinding finding = finding_of(
+      verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
+                           source.vocabulary()));
+  if (finding.status != Status::held)
+    finding.replay = replay_line(gate, drafter, spec, drafts, verdict.example, options);
+  finding.device = place.device;
+  sampled.finding = std::move(finding);
+  return sampled;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,33 @@
+// Fractions rounded to doubles, row by row: what programs in double are run on when an instance is given in
+// fractions.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
+
+namespace draftproof {
+
+inline Rows<double> as_doubles(const Rows<Rational>& rows) {
+  const auto row = [&rows](auto probability) {
+    std::vector<double> values;
+    for (Token x = 0; x < rows.vocabulary(); ++x) values.push_back(static_cast<double>(probability(x)));
+    return values;
+  };
+  std::vector<std::vector<double>> proposals;
+  for (int k = 0; k < rows.proposals(); ++k)
+    proposals.push_back(row([&](Token x) -> const Rational& { return rows.proposal(x, k); }));
+  return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
+}
+
+/// Contexts keep their numbers.
+inline PrefixContexts<Rows<double>> as_doubles(const PrefixContexts<Rows<Rational>>& contexts) {
+  std::vector<Rows<double>> laws;
+  for (int context = 0; context < contexts.size(); ++context) laws.push_back(as_doubles(contexts.laws(context)));
+  return PrefixContexts<Rows<double>>(std::move(laws));
+}
+
+}  // namespace draftproof

@@ -1,0 +1,42 @@
+// Families of random instances. A family fills p and q with small integer weights; the framework chooses V and K,
+// repairs degenerate rows and hands the result to RapidCheck-style shrinking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof {
+
+/// Uniform integers from counters: instance n of a seed is the same wherever and whenever it is made.
+class Dice {
+ public:
+  Dice(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
+  /// Uniform on low .. high.
+  int between(int low, int high) {
+    const auto range = static_cast<std::uint64_t>(high - low + 1);
+    return low + static_cast<int>(philox_pair(seed_, instance_, slot_++, purpose).first % range);
+  }
+  bool chance(int numerator, int denominator) { return between(0, denominator - 1) < numerator; }
+
+ private:
+  static constexpr std::uint32_t purpose = 0x100;
+  std::uint64_t seed_, instance_;
+  std::uint32_t slot_ = 0;
+};
+
+/// Weights of target and proposal, V each.
+struct WeightPair {
+  std::vector<int> target, proposal;
+};
+
+struct Generator {
+  std::string_view name;
+  std::string_view about;
+  std::function<WeightPair(Dice&, int vocabulary)> weights;
+};
+
+}  // namespace draftproof

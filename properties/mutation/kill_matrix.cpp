@@ -1,0 +1,220 @@
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/mutation/mutant_search.hpp>
+#include <draftproof/properties/precision/audit_gate.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+
+namespace {
+
+int sum_of(const std::vector<int>& weights) { return std::accumulate(weights.begin(), weights.end(), 0); }
+
+/// Trees first: their size is what an examination costs.
+auto size_of(const Instance& instance) {
+  int weights = sum_of(instance.target);
+  for (const auto& row : instance.proposals) weights += sum_of(row);
+  return std::tuple(instance.drafts + instance.vocabulary(), instance.vocabulary(), weights);
+}
+auto size_of(const PathInstance& instance) {
+  int weights = 0;
+  for (const auto& [prefix, rows] : instance.rows) weights += sum_of(rows.target) + sum_of(rows.proposal);
+  return std::tuple(instance.shape.length + instance.shape.drafts + instance.vocabulary(), instance.shape.length,
+                    weights);
+}
+
+template <class Level>
+std::vector<typename Level::Instance> small_first(const typename Level::Verifier& verifier,
+                                                  const typename Level::Drafter& drafter,
+                                                  const KillOptions& options) {
+  ProofOptions proof = options.proof;
+  proof.instances = options.instances;
+  auto instances = instances_for(verifier, drafter, proof);
+  std::stable_sort(instances.begin(), instances.end(),
+                   [](const auto& a, const auto& b) { return size_of(a) < size_of(b); });
+  return instances;
+}
+
+template <class Level>
+KillRow hunted(std::string level, const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
+               const KillOptions& options) {
+  const Hunting<Level> hunting(verifier, drafter, options.proof);
+  auto found = hunting.hunt(small_first<Level>(verifier, drafter, options), options.further);
+  KillRow row{.level = std::move(level),
+              .name = std::string(verifier.info().name),
+              .distorts = std::string(verifier.info().distorts),
+              .partner = std::string(drafter.info().name),
+              .lossy = verifier.info().promise == Promise::lossy,
+              .findings = std::move(found.findings),
+              .first = found.first,
+              .decided = found.decided,
+              .instances = found.instances,
+              .work = found.leaves,
+              .seconds = found.seconds};
+  if (found.distance) {
+    row.distance = static_cast<double>(found.distance->largest);
+    if (found.distance->off > 0) row.farthest = found.distance->instance.text();
+  }
+  return row;
+}
+
+/// Nothing in fractions tells these from a right verifier.
+void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto* drafter = registry().drafters_of(mutant.info()).front();
+  KillRow audited =
+      kill_row(row.level, row.name,
+               audit_precision(mutant, *drafter, {.seed = options.proof.seed, .stop = options.proof.stop}).findings);
+  audited.distorts = row.distorts;
+  audited.partner = std::string(drafter->info().name);
+  audited.seconds = row.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row = std::move(audited);
+}
+
+/// On each of its draft laws in turn, until it is caught.
+template <class Level>
+KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, const KillOptions& options) {
+  KillRow row{
+      .level = std::string(Level::name), .name = std::string(mutant.info().name), .distorts = {}, .partner = {}};
+  for (const auto* drafter : known.drafters_of(mutant.info())) {
+    row = hunted<Level>(std::string(Level::name), mutant, *drafter, options);
+    if (row.caught()) break;
+  }
+  if constexpr (std::is_same_v<Level, PositionLevel>)
+    if (!row.caught() && mutant.info().wrong_by_rounding) add_precision(row, mutant, options);
+  return row;
+}
+
+KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
+  const AnyVerifier* verifier = registry().verifier(options.verifier);
+  if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.verifier);
+  KillRow row = hunted<PositionLevel>("drafters", *verifier, drafter, options);
+  row.name = drafter.info().name;
+  row.distorts = drafter.info().poses_as;
+  row.partner = options.verifier;
+  return row;
+}
+
+template <class Level>
+ControlRow control_row(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
+                       const KillOptions& options) {
+  ProofOptions proof = options.proof;
+  proof.instances = options.controls;
+  proof.tier = std::nullopt;
+  proof.threads = 1;
+  const auto proved = prove(verifier, drafter, proof);
+  ControlRow row{.level = std::string(Level::name),
+                 .name = std::string(verifier.info().name),
+                 .law = std::string(drafter.info().name),
+                 .instances = proved.instances,
+                 .provable = proved.provable()};
+  if (const auto* violation = proved.violation()) {
+    const auto& properties = Level::properties();
+    const auto property = std::find_if(properties.begin(), properties.end(),
+                                       [violation](const auto& one) { return one.name == violation->property; });
+    row.accused = gate_finding(*violation, property->tier, proved.leaves);
+  }
+  return row;
+}
+
+/// Rows are made in any order and kept in theirs.
+template <class Row>
+std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const ProofOptions& options) {
+  std::vector<Row> rows(jobs.size());
+  std::exception_ptr failure;
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::size_t n = 0; n < jobs.size(); ++n) {
+    try {
+      rows[n] = jobs[n]();
+    } catch (...) {
+#pragma omp critical
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return rows;
+}
+
+template <class Level>
+void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& hunts,
+              std::vector<std::function<ControlRow()>>& controls) {
+  for (const auto& verifier : known.verifiers()) {
+    // A walk adds nothing to a rounding error; the mutant itself has its row.
+    if constexpr (std::is_same_v<Level, PathLevel>)
+      if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
+    if (verifier->kind() == Kind::mutant)
+      hunts.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
+    else if (options.controls > 0)
+      for (const auto* drafter : known.drafters_of(verifier->info()))
+        controls.push_back(
+            [&verifier, drafter, &options] { return control_row<Level>(*verifier, *drafter, options); });
+  }
+}
+
+/// What the checks of its group find.
+std::vector<GateFinding> examined(const AnyComponent& component, const KillOptions& options) {
+  return component.examine({.seed = options.proof.seed});
+}
+
+KillRow component_row(const AnyComponent& component, const KillOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  KillRow row = kill_row(std::string(component.group()), component.qualified_name(), examined(component, options));
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return row;
+}
+
+ControlRow component_control(const AnyComponent& component, const KillOptions& options) {
+  ControlRow row{.level = std::string(component.group()), .name = component.qualified_name(), .law = {}};
+  for (GateFinding& finding : examined(component, options))
+    if (finding.status == Status::violated && !row.accused) row.accused = std::move(finding);
+  return row;
+}
+
+}  // namespace
+
+bool KillMatrix::clean() const {
+  return std::all_of(rows.begin(), rows.end(), [](const KillRow& row) { return row.caught(); }) &&
+         std::none_of(controls.begin(), controls.end(),
+                      [](const ControlRow& row) { return row.accused.has_value(); });
+}
+
+KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings) {
+  KillRow row{.level = std::move(level), .name = std::move(name), .distorts = {}, .partner = {}};
+  row.findings = std::move(findings);
+  for (std::size_t n = 0; n < row.findings.size(); ++n) {
+    row.work += row.findings[n].work;
+    if (row.first < 0 && row.findings[n].status == Status::violated) row.first = static_cast<int>(n);
+  }
+  return row;
+}
+
+KillMatrix kill_matrix(const KillOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::function<KillRow()>> hunts;
+  std::vector<std::function<ControlRow()>> controls;
+  add_jobs<PositionLevel>(registry(), options, hunts, controls);
+  add_jobs<PathLevel>(path_registry(), options, hunts, controls);
+  for (const auto& drafter : registry().wrong_drafters())
+    hunts.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
+  for (const auto& component : component_registry().components()) {
+    if (!options.components) break;
+    if (component->kind() == Kind::mutant)
+      hunts.push_back([&component, &options] { return component_row(*component, options); });
+    else
+      controls.push_back([&component, &options] { return component_control(*component, options); });
+  }
+  KillMatrix matrix{.rows = made(hunts, options.proof), .controls = made(controls, options.proof)};
+  matrix.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return matrix;
+}
+
+}  // namespace draftproof

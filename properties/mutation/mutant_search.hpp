@@ -1,0 +1,111 @@
+// The search for a mutant's smallest trace, over a level: instances small first, every property asked of each until
+// it is violated, and the first violation of each shrunk. A proof asks everything; a hunt stops when it knows enough.
+//
+// Order within an instance: what decides losslessness, then the other proofs, edges, and trials. A
+// property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the hunt
+// goes on to what decides; then the others get `further` instances more to say so too. Trials are run no longer once
+// anything has spoken: they would say it again, at a price.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/prove_with.hpp>
+
+namespace draftproof {
+
+template <class Level>
+struct HuntOf {
+  std::vector<GateFinding> findings{};  ///< one per property asked; `work` is what was walked until it was violated
+  int first = -1;                       ///< index of the finding that caught it first
+  int decided = -1;                     ///< of the one that decides losslessness, if violated
+  int instances = 0;                    ///< examined
+  std::uint64_t leaves = 0;             ///< branches walked for all of them
+  std::optional<DistanceOf<typename Level::Instance>> distance{};
+  double seconds = 0;
+};
+
+template <class Level>
+class Hunting : private Proving<Level> {
+  using Base = Proving<Level>;
+
+ public:
+  using typename Base::Drafter;
+  using typename Base::Examination;
+  using typename Base::Instance;
+  using typename Base::Property;
+  using typename Base::Verifier;
+
+  using Base::Base;
+
+  /// `instances` small first.
+  HuntOf<Level> hunt(const std::vector<Instance>& instances, int further) const {
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<const Property*> properties = in_order();
+    HuntOf<Level> found;
+    for (const Property* property : properties)
+      found.findings.push_back({.check = std::string(property->name), .tier = property->tier});
+    int left = further;
+    for (const Instance& instance : instances) {
+      if (this->options().stop && this->options().stop->load(std::memory_order_relaxed)) break;
+      if (!Examination::possible(this->verifier(), this->drafter(), instance)) continue;
+      if (found.decided >= 0 && left-- == 0) break;
+      ++found.instances;
+      examine(instance, properties, found);
+    }
+    found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return found;
+  }
+
+ private:
+  std::vector<const Property*> in_order() const {
+    std::vector<const Property*> properties;
+    for (const Property& property : Level::properties())
+      if (Base::asked_of(property, this->verifier(), this->drafter())) properties.push_back(&property);
+    std::stable_sort(properties.begin(), properties.end(), [](const Property* a, const Property* b) {
+      const auto key = [](const Property& property) { return std::pair(property.tier, !Base::decides(property)); };
+      return key(*a) < key(*b);
+    });
+    return properties;
+  }
+
+  void examine(const Instance& instance, const std::vector<const Property*>& properties, HuntOf<Level>& found) const {
+    Examination at(this->verifier(), this->drafter(), instance, this->options().limits);
+    const std::uint64_t before = found.leaves;
+    for (std::size_t n = 0; n < properties.size(); ++n) {
+      GateFinding& finding = found.findings[n];
+      if (finding.status == Status::violated) continue;
+      if (found.first >= 0 && finding.tier == Tier::sampled) continue;
+      const auto answer = Base::ask(*properties[n], at);
+      found.leaves = before + at.leaves();
+      if (answer.status == Answer::Status::violated) {
+        const auto violation = this->violation_of(*properties[n], instance, answer.evidence);
+        finding = gate_finding(violation, finding.tier, found.leaves);
+        if (found.first < 0) found.first = static_cast<int>(n);
+        if (found.decided < 0 && Base::decides(*properties[n])) found.decided = static_cast<int>(n);
+      } else if (answer.status == Answer::Status::held && finding.status == Status::skipped) {
+        finding.status = Status::held;
+      } else if (answer.status == Answer::Status::undecided) {
+        finding.status = Status::undecided;
+        finding.evidence = answer.evidence;
+      }
+    }
+    if (const auto distance = Base::distance_at(at)) note(*distance, instance, found.distance);
+    found.leaves = before + at.leaves();
+  }
+
+  static void note(const Rational& distance, const Instance& instance, std::optional<DistanceOf<Instance>>& largest) {
+    if (!largest) largest.emplace();
+    largest->off += distance > 0;
+    if (distance <= largest->largest) return;
+    largest->largest = distance;
+    largest->instance = instance;
+  }
+};
+
+}  // namespace draftproof

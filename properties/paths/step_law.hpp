@@ -1,0 +1,119 @@
+// The exact law of what one iteration emits, by walking every drafted tree and, on each, every branch of the
+// verifier.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <draftproof/properties/instances/prefix.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+
+namespace draftproof {
+
+/// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the branches walked,
+/// or 0 where the limit cut the walk short.
+template <class L, class Weight, class Sink>
+std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const Contexts<L>& contexts, const TreeShape& shape,
+                            int context, ExplorerLimits limits, Sink&& sink) {
+  Explorer<Weight> explorer(limits);
+  DraftTree tree;
+  const bool whole = explorer.explore(
+      [&](Explorer<Weight>& random) {
+        tree.clear(context);
+        drafter.draw(contexts, shape, random, tree);
+        return Verdict{0, none_accepted};
+      },
+      [&](const Leaf<Weight>& leaf) { sink(static_cast<const DraftTree&>(tree), leaf.probability); });
+  return whole ? explorer.leaves() : 0;
+}
+
+/// Calls `sink(node, extra, probability)` for everything the verifier may emit on `tree`; probabilities sum to 1.
+/// Returns false where the limit cut the walk short. Adds the branches walked to `leaves`.
+template <class L, class Weight, class Sink>
+bool explore_passages(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree, const Carry<Weight>& carry,
+                      ExplorerLimits limits, Sink&& sink, std::uint64_t* leaves = nullptr) {
+  Explorer<Weight> explorer(limits);
+  int node = DraftTree::root;
+  const bool whole = explorer.explore(
+      [&](Explorer<Weight>& random) {
+        const Passage passage = decider.decide(tree, carry, random);
+        node = passage.node;
+        return passage.extra;
+      },
+      [&](const Leaf<Weight>& leaf) {
+        if (leaf.verdict.token >= 0) {
+          sink(node, leaf.verdict.token, leaf.probability);
+        } else {
+          const Weight unit = leaf.probability / leaf.spread_total;
+          for (const auto& [token, weight] : leaf.spread) sink(node, token, Weight(unit * weight));
+        }
+      });
+  if (leaves) *leaves += explorer.leaves();
+  return whole;
+}
+
+/// Tokens on the way to `node`.
+inline Tokens path_to(const DraftTree& tree, int node) {
+  Tokens path(static_cast<std::size_t>(tree.depth(node)));
+  for (; tree.depth(node) > 0; node = tree.parent(node))
+    path[static_cast<std::size_t>(tree.depth(node) - 1)] = tree.token(node);
+  return path;
+}
+
+/// Its leaves, as prefixes: "{[0 1] [2]}".
+inline std::string tree_text(const DraftTree& tree) {
+  std::string text = "{";
+  for (int u = 0; u < tree.size(); ++u)
+    if (tree.leaf(u)) text += (text.size() > 1 ? " " : "") + prefix_text(path_to(tree, u));
+  return text + "}";
+}
+
+template <class Weight>
+struct PassageLaw {
+  std::map<Tokens, Weight> emitted;  ///< accepted tokens and the extra one
+  std::vector<Weight> accepted;      ///< probability of 0 .. L accepted tokens
+  Weight mass{0};                    ///< probability explored; 1 when complete
+  std::uint64_t leaves = 0;          ///< branches of the verifier, over all trees
+  bool complete = true;
+
+  /// E[tau]: accepted tokens, the extra one not counted.
+  Weight mean_accepted() const {
+    Weight mean{0};
+    for (std::size_t i = 1; i < accepted.size(); ++i) mean += Weight(static_cast<int>(i)) * accepted[i];
+    return mean;
+  }
+};
+
+/// `limits` holds for the trees, and for the verifier's branches on all of them together.
+template <class L, class Weight = typename L::Scalar>
+PassageLaw<Weight> explore_passage_law(const AnyTreeDrafter& drafter, PathDecider<L, Explorer<Weight>>& decider,
+                                       const Contexts<L>& contexts, const TreeShape& shape, int context = 0,
+                                       ExplorerLimits limits = {}) {
+  PassageLaw<Weight> law;
+  law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
+  std::map<std::pair<int, Token>, Weight> passages;  // on one tree: its fractions are short, so add them first
+  const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
+    passages.clear();
+    const auto sink = [&](int node, Token extra, const Weight& probability) {
+      passages[{node, extra}] += probability;
+    };
+    const ExplorerLimits rest{.leaves = limits.leaves - law.leaves};
+    law.complete = law.complete && explore_passages<L, Weight>(decider, tree, {}, rest, sink, &law.leaves);
+    for (const auto& [passage, probability] : passages) {
+      const Weight weight = drawn * probability;
+      Tokens tokens = path_to(tree, passage.first);
+      tokens.push_back(passage.second);
+      law.accepted[tokens.size() - 1] += weight;
+      law.emitted[std::move(tokens)] += weight;
+    }
+  };
+  const bool all = explore_trees<L, Weight>(drafter, contexts, shape, context, limits, on_tree) > 0;
+  law.complete = law.complete && all;
+  for (const Weight& weight : law.accepted) law.mass += weight;
+  return law;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,83 @@
+#include <draftproof/properties/proof/instance_analysis.hpp>
+
+#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/properties/instances/as_doubles.hpp>
+
+namespace draftproof {
+
+bool Examination::possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance) {
+  return verifier.takes(instance.drafts) &&
+         drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
+}
+
+const ExactLaw<Rational>& Examination::law() {
+  if (!law_) law_ = law_of(instance_);
+  return *law_;
+}
+
+ExactLaw<Rational> Examination::law_of(const Instance& variation) {
+  const auto rows = variation.rows();
+  const auto decider = verifier_.prove_on(rows, variation.drafts);
+  auto law = explore_law(drafter_, *decider, rows, variation.drafts, limits_);
+  leaves_ += law.leaves;
+  return law;
+}
+
+bool Examination::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
+  const auto rows = instance_.rows();
+  Explorer<Rational> explorer(limits_);
+  Token tuple[max_drafts];
+  int count = 0;
+  const bool whole = explorer.explore(
+      [&](Explorer<Rational>& random) {
+        count = drafter_.draw(rows, instance_.drafts, random, tuple);
+        return Verdict{0, none_accepted};
+      },
+      [&](const Leaf<Rational>& leaf) {
+        visit({tuple, static_cast<std::size_t>(count)}, leaf.probability);
+      });
+  leaves_ += explorer.leaves();
+  return whole;
+}
+
+bool Examination::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
+                               std::span<const Token> tuple,
+                               const std::function<void(Token, int, const Rational&)>& visit) {
+  Explorer<Rational> explorer(limits_);
+  const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+                                      [&](const Leaf<Rational>& leaf) {
+                                        if (leaf.verdict.token >= 0) {
+                                          visit(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
+                                        } else {
+                                          const Rational unit = leaf.probability / leaf.spread_total;
+                                          for (const auto& [token, weight] : leaf.spread)
+                                            visit(token, leaf.verdict.accepted, Rational(unit * weight));
+                                        }
+                                      });
+  leaves_ += explorer.leaves();
+  return whole;
+}
+
+Trials Examination::trials(const Instance& variation, int count) const {
+  const auto rows = as_doubles(variation.rows());
+  Trials trials(count, variation.drafts);
+  drafter_.draw(rows, variation.drafts, trials.batch());
+  verifier_.simulate_on(rows, variation.drafts)->decide(trials.batch(), trials.verdicts.data());
+  return trials;
+}
+
+Trials Examination::trials(const Instance& variation, Trials drafted) const {
+  const auto rows = as_doubles(variation.rows());
+  verifier_.simulate_on(rows, variation.drafts)->decide(drafted.batch(), drafted.verdicts.data());
+  return drafted;
+}
+
+Rational Examination::optimum() const {
+  const auto rows = instance_.rows();
+  const auto sets = set_law<Rational>(
+      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); });
+  const auto target = normalised(instance_.target);
+  return cut_optimum<Rational>(target, sets);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,61 @@
+// What a proof is about: the token of one position, or the passage of one iteration over paths or a tree. Whatever
+// the two have in common (properties, findings, proofs, the prover, reports) is written once over a level.
+//
+//   Verifier, Drafter   what is examined
+//   Instance            a toy model of integer weights; has text(), and simpler(instance) shrinks it
+//   Examination         where a property works: possible(..), leaves()
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/exact/rational.hpp>
+
+namespace draftproof {
+
+class AnyVerifier;
+class AnyDrafter;
+class Examination;
+struct Instance;
+class AnyPathVerifier;
+class AnyTreeDrafter;
+class PathExamination;
+struct PathInstance;
+
+template <class Level>
+struct PropertyOf;
+
+struct PositionLevel {
+  using Verifier = AnyVerifier;
+  using Drafter = AnyDrafter;
+  using Instance = draftproof::Instance;
+  using Examination = draftproof::Examination;
+
+  static constexpr std::string_view name = "position";
+  static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
+  static constexpr int instances = 500;  ///< per verifier and draft law, if nobody says otherwise
+  /// Properties that decide losslessness; one that applies and holds is a proof.
+  static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
+  static const std::vector<PropertyOf<PositionLevel>>& properties();
+  /// Total variation between the output law and the target; nothing where the tree is too large to walk.
+  static std::optional<Rational> distance(Examination& at);
+};
+
+struct PathLevel {
+  using Verifier = AnyPathVerifier;
+  using Drafter = AnyTreeDrafter;
+  using Instance = PathInstance;
+  using Examination = PathExamination;
+
+  static constexpr std::string_view name = "paths";
+  static constexpr std::string_view example = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1";
+  static constexpr int instances = 240;
+  static constexpr std::array<std::string_view, 2> decisive{"completed_law", "process_law"};
+  static const std::vector<PropertyOf<PathLevel>>& properties();
+  /// The same between completed passages and the target; nothing for schemes with state.
+  static std::optional<Rational> distance(Examination& at);
+};
+
+}  // namespace draftproof

@@ -1,0 +1,86 @@
+// The exact law of a drafter followed by a verifier, by walking every branch.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <draftproof/properties/subjects/any_verifier.hpp>
+
+namespace draftproof {
+
+/// Compensated sum (Neumaier) for double, plain for exact numbers: leaves differ by orders of magnitude.
+template <class Weight>
+class Accumulator {
+ public:
+  void operator+=(const Weight& term) { sum_ += term; }
+  Weight value() const { return sum_; }
+
+ private:
+  Weight sum_{0};
+};
+template <>
+class Accumulator<double> {
+ public:
+  void operator+=(double term) {
+    const double next = sum_ + term;
+    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    sum_ = next;
+  }
+  double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+template <class Weight>
+struct ExactLaw {
+  std::vector<Weight> output;  ///< V probabilities of the emitted token
+  Weight flag{0};              ///< probability that a draft was accepted
+  Weight membership{0};        ///< probability that the token is among the drafts
+  Weight mass{0};              ///< probability explored; 1 when complete
+  std::uint64_t leaves = 0;
+  bool complete = false;
+};
+
+/// Walks `drafter` then `decider` on `laws` with up to `drafts` drafts. Reaching a branch of probability zero throws
+/// std::logic_error.
+template <class L, class Weight>
+ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider, const L& laws,
+                             int drafts, ExplorerLimits limits = {}) {
+  std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(laws.vocabulary()));
+  Accumulator<Weight> flag, membership, mass;
+  Explorer<Weight> explorer(limits);
+  Token tuple[max_drafts];
+  int count = 0;
+  const auto add = [&](Token x, int accepted, const Weight& probability) {
+    const bool drafted = among(x, tuple, count);
+    output[static_cast<std::size_t>(x)] += probability;
+    mass += probability;
+    if (drafted) membership += probability;
+    if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag += probability;
+  };
+  ExactLaw<Weight> law;
+  law.complete = explorer.explore(
+      [&](Explorer<Weight>& random) {
+        count = drafter.draw(laws, drafts, random, tuple);
+        return decider.decide({tuple, static_cast<std::size_t>(count)}, random);
+      },
+      [&](const Leaf<Weight>& leaf) {
+        if (leaf.verdict.token >= 0) {
+          add(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
+        } else {
+          const Weight unit = leaf.probability / leaf.spread_total;
+          for (const auto& [token, weight] : leaf.spread) add(token, leaf.verdict.accepted, Weight(unit * weight));
+        }
+      });
+  for (const auto& sum : output) law.output.push_back(sum.value());
+  law.flag = flag.value();
+  law.membership = membership.value();
+  law.mass = mass.value();
+  law.leaves = explorer.leaves();
+  return law;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,53 @@
+// A law every verifier is held to, one per file in properties/laws/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/proof/level.hpp>
+#include <draftproof/properties/proof/tier.hpp>
+
+namespace draftproof {
+
+/// What came of asking a property of one instance.
+struct Answer {
+  enum class Status { held, violated, not_applicable, undecided } status;
+  std::string evidence;  ///< of a violation, and why something is undecided
+
+  static Answer held() { return {Status::held, {}}; }
+  static Answer not_applicable() { return {Status::not_applicable, {}}; }
+  static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
+  static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
+  static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
+};
+
+/// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
+/// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
+/// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
+/// be explored too. `static constexpr Tier tier` is given where it is not a proof.
+template <class Level>
+struct PropertyOf {
+  std::string_view name;
+  std::string_view about;
+  int every;
+  bool explores;
+  Tier tier;
+  bool (*applies)(const typename Level::Verifier&, const typename Level::Drafter&);
+  Answer (*check)(typename Level::Examination&);
+};
+
+using Property = PropertyOf<PositionLevel>;
+
+/// The record of property file P.
+template <class P, class Level>
+PropertyOf<Level> property_of() {
+  bool explores = true;
+  if constexpr (requires { P::explores; }) explores = P::explores;
+  Tier tier = Tier::proof;
+  if constexpr (requires { P::tier; }) tier = P::tier;
+  return {P::name, P::about, P::every, explores, tier, &P::applies, &P::check};
+}
+
+}  // namespace draftproof

@@ -1,0 +1,200 @@
+// The prover's body, over a level: instances in parallel, properties asked of each, the first violation of each
+// property shrunk. Findings depend on the instances alone, not on threads.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <draftproof/properties/instances/minimal_weights.hpp>
+#include <draftproof/properties/proof/proof.hpp>
+#include <draftproof/properties/proof/property.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
+
+namespace draftproof {
+
+template <class Level>
+class Proving {
+ public:
+  using Verifier = typename Level::Verifier;
+  using Drafter = typename Level::Drafter;
+  using Instance = typename Level::Instance;
+  using Examination = typename Level::Examination;
+  using Property = PropertyOf<Level>;
+  using Finding = FindingOf<Instance>;
+
+  Proving(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
+      : verifier_{verifier}, drafter_{drafter}, options_{options} {}
+
+  /// Instance n came from family n % families; rationed properties meet every family in turn.
+  ProofOf<Level> examine(const std::vector<Instance>& instances, std::size_t families) const {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<const Property*> properties;
+    for (const Property& property : Level::properties())
+      if (asked(property) && asked_of(property, verifier_, drafter_)) properties.push_back(&property);
+
+    std::vector<Sheet> sheets(instances.size());
+    const int threads = options_.threads > 0 ? options_.threads : default_threads();
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (std::size_t n = 0; n < instances.size(); ++n) {
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) continue;
+      if (!Examination::possible(verifier_, drafter_, instances[n])) continue;
+      try {
+        sheets[n] = sheet_of(instances[n], properties, n / families);
+      } catch (...) {
+#pragma omp critical
+        failure = std::current_exception();
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
+
+    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
+    for (const Sheet& sheet : sheets) {
+      proof.instances += !sheet.answers.empty();
+      proof.leaves += sheet.leaves;
+    }
+    for (std::size_t column = 0; column < properties.size(); ++column)
+      proof.findings.push_back(summarise(*properties[column], column, instances, sheets));
+    proof.distance = largest_distance(instances, sheets);
+    proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return proof;
+  }
+
+ protected:
+  bool asked(const Property& property) const {
+    return (!options_.tier || *options_.tier == property.tier) &&
+           (options_.property.empty() || options_.property == property.name);
+  }
+
+  /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
+  static Answer ask(const Property& property, Examination& at) {
+    try {
+      return property.check(at);
+    } catch (const std::logic_error& error) {
+      return Answer::violated(error.what());
+    }
+  }
+
+  static bool asked_of(const Property& property, const Verifier& verifier, const Drafter& drafter) {
+    return property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty());
+  }
+
+  /// Of the output law to the target; none where it cannot be known.
+  static std::optional<Rational> distance_at(Examination& at) {
+    if (!at.verifier().info().cannot.explore.empty()) return std::nullopt;
+    try {
+      return Level::distance(at);
+    } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
+      return std::nullopt;
+    }
+  }
+
+  /// The finding of a violation, shrunk.
+  Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
+    Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
+    finding.instance = shrink(property, instance, finding.evidence);
+    finding.replay = fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
+                                 drafter_.info().name, property.name, finding.instance->text());
+    return finding;
+  }
+
+  /// Whether the property decides losslessness.
+  static bool decides(const Property& property) {
+    return std::find(Level::decisive.begin(), Level::decisive.end(), property.name) != Level::decisive.end();
+  }
+
+  const Verifier& verifier() const { return verifier_; }
+  const Drafter& drafter() const { return drafter_; }
+  const ProofOptions& options() const { return options_; }
+
+ private:
+  /// What one instance gave for each property asked.
+  struct Sheet {
+    std::vector<Answer> answers;
+    std::optional<Rational> distance{};
+    std::uint64_t leaves = 0;
+  };
+
+  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
+    Sheet sheet;
+    Examination at(verifier_, drafter_, instance, options_.limits);
+    for (const Property* property : properties)
+      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
+                                                                                    : Answer::not_applicable());
+    if (!options_.tier || *options_.tier == Tier::proof) sheet.distance = distance_at(at);
+    sheet.leaves = at.leaves();
+    return sheet;
+  }
+
+  static std::optional<DistanceOf<Instance>> largest_distance(const std::vector<Instance>& instances,
+                                                              const std::vector<Sheet>& sheets) {
+    std::optional<DistanceOf<Instance>> distance;
+    for (std::size_t n = 0; n < sheets.size(); ++n) {
+      const auto& here = sheets[n].distance;
+      if (!here) continue;
+      if (!distance) distance.emplace();
+      distance->off += *here > 0;
+      if (*here <= distance->largest) continue;
+      distance->largest = *here;
+      distance->instance = instances[n];
+    }
+    return distance;
+  }
+
+  /// Greedy descent: the first simpler instance that still violates, until none does; then the lightest of its shape.
+  Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
+    const auto step = [&](const std::vector<Instance>& candidates) {
+      for (const Instance& candidate : candidates) {
+        if (!Examination::possible(verifier_, drafter_, candidate)) continue;
+        Examination at(verifier_, drafter_, candidate, options_.limits);
+        if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
+          instance = candidate;
+          evidence = answer.evidence;
+          return true;
+        }
+      }
+      return false;
+    };
+    while (step(simpler(instance))) continue;
+    step(of_small_weights(instance));
+    return instance;
+  }
+
+  Finding summarise(const Property& property, std::size_t column, const std::vector<Instance>& instances,
+                    const std::vector<Sheet>& sheets) const {
+    Finding finding{.property = property.name};
+    for (std::size_t n = 0; n < sheets.size(); ++n) {
+      if (sheets[n].answers.empty()) continue;
+      const Answer& answer = sheets[n].answers[column];
+      if (answer.status == Answer::Status::held) ++finding.held;
+      if (answer.status == Answer::Status::undecided) {
+        ++finding.undecided;
+        finding.evidence = answer.evidence;
+      }
+      if (answer.status == Answer::Status::violated) {
+        Finding violated = violation_of(property, instances[n], answer.evidence);
+        violated.held = finding.held;
+        violated.undecided = finding.undecided;
+        return violated;
+      }
+    }
+    if (finding.held > 0)
+      finding.status = finding.undecided > 0 ? Status::undecided : Status::held;
+    else
+      finding.status = finding.undecided > 0 ? Status::undecided : Status::skipped;
+    return finding;
+  }
+
+  const Verifier& verifier_;
+  const Drafter& drafter_;
+  const ProofOptions& options_;
+};
+
+}  // namespace draftproof

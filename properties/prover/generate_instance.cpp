@@ -1,0 +1,31 @@
+// Random instances: which sizes, which families, and the repair of degenerate rows.
+#include <algorithm>
+
+#include <draftproof/properties/instances/repair_weights.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+
+Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts) {
+  const auto& generators = registry().generators();
+  const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
+  Dice dice(seed, static_cast<std::uint64_t>(n));
+  Instance instance;
+  instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
+  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so size is kept but rationed: V = 8 at
+  // K = 3 and V = 5 at K = 4 are common, the largest come once in a hundred instances.
+  const bool large = dice.chance(1, 100);
+  const int largest = instance.drafts <= 2 || large ? 8 : (instance.drafts == 3 ? 6 : 5);
+  const int vocabulary = dice.between(2, largest);
+  WeightPair weights = generator.weights(dice, vocabulary);
+  instance.target = std::move(weights.target);
+  instance.proposals.push_back(std::move(weights.proposal));
+  while (several && std::ssize(instance.proposals) < instance.drafts)
+    instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
+  repair_weights(instance.target, 1, dice);
+  // One token more than there are drafts exercises the last residual; one time in four the support may run out.
+  for (auto& row : instance.proposals) repair_weights(row, dice.chance(3, 4) ? instance.drafts + 1 : 1, dice);
+  return instance;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,88 @@
+// Random toy models for paths: which sizes, with or without context, and their rows.
+#include <algorithm>
+
+#include <draftproof/properties/instances/repair_weights.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+
+namespace draftproof {
+
+namespace {
+
+/// Tokens that a tree of this shape is drafted from.
+int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& sizes) {
+  if (sizes.fixed) return 0;
+  if (!sizes.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  int total = 0, level = 1;
+  for (int depth = 0; depth < shape.length; ++depth) {
+    level *= std::min(shape.children_at(depth), vocabulary);
+    total += level;
+  }
+  return total;
+}
+
+TreeShape draw_shape(Dice& dice, const PathSizes& sizes) {
+  TreeShape shape{.drafts = dice.between(sizes.fewest_drafts, sizes.most_drafts),
+                  .length = dice.between(1, 4),
+                  .branching = {},
+                  .stem = 0};
+  if (sizes.stem) shape.stem = dice.between(0, shape.length);
+  if (sizes.branches && dice.chance(1, 2))
+    for (int depth = 0; depth < shape.length; ++depth)
+      shape.branching.push_back(dice.between(sizes.fewest_drafts, sizes.most_drafts));
+  return shape;
+}
+
+bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const PathSizes& sizes) {
+  int trees = 1;
+  for (int i = drafted_tokens(shape, vocabulary, sizes); i > 0 && trees <= most_trees; --i) trees *= vocabulary;
+  return trees <= most_trees;
+}
+
+/// Calls visit for all prefixes of `length` tokens.
+template <class Visit>
+void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
+  if (length == 0) return visit(prefix);
+  for (Token x = 0; x < vocabulary; ++x) {
+    prefix.push_back(x);
+    each_prefix(vocabulary, length - 1, prefix, visit);
+    prefix.pop_back();
+  }
+}
+
+}  // namespace
+
+PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes) {
+  constexpr int most_rows = 81;  // of the longest prefixes: enough for V = 3, L = 4
+  const auto& generators = registry().generators();
+  const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
+  Dice dice(seed, static_cast<std::uint64_t>(n));
+  // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; they come once in thirty.
+  const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
+  PathInstance instance;
+  int vocabulary = 2;
+  do {
+    vocabulary = dice.between(2, 4);
+    instance.shape = draw_shape(dice, sizes);
+  } while (!affordable(instance.shape, vocabulary, most_trees, sizes));
+
+  int listed = dice.chance(1, 2) ? 0 : dice.between(1, instance.shape.length);
+  const auto rows_of_level = [vocabulary](int level) {
+    int count = 1;
+    while (level-- > 0) count *= vocabulary;
+    return count;
+  };
+  while (rows_of_level(listed) > most_rows) --listed;
+  const auto add_rows = [&](const Tokens& prefix) {
+    WeightPair weights = generator.weights(dice, vocabulary);
+    repair_weights(weights.target, 1, dice);
+    // As for one position: one time in four the support of q may run out.
+    repair_weights(weights.proposal, dice.chance(3, 4) ? instance.shape.drafts + 1 : 1, dice);
+    instance.rows.emplace(prefix, PrefixWeights{std::move(weights.target), std::move(weights.proposal)});
+  };
+  Tokens prefix;
+  for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
+  return instance;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,48 @@
+#include <draftproof/properties/prover/path_registry.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+#include <draftproof/properties/paths/takes_trees.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/named_list.hpp>
+
+namespace draftproof {
+
+PathRegistry& PathRegistry::instance() {
+  static PathRegistry registry;
+  return registry;
+}
+
+void PathRegistry::add(std::unique_ptr<AnyPathVerifier> verifier) {
+  if (find_named(verifiers_, verifier->info().name) || find_named(waiting_, verifier->info().name))
+    throw std::logic_error("registered twice: " + std::string(verifier->info().name));
+  const auto by_name = [](const auto& v) { return std::tuple(v->kind(), v->info().name); };
+  insert_sorted(drafters_of(verifier->info()).empty() ? waiting_ : verifiers_, std::move(verifier), by_name);
+}
+void PathRegistry::add(std::unique_ptr<AnyTreeDrafter> drafter) {
+  insert_sorted(drafters_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
+  std::vector<std::unique_ptr<AnyPathVerifier>> waiting;
+  waiting.swap(waiting_);
+  for (auto& verifier : waiting) add(std::move(verifier));
+}
+void PathRegistry::add(const PathProperty& property) {
+  insert_sorted(properties_, property, [](const auto& p) { return std::tuple(0, p.name); });
+}
+
+const AnyPathVerifier* PathRegistry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
+const AnyTreeDrafter* PathRegistry::drafter(std::string_view name) const { return find_named(drafters_, name); }
+
+std::vector<const AnyTreeDrafter*> PathRegistry::drafters_of(const Info& info) const {
+  std::vector<const AnyTreeDrafter*> matching;
+  for (const auto& drafter : drafters_)
+    if (takes_trees(info, drafter->info())) matching.push_back(drafter.get());
+  return matching;
+}
+
+const PathRegistry& path_registry() {
+  registry();  // everything is found at once
+  return PathRegistry::instance();
+}
+
+}  // namespace draftproof

@@ -1,0 +1,51 @@
+// Everything that was found: verifiers, mutants, drafters, instance generators and properties, by name.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
+
+namespace draftproof {
+
+/// Filled before main returns from its first use: ours by a generated call, a consumer's by static initialisation.
+/// Sorted by name; verifiers before mutants.
+class Registry {
+ public:
+  static Registry& instance();
+
+  void add(std::unique_ptr<AnyVerifier> verifier);
+  void add(std::unique_ptr<AnyDrafter> drafter);
+  void add(const Generator& generator);
+  void add(const Property& property);
+
+  const std::vector<std::unique_ptr<AnyVerifier>>& verifiers() const { return verifiers_; }
+  const std::vector<std::unique_ptr<AnyDrafter>>& drafters() const { return drafters_; }
+  /// Drafters that declare a law and draw another; met only by those who ask for them.
+  const std::vector<std::unique_ptr<AnyDrafter>>& wrong_drafters() const { return wrong_drafters_; }
+  const std::vector<Generator>& generators() const { return generators_; }
+  const std::vector<Property>& properties() const { return properties_; }
+
+  /// Null if there is none of that name. Wrong drafters are found too.
+  const AnyVerifier* verifier(std::string_view name) const;
+  const AnyDrafter* drafter(std::string_view name) const;
+
+  /// The drafters whose law the verifier is written for.
+  std::vector<const AnyDrafter*> drafters_of(const Info& info) const;
+  /// The wrong drafters that pose as one of them.
+  std::vector<const AnyDrafter*> wrong_drafters_of(const Info& info) const;
+
+ private:
+  std::vector<std::unique_ptr<AnyVerifier>> verifiers_;
+  std::vector<std::unique_ptr<AnyDrafter>> drafters_, wrong_drafters_;
+  std::vector<Generator> generators_;
+  std::vector<Property> properties_;
+};
+
+/// The registry with everything of this library in it.
+const Registry& registry();
+
+}  // namespace draftproof

@@ -1,0 +1,125 @@
+// Words by address: the n-th word of a purpose, whatever other purposes were read before. Edge checks deal them by a
+// rule and see afterwards what was read.
+//
+//   rule     word of (purpose, n)       the same for the same address: two runs that part read the same later words
+//   dealt    addresses and words in the order they were read; shared noise is not among them
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/tape.hpp>
+
+namespace draftproof {
+
+struct DealtWord {
+  Purpose purpose;
+  std::uint32_t index;  ///< how many words of this purpose were read before
+  std::uint64_t word;
+};
+
+/// Base of words with addresses.
+class DealtWords : public Words {
+ public:
+  std::uint64_t next(Purpose purpose) final {
+    std::uint32_t& index = read_[static_cast<std::uint32_t>(purpose) & 15];
+    const std::uint64_t word = word_of(purpose, index);
+    dealt_.push_back({purpose, index++, word});
+    return word;
+  }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) final {
+    ++noise_blocks_;
+    return noise_of(stream, block);
+  }
+
+  const std::vector<DealtWord>& dealt() const { return dealt_; }
+  std::size_t noise_blocks() const { return noise_blocks_; }
+
+ protected:
+  virtual std::uint64_t word_of(Purpose purpose, std::uint32_t index) = 0;
+  virtual NoiseBlock noise_of(std::uint32_t, std::uint32_t) { return {}; }
+
+ private:
+  std::uint32_t read_[16] = {};
+  std::vector<DealtWord> dealt_;
+  std::size_t noise_blocks_ = 0;
+};
+
+/// The words a simulated trial has, some of them replaced.
+class TrialWords final : public DealtWords {
+ public:
+  TrialWords(std::uint64_t seed, std::uint64_t trial, Philox::Role role)
+      : seed_{seed}, trial_{trial}, role_{role}, noise_{seed, trial, role} {}
+
+  /// From now on the n-th word of `purpose` is `word`.
+  void replace(Purpose purpose, std::uint32_t n, std::uint64_t word) { replaced_.push_back({purpose, n, word}); }
+  /// From the `kept`-th word read on, those of trial `other`.
+  void change_after(std::size_t kept, std::uint64_t other) {
+    kept_ = kept;
+    other_ = other;
+  }
+
+ protected:
+  std::uint64_t word_of(Purpose purpose, std::uint32_t index) override {
+    for (const DealtWord& one : replaced_)
+      if (one.purpose == purpose && one.index == index) return one.word;
+    const std::uint64_t trial = dealt().size() < kept_ ? trial_ : other_;
+    const std::uint32_t address = (static_cast<std::uint32_t>(role_) << 8) | static_cast<std::uint32_t>(purpose);
+    const PhiloxPair pair = philox_pair(seed_, trial, index >> 1, address);
+    return index & 1 ? pair.second : pair.first;
+  }
+  NoiseBlock noise_of(std::uint32_t stream, std::uint32_t block) override { return noise_.noise(stream, block); }
+
+ private:
+  std::uint64_t seed_, trial_, other_ = 0;
+  Philox::Role role_;
+  Philox noise_;
+  std::size_t kept_ = ~std::size_t{0};
+  std::vector<DealtWord> replaced_;
+};
+
+/// The same word for every draw that is followed by others, and one for the draws that end something; single flips
+/// may have words of their own.
+class EdgeWords final : public DealtWords {
+ public:
+  EdgeWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
+  void set_flip(std::uint32_t n, std::uint64_t word) { flips_.push_back({Purpose::flip, n, word}); }
+
+ protected:
+  std::uint64_t word_of(Purpose purpose, std::uint32_t index) override {
+    if (purpose == Purpose::flip)
+      for (const DealtWord& one : flips_)
+        if (one.index == index) return one.word;
+    return purpose == Purpose::flip || purpose == Purpose::pick ? inner_ : last_;
+  }
+
+ private:
+  std::uint64_t inner_, last_;
+  std::vector<DealtWord> flips_;
+};
+
+/// Words read before, in their order. Once they are used up, words of another trial.
+class RecordedWords final : public DealtWords {
+ public:
+  explicit RecordedWords(const DealtWords& before) {
+    for (const DealtWord& one : before.dealt()) words_.push_back(one.word);
+  }
+
+ protected:
+  std::uint64_t word_of(Purpose, std::uint32_t) override {
+    const std::size_t n = dealt().size();
+    return n < words_.size() ? words_[n] : philox_pair(n, 0, 0, 0).first;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+namespace edge {
+inline constexpr std::uint64_t step = std::uint64_t{1} << 11;  ///< of a word that moves its uniform by 2^-53
+inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
+}  // namespace edge
+
+}  // namespace draftproof

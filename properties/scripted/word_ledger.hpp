@@ -1,0 +1,50 @@
+// A ledger of random words: who read which word under which name. Two names with one word are one stream of noise
+// under two names: reuse, sharing between rows or trials, a role that reads another's counters.
+//
+//   stream   "draft pick", "verify flip", "row 1 verify emit", ..       whose word it is and what for
+//   address  stream, trial, index                                  entered once a word
+//
+// Exact where words are 64 random bits: of n words two are alike by chance with probability below n^2 2^-65, 3e-14
+// for a thousand. Words of an edge script repeat on purpose and have no place here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <draftproof/properties/scripted/addressed_words.hpp>
+
+namespace draftproof {
+
+constexpr std::string_view to_text(Purpose purpose) {
+  constexpr std::string_view names[] = {"", "draft", "flip", "pick", "emit", "bonus", "count", "model", "noise"};
+  return names[static_cast<std::uint32_t>(purpose)];
+}
+
+class DrawLedger {
+ public:
+  /// One word, under the name "`owner` PURPOSE, trial T, word N".
+  void enter(std::string_view owner, std::uint64_t trial, Purpose purpose, std::uint32_t index, std::uint64_t word) {
+    std::string name(owner);
+    name.append(" ").append(to_text(purpose));
+    name += ", trial " + std::to_string(trial) + ", word " + std::to_string(index);
+    const auto [entry, fresh] = names_.try_emplace(word, name);
+    if (!fresh && entry->second != name && !conflict_) conflict_ = entry->second + " is " + name;
+  }
+  /// All that was read from `words` in one run.
+  void enter(std::string_view owner, std::uint64_t trial, const DealtWords& words) {
+    for (const DealtWord& one : words.dealt()) enter(owner, trial, one.purpose, one.index, one.word);
+  }
+
+  /// The first two names that were found to have one word.
+  const std::optional<std::string>& conflict() const { return conflict_; }
+  std::size_t words() const { return names_.size(); }
+
+ private:
+  std::map<std::uint64_t, std::string> names_;
+  std::optional<std::string> conflict_;
+};
+
+}  // namespace draftproof

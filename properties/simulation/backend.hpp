@@ -1,0 +1,49 @@
+// Where trials run: on the host, or on the device that was asked for, where it can run them.
+//
+//   RunPlace      what a report says of it
+//   TrialPlaces   of one table: asked scheme by scheme; loads it into the device at the first that may run there
+//
+// Cost: one copy of the table a device. Whoever did not ask for a device gets neither.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <draftproof/properties/simulation/trial_device.hpp>
+
+namespace draftproof {
+
+struct RunPlace {
+  std::string_view device{};  ///< its name, or "cpu"; empty if no device was asked for
+  std::string refusal{};      ///< why not on the device that was
+
+  bool asked() const { return !device.empty(); }
+  bool on_device() const { return asked() && refusal.empty(); }
+};
+
+class TrialPlaces {
+ public:
+  /// `device` may be null: nobody asked for one.
+  TrialPlaces(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
+
+  RunPlace of(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
+    if (!device_) return {};
+    RunPlace place{.device = "cpu", .refusal = std::string(verifier.info().cannot.simulate)};
+    if (place.refusal.empty()) place.refusal = table().refusal(verifier, drafter, drafts);
+    if (place.refusal.empty()) place.device = device_->name();
+    return place;
+  }
+  /// Of a device that was asked for.
+  const TrialTable& table() {
+    if (!loaded_) loaded_ = device_->load(table_);
+    return *loaded_;
+  }
+
+ private:
+  const TrialDevice* device_;
+  const RatioTable& table_;
+  std::unique_ptr<TrialTable> loaded_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,33 @@
+// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1) and serves min(q, p / rho) of it,
+// beta the sum of those; the rest is p - c min(q, p / rho), c what all drafts serve together.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+
+namespace draftproof::path_laws {
+
+struct KSeq {
+  using Verifier = verifiers::KSeq;
+  static constexpr DraftLaws drafts{"iid"};
+
+  static PathRows rows(const RatioTable& table, int drafts) {
+    const auto plan = verifiers::KSeq{}.prepare(table, drafts);
+    const double beta = (1 - table.residual_mass(plan.factor)) / plan.factor;
+    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+    for (Token x = 0; x < table.vocabulary(); ++x) {
+      const double p = table.target(x), share = std::min(table.proposal(x), p / plan.factor);
+      double reached = 1;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(drafts); ++k) {
+        rows[k].push_back(reached * share);
+        reached *= 1 - beta;
+      }
+      rows.back().push_back(std::max(p - plan.served * share, 0.0));
+    }
+    return rows;
+  }
+};
+
+}  // namespace draftproof::path_laws

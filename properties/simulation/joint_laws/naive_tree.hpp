@@ -1,0 +1,33 @@
+// Naive tree: min(p, q) with the first draft; the residual draw x is draft k > 1 for the first time with probability
+// (1 - q)^(k - 2) q, whatever happened to the first draft.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/verifiers/naive_tree.hpp>
+
+namespace draftproof::path_laws {
+
+struct NaiveTree {
+  using Verifier = verifiers::NaiveTree;
+  static constexpr DraftLaws drafts{"iid"};
+
+  /// A residual draw equal to the refused first draft is impossible: its residual is 0.
+  static PathRows rows(const RatioTable& table, int drafts) {
+    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+    for (Token x = 0; x < table.vocabulary(); ++x) {
+      const double p = table.target(x), q = table.proposal(x);
+      rows[0].push_back(std::min(p, q));
+      double left = std::max(p - q, 0.0);
+      for (std::size_t k = 1; k < static_cast<std::size_t>(drafts); ++k) {
+        rows[k].push_back(left * q);
+        left *= 1 - q;
+      }
+      rows.back().push_back(left);
+    }
+    return rows;
+  }
+};
+
+}  // namespace draftproof::path_laws

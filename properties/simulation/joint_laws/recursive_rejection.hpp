@@ -1,0 +1,33 @@
+// Recursive rejection: draft k is reached with the residual (p - b q)+ of mass F(b), and serves min((p - b q)+, F(b)
+// q); then b grows by F(b).
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+
+namespace draftproof::path_laws {
+
+struct RecursiveRejection {
+  using Verifier = verifiers::RecursiveRejection;
+  static constexpr DraftLaws drafts{"iid"};
+
+  /// The minimum, not the difference of two residuals, which cancels: a cell is 0 where it is exactly that.
+  static PathRows rows(const RatioTable& table, int drafts) {
+    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+    double b = 0;
+    for (int k = 0; k <= drafts; ++k) {
+      const double mass = k == 0 ? 1 : table.residual_mass(b);
+      auto& row = rows[static_cast<std::size_t>(k)];
+      for (Token x = 0; x < table.vocabulary(); ++x) {
+        const double left = std::max(table.target(x) - b * table.proposal(x), 0.0);
+        row.push_back(k < drafts ? std::min(left, mass * table.proposal(x)) : left);
+      }
+      b += mass;
+    }
+    return rows;
+  }
+};
+
+}  // namespace draftproof::path_laws

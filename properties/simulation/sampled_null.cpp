@@ -1,0 +1,81 @@
+#include <draftproof/properties/simulation/sampled_null.hpp>
+
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/poisson_upper.hpp>
+
+namespace draftproof {
+
+namespace {
+
+constexpr double beside_weight = 1.0 / 20;  ///< of each of the three components beside the suite
+
+std::vector<double> law_of(const RatioTable& table, auto probability) {
+  std::vector<double> law;
+  for (Token x = 0; x < table.vocabulary(); ++x) law.push_back(probability(x));
+  return law;
+}
+
+/// Empty where no closed form is known.
+PathRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  const PathLaw* law = known_path_laws().of(scheme, drafter.info().name);
+  return law ? law->rows(table, drafts) : PathRows{};
+}
+
+}  // namespace
+
+SampledNull::SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts)
+    : target_{law_of(table, [&](Token x) { return table.target(x); })},
+      proposal_{law_of(table, [&](Token x) { return table.proposal(x); })},
+      suite_{{.target = target_, .proposal = proposal_, .paths = path_rows(scheme, drafter, table, drafts)}},
+      groups_{mass_groups(ratio_key(target_, proposal_), target_)},
+      neighbours_{pair_law()} {
+  if (drafter.info().shared_proposal_iid || drafter.info().several_proposals)
+    for (int k = 0; k < drafts; ++k)
+      drafts_.emplace_back(law_of(table, [&](Token x) { return table.proposal(x, k); }));
+  if (const auto bounds = optimum_bounds_of(drafter, table, drafts)) optimum_ = bounds->upper;
+}
+
+SampledCounts SampledNull::nothing() const {
+  return {.cells = suite_.empty_counts(),
+          .neighbours = std::vector<std::uint64_t>(default_groups * default_groups),
+          .drafts = std::vector<std::uint64_t>(drafts_.size() * target_.size())};
+}
+
+std::size_t SampledNull::groups() { return default_groups; }
+
+std::size_t SampledNull::pair(Token a, Token b) const {
+  return groups_[static_cast<std::size_t>(a)] * default_groups + groups_[static_cast<std::size_t>(b)];
+}
+
+std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, double exposure, double pairs) const {
+  std::vector<GateComponent> beside{{"neighbours", neighbours_.log_e(counts.neighbours, pairs), beside_weight}};
+  if (sees_drafts()) {
+    std::vector<double> by_draft;
+    for (std::size_t k = 0; k < drafts_.size(); ++k)
+      by_draft.push_back(
+          drafts_[k].log_e(std::span(counts.drafts).subspan(k * target_.size(), target_.size()), exposure));
+    beside.push_back({"drafts", log_mean_exp(by_draft), beside_weight});
+  }
+  // The bound's own error is below (K + 2) 2^-53, or 1e-9 of it where a method certifies no better.
+  if (optimum_)
+    beside.push_back(
+        {"optimum", log_e_excess(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});
+  auto components = suite_.evidence(counts.cells, exposure).components;
+  const double left = 1 - beside_weight * static_cast<double>(beside.size());
+  for (GateComponent& component : components) component.weight *= left;
+  components.insert(components.end(), beside.begin(), beside.end());
+  return components;
+}
+
+std::vector<double> SampledNull::pair_law() const {
+  const auto masses = folded(groups_, target_);
+  std::vector<double> law;
+  for (const double a : masses)
+    for (const double b : masses) law.push_back(a * b);
+  return law;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,68 @@
+// What an exact verifier does at one position, as the statistical gate counts it, and the evidence of counts against
+// that.
+//
+//   cells        (path, token), for the suite of statistics/gate_suite.hpp
+//   neighbours   pairs of token groups of two successive trials
+//   drafts       tokens of draft k, K rows of V; none where the law of a draft is not its proposal
+//   members      tokens among the drafts, against the optimum's upper bound
+//
+// Cost: one pass over the laws to make, one over the counts for the evidence. Immutable: threads share it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/subjects/any_verifier.hpp>
+#include <draftproof/statistics/gate_suite.hpp>
+
+namespace draftproof {
+
+struct SampledCounts {
+  GateCounts cells;
+  std::vector<std::uint64_t> neighbours{}, drafts{};
+  std::uint64_t trials = 0, members = 0, impossible = 0;
+
+  SampledCounts& operator+=(const SampledCounts& other) {
+    cells += other.cells;
+    for (std::size_t i = 0; i < neighbours.size(); ++i) neighbours[i] += other.neighbours[i];
+    for (std::size_t i = 0; i < drafts.size(); ++i) drafts[i] += other.drafts[i];
+    trials += other.trials;
+    members += other.members;
+    impossible += other.impossible;
+    return *this;
+  }
+};
+
+class SampledNull {
+ public:
+  /// Against the path law of `scheme`, if one is known for this drafter.
+  SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts);
+
+  SampledCounts nothing() const;
+  /// Cell of two successive tokens, of groups() x groups().
+  std::size_t pair(Token a, Token b) const;
+  static std::size_t groups();
+  std::span<const std::uint32_t> group_of_tokens() const { return groups_; }
+  bool sees_drafts() const { return !drafts_.empty(); }
+  const GateSuite& suite() const { return suite_; }
+  const std::vector<double>& target() const { return target_; }
+  const std::optional<double>& optimum() const { return optimum_; }
+
+  /// After `exposure` planned trials and `pairs` planned pairs; weights sum to 1.
+  std::vector<GateComponent> evidence(const SampledCounts& counts, double exposure, double pairs) const;
+
+ private:
+  std::vector<double> pair_law() const;
+
+  std::vector<double> target_, proposal_;
+  GateSuite suite_;
+  std::vector<std::uint32_t> groups_;
+  ETable neighbours_;
+  std::vector<ETable> drafts_;
+  std::optional<double> optimum_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,97 @@
+// Trials of the statistical gate: drafted, decided and counted as its evidence wants them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/sampled_null.hpp>
+
+namespace draftproof {
+
+/// A verifier and its drafter at one position; trial n of `seed` has the address `origin` + n. Shared between
+/// threads.
+template <class L>
+class SampledTrials {
+ public:
+  SampledTrials(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts, std::uint64_t seed,
+                std::uint64_t origin)
+      : drafter_{drafter},
+        laws_{laws},
+        drafts_{drafts},
+        seed_{seed},
+        origin_{origin},
+        decider_{verifier.simulate_on(laws, drafts)} {
+    if (!decider_) throw std::invalid_argument(std::string(verifier.info().cannot.simulate));
+  }
+
+  /// Trials `before` + first .. of a batch that began after `before` trials; pairs of them below `pairs` are counted.
+  void count(const SampledNull& null, std::uint64_t before, std::uint64_t pairs, std::uint64_t first,
+             std::uint64_t count, SampledCounts& counts) const {
+    each_batch(before + first, count, [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {
+      for (int t = 0; t < batch.count; ++t) {
+        ++counts.trials;
+        const Verdict verdict = verdicts[t];
+        if (verdict.token < 0) {
+          ++counts.impossible;
+          continue;
+        }
+        const Token* tuple = batch.drafts + t * batch.stride;
+        counts.cells.add(path_of(verdict.accepted, counts.cells.paths()), static_cast<std::size_t>(verdict.token));
+        counts.members += among(verdict.token, tuple, batch.lengths[t]);
+        if (null.sees_drafts())
+          for (int k = 0; k < batch.lengths[t]; ++k)
+            ++counts.drafts[static_cast<std::size_t>(k) * counts.cells.vocabulary() +
+                            static_cast<std::size_t>(tuple[k])];
+        if ((t & 1) && (first + done + static_cast<std::uint64_t>(t)) / 2 < pairs && verdicts[t - 1].token >= 0)
+          ++counts.neighbours[null.pair(verdicts[t - 1].token, verdict.token)];
+      }
+    });
+  }
+
+  /// The first trial that ends in this cell of `rows` paths.
+  std::optional<std::uint64_t> find(const WorstCell& cell, std::size_t rows, std::uint64_t trials,
+                                    const std::atomic<bool>* stop) const {
+    std::optional<std::uint64_t> found;
+    const auto stopped = [stop] { return stop && stop->load(std::memory_order_relaxed); };
+    for (std::uint64_t first = 0; first < trials && !found && !stopped(); first += 4096)
+      each_batch(
+          first, std::min<std::uint64_t>(4096, trials - first),
+          [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {
+            for (int t = 0; t < batch.count && !found; ++t)
+              if (verdicts[t].token == static_cast<Token>(cell.token) &&
+                  (cell.path < 0 || path_of(verdicts[t].accepted, rows) == static_cast<std::size_t>(cell.path)))
+                found = first + done + static_cast<std::uint64_t>(t);
+          });
+    return found;
+  }
+
+ private:
+  /// Drafts and verdicts of a batch stay in the first-level cache; an even number of trials keeps pairs whole.
+  template <class Visit>
+  void each_batch(std::uint64_t first, std::uint64_t count, Visit&& visit) const {
+    constexpr int batch_trials = 128;
+    Token drafts[batch_trials * max_drafts];
+    int lengths[batch_trials];
+    Verdict verdicts[batch_trials];
+    for (std::uint64_t done = 0; done < count; done += batch_trials) {
+      const int trials = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
+      const TrialBatch batch{seed_, origin_ + first + done, trials, drafts_, drafts, lengths};
+      drafter_.draw(laws_, drafts_, batch);
+      decider_->decide(batch, verdicts);
+      visit(done, batch, verdicts);
+    }
+  }
+
+  const AnyDrafter& drafter_;
+  const L& laws_;
+  int drafts_;
+  std::uint64_t seed_, origin_;
+  DeciderPtr<L, Philox> decider_;
+};
+
+}  // namespace draftproof

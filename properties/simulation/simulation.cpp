@@ -1,0 +1,114 @@
+#include <draftproof/properties/simulation/simulation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <stdexcept>
+#include <string>
+
+namespace draftproof {
+
+Ground ground_for(const AnyVerifier& verifier, int widest, int drafts) {
+  if (verifier.info().cannot.simulate.empty()) return Ground::table;
+  return std::pow(widest, drafts) <= affordable_tuples ? Ground::rows : Ground::none;
+}
+
+int widest_support(std::span<const std::vector<double>> rows) {
+  std::ptrdiff_t widest = 0;
+  for (const auto& row : rows)
+    widest = std::max(widest, std::count_if(row.begin(), row.end(), [](double q) { return q > 0; }));
+  return static_cast<int>(widest);
+}
+
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
+  return verifier.info().in_turn && verifier.info().claims.flag_is_membership && drafter.info().one_by_one;
+}
+
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
+  if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
+  // Whatever the drafts are, q has mass outside the first drafts - 1 of them if it has outside the greatest so many.
+  Token greatest[max_drafts];
+  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.top(j);
+  return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
+}
+
+namespace {
+
+/// Drafts and verdicts of a batch stay near; a fifth of it, those that go on to a second pass or to last draws,
+/// should still be many.
+constexpr int batch_trials = 512;
+
+}  // namespace
+
+template <class L>
+Simulator<L>::Simulator(const Simulation& what, const L& laws)
+    : what_{what}, laws_{laws}, decider_{what.verifier.simulate_on(laws, what.drafts)} {
+  if (!decider_)
+    throw std::invalid_argument(std::string(what.verifier.info().name) +
+                                " cannot be simulated: " + std::string(what.verifier.info().cannot.simulate));
+  if (!what.lazy) return;
+  bool offered = false;
+  if constexpr (std::same_as<L, RatioTable>) offered = can_be_lazy(what.verifier, what.drafter, laws, what.drafts);
+  if (!offered)
+    throw std::invalid_argument(std::string(what.verifier.info().name) + " on " +
+                                std::string(what.drafter.info().name) + " needs all its drafts");
+}
+
+template <class L>
+Tally Simulator<L>::empty() const {
+  Tally tally;
+  if (what_.histogram) tally.histogram.resize(static_cast<std::size_t>(laws_.vocabulary()));
+  return tally;
+}
+
+template <class L>
+void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) const {
+  if (what_.lazy) return run_lazily(first, count, tally);
+  Token drafts[batch_trials * max_drafts];
+  int lengths[batch_trials];
+  Verdict verdicts[batch_trials];
+  for (std::uint64_t done = 0; done < count; done += batch_trials) {
+    const int trials = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
+    const TrialBatch batch{what_.seed, what_.first + first + done, trials, what_.drafts, drafts, lengths};
+    what_.drafter.draw(laws_, what_.drafts, batch);
+    decider_->decide(batch, verdicts);
+    tally.add(verdicts, drafts, lengths, what_.drafts, trials);
+  }
+}
+
+template <class L>
+void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& tally) const {
+  constexpr int at_first = 4;
+  Token drafts[batch_trials * max_drafts];
+  int lengths[batch_trials];
+  Verdict verdicts[batch_trials];
+  std::uint64_t trials[batch_trials];
+  for (std::uint64_t done = 0; done < count; done += batch_trials) {
+    int left = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
+    for (int t = 0; t < left; ++t) trials[t] = what_.first + first + done + static_cast<std::uint64_t>(t);
+    int lost = 0;
+    for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
+      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, lost};
+      what_.drafter.draw(laws_, at_hand, batch);
+      decider_->decide(batch, verdicts);
+      // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
+      int still = 0, done_now = 0, decided[batch_trials];
+      lost = max_drafts;
+      for (int t = 0; t < left; ++t) {
+        const bool wants = verdicts[t].token == needs_more_drafts;
+        trials[still] = trials[t];
+        still += wants;
+        lost = wants ? std::min(lost, verdicts[t].accepted) : lost;
+        decided[done_now] = t;
+        done_now += !wants;
+      }
+      tally.add(verdicts, drafts, lengths, at_hand, decided, done_now);
+      left = still;
+    }
+  }
+}
+
+template class Simulator<RatioTable>;
+template class Simulator<Rows<double>>;
+
+}  // namespace draftproof

@@ -1,0 +1,242 @@
+// Turns a verifier or drafter type into a subject of the framework, by putting it to work on every interpreter.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <draftproof/properties/subjects/any_verifier.hpp>
+#include <draftproof/sim/random/batched_philox.hpp>
+#include <draftproof/sim/trials/deferred_emits.hpp>
+#include <draftproof/sim/trials/lazy_drafts.hpp>
+#include <draftproof/sim/trials/residual_cache.hpp>
+#include <draftproof/sim/trials/speculative_flips.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof {
+
+template <class V, class L, class R>
+class DeciderOf final : public Decider<L, R> {
+ public:
+  DeciderOf(const V& verifier, const L& laws, int drafts)
+      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  Verdict decide(std::span<const Token> drafts, R& random) const override {
+    return verify(verifier_, At<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_, random);
+  }
+
+ private:
+  V verifier_;
+  const L& laws_;
+  PlanOf<V, L> plan_;
+};
+
+template <class V, class L>
+class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
+ public:
+  DeciderOf(const V& verifier, const L& laws, int drafts)
+      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+    if constexpr (in_turn) return decide_in_turn(batch, verdicts);
+    Recalled<L> recalled(laws_, recurring_);
+    DeferredDraws deferred(verdicts);
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(start, Philox::Role::verify);
+      for (int i = 0; i < words.count(); ++i) {
+        const int t = start + i;
+        SourceOfTrial random = source(words, i, t, deferred);
+        verdicts[t] =
+            verify(verifier_, recalled.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+      }
+    }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+  }
+
+ private:
+  static constexpr bool in_turn = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+
+  /// On a guess, and those where it was wrong again (guessed_flips.hpp).
+  void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
+    Recalled<L> recalled(laws_, recurring_);
+    DeferredDraws deferred(verdicts);
+    constexpr int most = 128;
+    int open[most];
+    for (int start = 0; start < batch.count; start += most) {
+      const int count = std::min(most, batch.count - start);
+      int left = 0;
+      if (batch.lost == 0) {
+        for (int i = 0; i < count; i += PhiloxBatch::most)
+          left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, recalled, deferred, open + left);
+      } else {
+        for (; left < count; ++left) open[left] = start + left;
+      }
+      for (int i = 0; i < left; i += PhiloxBatch::most)
+        decide_group<false>(batch, 0, open + i, left - i, verdicts, recalled, deferred, nullptr);
+    }
+    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+  }
+
+  template <bool guess>
+  int decide_group(const TrialBatch& batch, int start, const int* places, int left, Verdict* verdicts,
+                   Recalled<L>& recalled, DeferredDraws& deferred, int* open) const {
+    PhiloxBatch words = places == nullptr
+                            ? batch.words(start, Philox::Role::verify)
+                            : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
+    if (batch.promised > 0)
+      return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
+    return decide_group<guess, false>(batch, start, places, words, verdicts, recalled, deferred, open);
+  }
+
+  /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
+  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp). Not inlined: what a trial
+  /// changes stays in registers.
+  template <bool guess, bool in_part>
+  [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
+                                     Verdict* verdicts, Recalled<L>& recalled, DeferredDraws& deferred,
+                                     int* open) const {
+    const int count = words.count(), stride = batch.stride, lost = guess ? 0 : std::max(batch.lost, 1);
+    int still = 0;
+    for (int i = 0; i < count; ++i) {
+      const int t = guess ? start + i : places[i];
+      const Token* const tuple = batch.drafts + t * stride;
+      const int before = deferred.count();
+      std::conditional_t<in_part, CutSource<guess>, GuessedFlips<guess>> random(words, i, t, deferred, lost);
+      if constexpr (in_part) {
+        const PartOfDrafts position(recalled.trial(tuple, batch.promised), batch.lengths[t], random);
+        verdicts[t] = verify(verifier_, position, plan_, random);
+        if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
+      } else {
+        verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
+      }
+      if constexpr (guess) {
+        if (deferred.count() != before && random.wrong()) deferred.keep(before);
+        open[still] = t;
+        still += random.wrong();
+      }
+      if (deferred.full()) [[unlikely]]
+        deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    }
+    return still;
+  }
+
+  /// A scheme that can be explored never looks at the token of its last draw.
+  using SourceOfTrial = std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
+  static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred) {
+    if constexpr (V::info.cannot.explore.empty())
+      return {words, i, trial, deferred};
+    else
+      return {words, i};
+  }
+
+  V verifier_;
+  const L& laws_;
+  PlanOf<V, L> plan_;
+  Recurring<L> recurring_;
+};
+
+template <class V>
+class VerifierOf final : public AnyVerifier {
+ public:
+  explicit VerifierOf(Kind kind, V verifier = {}) : AnyVerifier(V::info, kind), verifier_{std::move(verifier)} {}
+
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty(), Explorer<Rational>>(laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
+    return make<V::info.cannot.explore.empty(), Explorer<double>>(laws, drafts);
+  }
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
+    return make < V::info.cannot.explore.empty() && V::info.cannot.simulate.empty(),
+           Explorer < double >> (laws, drafts);
+  }
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
+                                                             int drafts) const override {
+    return make < V::info.cannot.explore.empty() && V::info.cannot.fresh.empty(), Explorer < double >> (laws, drafts);
+  }
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.cannot.simulate.empty(), Philox>(laws, drafts);
+  }
+  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
+    return make < V::info.cannot.fresh.empty() && V::info.distorts.empty(), Philox > (laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
+    return make<true, Philox>(laws, drafts);
+  }
+  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>& laws, int drafts) const override {
+    return make<true, Scripted>(laws, drafts);
+  }
+  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.cannot.simulate.empty(), Scripted>(laws, drafts);
+  }
+
+ private:
+  template <bool possible, class R, class L>
+  DeciderPtr<L, R> make(const L& laws, int drafts) const {
+    if constexpr (possible)
+      return std::make_unique<DeciderOf<V, L, R>>(verifier_, laws, drafts);
+    else
+      return nullptr;
+  }
+  V verifier_;
+};
+
+template <class D>
+class DrafterOf final : public AnyDrafter {
+ public:
+  DrafterOf() : AnyDrafter(D::info) {
+    if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
+    if constexpr (D::info.poses()) static_assert(D::Poses::info.name == D::info.poses_as);
+  }
+
+  int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  }
+  int draw(const Rows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  }
+  int draw(const RatioTable& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  }
+  int draw(const FreshRows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  }
+  int draw(const Rows<double>& laws, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  int draw(const RatioTable& laws, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(laws, drafts, random, out);
+  }
+  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
+  void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {
+    fill(laws, drafts, batch);
+  }
+  std::optional<Rational> declared_mass(const Rows<Rational>& laws, int drafts,
+                                        std::span<const Token> prefix) const override {
+    using Declared = DeclaredDrafter<D>;
+    if constexpr (requires { Declared::mass(laws, drafts, prefix.data(), 0); })
+      return Declared::mass(laws, drafts, prefix.data(), static_cast<int>(prefix.size()));
+    else
+      return std::nullopt;
+  }
+
+ private:
+  template <class L>
+  static void fill(const L& laws, int drafts, const TrialBatch& batch) {
+    for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
+      PhiloxBatch words = batch.words(start, Philox::Role::draft);
+      Token* const out = batch.drafts + start * batch.stride;
+      int* const lengths = batch.lengths + start;
+      if constexpr (requires { D{}.draw_together(laws, drafts, words, out, batch.stride, lengths); }) {
+        D{}.draw_together(laws, drafts, words, out, batch.stride, lengths);
+      } else {
+        for (int t = 0; t < words.count(); ++t) {
+          PhiloxBatch::Source random(words, t);
+          lengths[t] = D{}.draw(laws, drafts, random, out + t * batch.stride);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace draftproof

@@ -1,0 +1,212 @@
+#include <draftproof/properties/survey/path_survey.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/paths/start_oracle.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
+#include <draftproof/properties/paths/tree_optimum.hpp>
+
+namespace draftproof {
+
+namespace {
+
+bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
+  if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
+  // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
+  const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
+  const auto common =
+      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
+  return law.name == (common != laws.end() ? *common : laws.front())->info().name;
+}
+
+void check(const PassageSource& source, const PassageSurveyOptions& options) {
+  for (const auto& name : options.verifiers)
+    if (!path_registry().verifier(name) && name != StartOracle::info.name)
+      throw InputError(
+          {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
+  for (const auto& name : options.laws) {
+    const AnyTreeDrafter* drafter = path_registry().drafter(name);
+    if (!drafter)
+      throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
+    if (source.stored_trees() && !drafter->info().independent_paths)
+      throw InputError(
+          {.file = "--law", .found = in_quotes(name), .wanted = "the law of the stored trees, independent paths"});
+  }
+  if (options.length > source.longest())
+    throw InputError({.file = "--length",
+                      .found = std::to_string(options.length),
+                      .wanted = fmt::format("at most {} for {}", source.longest(), source.name())});
+  for (const int drafts : options.drafts)
+    if (drafts > source.most_paths())
+      throw InputError({.file = "--drafts",
+                        .found = std::to_string(drafts),
+                        .wanted = fmt::format("at most {} for {}", source.most_paths(), source.name())});
+}
+
+/// Iterations of a trial.
+int iterations_of(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier) {
+  if (source.stored_trees()) return 1;
+  if (options.iterations > 0) return options.iterations;
+  return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
+}
+
+/// Passages of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
+/// what 2^27 words are enough for, 16,384 at V = 512, K = L = 4, but one from each start.
+std::uint64_t planned_passages(const PassageSource& source, const PassageSurveyOptions& options,
+                               const PassageRow& row) {
+  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.passages;
+  const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
+                     static_cast<std::uint64_t>(options.length);
+  return std::min(options.passages,
+                  std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
+}
+
+/// Trees up to which every start gets its linear program, milliseconds each.
+constexpr double affordable_trees = 1024;
+constexpr int affordable_starts = 64;
+
+/// Whether the optimum of one iteration from each start is asked for and affordable.
+bool has_optimum(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier,
+                 int drafts) {
+  return source.starts() > 0 && source.starts() <= affordable_starts &&
+         iterations_of(source, options, verifier) == 1 &&
+         std::pow(source.vocabulary(), drafts * options.length) <= affordable_trees;
+}
+
+/// What is known of a law's trees: bounds as means over the starts, and an optimal plan for each.
+struct Optimum {
+  PathBounds mean{};
+  StartOracle oracle{};
+};
+
+std::optional<Optimum> optimum_of(const PassageSource& source, const Contexts<Rows<double>>& contexts,
+                                  const AnyTreeDrafter& drafter, const TreeShape& shape) {
+  Optimum optimum;
+  for (int start = 0; start < source.starts(); ++start) {
+    const auto law = enumerate_tree_law(drafter, contexts, shape, start);
+    if (!law) return std::nullopt;
+    const TreeCertificate certificate = tree_optimum(*law, Sight::one_shot);
+    if (const std::string why = reject(*law, Sight::one_shot, certificate); !why.empty())
+      throw std::logic_error("lp_oracle: a plan that proves nothing: " + why);
+    const PathBounds bounds = path_bounds(certificate, tree_optimum(*law, Sight::whole_block));
+    optimum.mean.upper += bounds.upper / source.starts();
+    optimum.mean.whole_block_upper += bounds.whole_block_upper / source.starts();
+    optimum.oracle.plans.push_back(std::make_shared<const OraclePlan>(*law, certificate));
+  }
+  return optimum;
+}
+
+/// Fills in what no scheme can beat, and the oracle's plans, once a tree law and number of drafts.
+void find_optima(const PassageSource& source, const PassageSurveyOptions& options, std::vector<PassageRow>& rows) {
+  std::unique_ptr<Contexts<Rows<double>>> plain;
+  std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<Optimum>> known;
+  for (PassageRow& row : rows) {
+    if (!has_optimum(source, options, *row.verifier, row.drafts)) continue;
+    if (!plain && !(plain = source.plain())) break;
+    const auto [found, fresh] = known.try_emplace({row.drafter, row.drafts});
+    if (fresh)
+      found->second = optimum_of(source, *plain, *row.drafter, shape_of(*row.drafter, row.drafts, options.length));
+    const auto& optimum = found->second;
+    if (!optimum) continue;
+    row.optimum = optimum->mean.upper;
+    row.full_information = optimum->mean.whole_block_upper;
+    if (!row.oracle) continue;
+    row.oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, optimum->oracle);
+    row.verifier = row.oracle.get();
+  }
+  std::erase_if(rows, [](const PassageRow& row) { return row.oracle && !row.optimum; });
+}
+
+/// The oracle on the trees of every row there is, or by itself where it alone is asked for.
+void add_oracle(const PassageSource& source, const PassageSurveyOptions& options, const AnyTreeDrafter& drafter,
+                std::vector<PassageRow>& rows) {
+  const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});
+  if (!wanted(options.verifiers, oracle->info().name)) return;
+  std::set<int> numbers;
+  for (const PassageRow& row : rows)
+    if (row.drafter == &drafter) numbers.insert(row.drafts);
+  if (numbers.empty() && law_wanted(options, oracle->info(), drafter.info()))
+    numbers.insert(options.drafts.begin(), options.drafts.end());
+  for (const int drafts : numbers)
+    if (has_optimum(source, options, *oracle, drafts))
+      rows.push_back({.verifier = oracle.get(), .drafter = &drafter, .drafts = drafts, .oracle = oracle});
+}
+
+}  // namespace
+
+TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
+  TreeShape shape{.drafts = drafts, .length = length, .branching = {}, .stem = 0};
+  if (drafter.info().fixed) shape.drafts = drafts * length;
+  if (drafter.info().branches) {
+    shape.branching.assign(static_cast<std::size_t>(length), 1);
+    shape.branching.front() = drafts;
+  }
+  if (drafter.info().has_stem) shape.stem = length / 2;
+  return shape;
+}
+
+std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options) {
+  check(source, options);
+  std::vector<PassageRow> rows;
+  for (const auto& drafter : path_registry().drafters()) {
+    for (const auto& verifier : path_registry().verifiers()) {
+      const Info& info = verifier->info();
+      const bool asked = wanted(options.verifiers, info.name) &&
+                         (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
+      if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
+      if (source.stored_trees() && !drafter->info().independent_paths) continue;
+      std::set<int> numbers;
+      for (const int drafts : options.drafts)
+        numbers.insert(info.most_drafts > 0 ? std::min(drafts, info.most_drafts) : drafts);
+      for (const int drafts : numbers)
+        if (verifier->takes(drafts))
+          rows.push_back({.verifier = verifier.get(), .drafter = drafter.get(), .drafts = drafts});
+    }
+    add_oracle(source, options, *drafter, rows);
+  }
+  return rows;
+}
+
+std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options) {
+  std::vector<PassageRow> rows = plan_passages(source, options);
+  find_optima(source, options, rows);
+  std::uint64_t done = 0;
+  for (PassageRow& row : rows) {
+    if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
+    const auto per_trial = static_cast<std::uint64_t>(iterations_of(source, options, *row.verifier));
+    const PassageRun run{.verifier = *row.verifier,
+                         .drafter = *row.drafter,
+                         .shape = shape_of(*row.drafter, row.drafts, options.length),
+                         .seed = options.seed,
+                         .iterations = static_cast<int>(per_trial)};
+    const std::uint64_t passages = planned_passages(source, options, row);
+    const TrialBudget budget{.trials = (passages + per_trial - 1) / per_trial,
+                             .threads = options.threads,
+                             .stop = options.stop,
+                             .progress =
+                                 [&](std::uint64_t trials) {
+                                   if (options.progress) options.progress(done + trials * per_trial);
+                                 },
+                             .shard = 64};
+    const std::clock_t start = std::clock();  // processor time of all threads
+    row.tally = simulate_passages(run, source, budget);
+    row.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    done += options.passages;
+  }
+  return rows;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,134 @@
+#include <draftproof/report/path_survey_report.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+/// By number of drafts, verifiers before mutants, the better acceptance last.
+std::vector<const PassageRow*> in_reading_order(const SurveyedPassages& item, const AnyTreeDrafter& drafter) {
+  std::vector<const PassageRow*> rows;
+  for (const PassageRow& row : item.rows)
+    if (row.drafter == &drafter && row.tally.passages > 0) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const PassageRow* a, const PassageRow* b) {
+    return std::tuple(a->drafts, a->verifier->kind(), a->tally.mean_accepted()) <
+           std::tuple(b->drafts, b->verifier->kind(), b->tally.mean_accepted());
+  });
+  return rows;
+}
+
+Cell verdict_of(const PathProof* proof, const PassageRow& row) {
+  if (row.oracle) return {"by its plan", Tone::good};
+  return verdict_cell(proof, row.verifier->info());
+}
+
+Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, std::span<const PathProof> proofs,
+                   int length) {
+  Section section{.title = fmt::format("{}, tree law {}", item.source->name(), drafter.info().name),
+                  .before = {std::string(drafter.info().summary)}};
+  section.table.columns = {{"verifier"},
+                           {"K", true},
+                           {"exact?"},
+                           {"accepted", true},
+                           {"block efficiency", true},
+                           {"at least 1", true},
+                           {"all drafted", true},
+                           {"optimum", true},
+                           {"full information", true},
+                           {"us/passage", true}};
+  for (const PassageRow* row : in_reading_order(item, drafter)) {
+    const PassageTally& tally = row->tally;
+    section.table.rows.push_back(
+        {{std::string(row->verifier->info().name), row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
+         {std::to_string(row->drafts)},
+         verdict_of(proof_of(proofs, *row), *row),
+         {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
+         {fmt::format("{:.4f}", tally.block_efficiency())},
+         {fmt::format("{:.4f}", tally.at_least(1))},
+         {fmt::format("{:.4f}", tally.at_least(length))},
+         {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
+         {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
+         {fmt::format("{:.2f}", row->microseconds_per_passage()), Tone::faint}});
+    if (tally.impossible > 0)
+      section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
+                                          row->verifier->info().name, row->drafts,
+                                          counted(tally.impossible, "passage")));
+  }
+  return section;
+}
+
+nlohmann::ordered_json row_data(const PassageRow& row, const PathProof* proof, int length, bool timings) {
+  const PassageTally& tally = row.tally;
+  nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
+                              {"law", row.drafter->info().name},
+                              {"drafts", row.drafts},
+                              {"length", length},
+                              {"verdict", verdict_of(proof, row).text},
+                              {"trials", tally.trials},
+                              {"passages", tally.passages},
+                              {"mean_accepted", tally.mean_accepted()},
+                              {"standard_error", tally.standard_error()},
+                              {"block_efficiency", tally.block_efficiency()},
+                              {"impossible", tally.impossible}};
+  data["accepted"] = std::vector<std::uint64_t>(tally.accepted.begin(), tally.accepted.begin() + length + 1);
+  if (row.optimum) data["optimum"] = *row.optimum;
+  if (row.full_information) data["full_information"] = *row.full_information;
+  if (timings) data["microseconds_per_passage"] = row.microseconds_per_passage();
+  return data;
+}
+
+}  // namespace
+
+Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<const PathProof> proofs,
+                         const PassageSurveyOptions& options, bool complete, bool timings) {
+  Document document;
+  auto& data = document.data;
+  data = {{"schema", "draftproof.passages/1"},
+          {"seed", options.seed},
+          {"length", options.length},
+          {"complete", complete}};
+  for (const SurveyedPassages& item : surveyed) {
+    nlohmann::ordered_json entry{{"source", item.source->name()},
+                                 {"about", item.source->describe()},
+                                 {"rows", nlohmann::ordered_json::array()}};
+    document.sections.push_back(
+        {.title = item.source->name(),
+         .before = {"  " + item.source->summary() +
+                    fmt::format("; paths of {}", counted(static_cast<std::uint64_t>(options.length), "token")) +
+                    (complete ? "" : " (stopped early)")}});
+    std::vector<const AnyTreeDrafter*> drafters;
+    for (const PassageRow& row : item.rows) {
+      if (row.tally.passages == 0) continue;
+      entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
+      if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
+    }
+    for (const AnyTreeDrafter* drafter : drafters)
+      document.sections.push_back(section_of(item, *drafter, proofs, options.length));
+    data["sources"].push_back(std::move(entry));
+  }
+  for (const PathProof& proof : proofs) {
+    data["proofs"].push_back(proof_data(proof, timings));
+    if (proof.violation())
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
+  }
+  document.sections.push_back(
+      {.title = "",
+       .before = {
+           "exact?: what is emitted has the target's law, in fractions, on that many toy models;",
+           "by its plan: a feasible plan over all trees, checked in fractions, as the oracle has, is a lossless "
+           "scheme.",
+           "accepted: drafted tokens accepted in a passage, the extra token not counted, ± its standard error.",
+           "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
+           "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",
+           "us/passage: processor time to draft, verify and count. K: paths; other trees have as many nodes."}});
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,60 @@
+// A short list that a program of paths keeps: a vector where the host runs it, an array on the stack of a device's
+// thread, whose bound is derived where the list stands.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/sim/device/host_device.hpp>
+
+namespace draftproof {
+
+/// The calls of std::vector that programs of paths make, for at most `most` items; T is trivial.
+template <class T, int most>
+class FixedList {
+ public:
+  FixedList() = default;
+  // As long as the list is, not as its bound: copies of the whole array would go through registers.
+  DRAFTPROOF_DEVICE FixedList(const FixedList& other) { *this = other; }
+  DRAFTPROOF_DEVICE FixedList& operator=(const FixedList& other) {
+    size_ = other.size_;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = 0; i < size_; ++i) items_[i] = other.items_[i];
+    return *this;
+  }
+
+  DRAFTPROOF_DEVICE int size() const { return size_; }
+  DRAFTPROOF_DEVICE void push_back(const T& item) {
+    assert(size_ < most);
+    items_[size_++] = item;
+  }
+  DRAFTPROOF_DEVICE void pop_back() { --size_; }
+  DRAFTPROOF_DEVICE void clear() { size_ = 0; }
+  /// To no more than there were.
+  DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
+  DRAFTPROOF_DEVICE T& operator[](std::size_t i) { return items_[i]; }
+  DRAFTPROOF_DEVICE T& back() { return items_[size_ - 1]; }
+  DRAFTPROOF_DEVICE T* begin() { return items_; }
+  DRAFTPROOF_DEVICE T* end() { return items_ + size_; }
+  DRAFTPROOF_DEVICE const T* begin() const { return items_; }
+  DRAFTPROOF_DEVICE const T* end() const { return items_ + size_; }
+
+ private:
+  int size_ = 0;
+  T items_[static_cast<std::size_t>(most)];
+};
+
+/// Laws that a device's threads look at: they are handed out by value, and programs on them own no memory.
+template <class L>
+concept OnDevice = requires {
+  requires L::on_device;
+};
+
+template <class L, class T, int most>
+using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
+
+}  // namespace draftproof

@@ -1,0 +1,145 @@
+// Where a plan is made: who takes part in its making, and where its lists lie. On the host one thread works with
+// memory of its own; on a device a team makes the plan together, in memory that its threads share
+// (gpu/teams/team_workspace.cuh). Plans of ladders are one text for both.
+//
+//   kept<T>(n), brief<T>(n)             lists of n, for as long as the plan, or until end_brief()
+//   each(n, f)                          f(i) for i < n, whoever does it
+//   once(f)                             f() on one of those who are there; its answer to all
+//   scan(n, none, value, join, visit)   visit(i, before, value(i)), `before` joining all values below i; returns the
+//                                       join of all. `join` must not mind how it is bracketed, `none` changes nothing
+//   chain(n, follows, visit)            from 0 to the first i < n with follows(0, i), from there on likewise;
+//                                       visit(k, i) for the k-th of these; returns how many
+//   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
+//   Index                               holds the number of a rung
+//
+// When a call returns, what it did is done on all threads. Right on any number of them because nothing here depends
+// on who does what: f and visit of different i touch different places, and `join` is a sum of integers or a maximum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/device/host_device.hpp>
+
+namespace draftproof {
+
+/// One thread.
+struct OwnRoom {
+  template <class T>
+  using List = std::vector<T>;
+  using Index = int;
+
+  template <class T>
+  static List<T> kept(int size) {
+    return List<T>(static_cast<std::size_t>(size));
+  }
+  template <class T>
+  static List<T> brief(int size) {
+    return List<T>(static_cast<std::size_t>(size));
+  }
+  static void end_brief() {}
+
+  template <class F>
+  static void each(int count, const F& f) {
+    for (int i = 0; i < count; ++i) f(i);
+  }
+  template <class F>
+  static auto once(const F& f) {
+    return f();
+  }
+  template <class T, class Value, class Join, class Visit>
+  static T scan(int count, T before, const Value& value, const Join& join, const Visit& visit) {
+    for (int i = 0; i < count; ++i) {
+      const T own = value(i);
+      visit(i, before, own);
+      before = join(before, own);
+    }
+    return before;
+  }
+  template <class Follows, class Visit>
+  static int chain(int count, const Follows& follows, const Visit& visit) {
+    int found = 0;
+    for (int i = 1, last = 0; i < count; ++i)
+      if (follows(last, i)) visit(found++, last = i);
+    return found;
+  }
+  template <class Holds>
+  static int first(int begin, int end, const Holds& holds) {
+    while (begin < end && !holds(begin)) ++begin;
+    return begin;
+  }
+};
+
+/// Laws that a team looks at, whose plans its threads make together.
+template <class L>
+concept PlannedByTeam = requires(const L& laws) {
+  laws.room();
+};
+
+/// The room in which plans for these laws are made.
+template <class L>
+DRAFTPROOF_DEVICE decltype(auto) room_of([[maybe_unused]] const L& laws) {
+  if constexpr (PlannedByTeam<L>)
+    return laws.room();
+  else
+    return OwnRoom{};
+}
+template <class L>
+using RoomOf = std::remove_cvref_t<decltype(room_of(std::declval<const L&>()))>;
+
+/// A list of a room: a vector, or its like on a device.
+template <class Room, class T>
+using ListIn = typename Room::template List<T>;
+
+/// A list where it lies.
+template <class T>
+struct ListView {
+  const T* items;
+  std::size_t count;
+  DRAFTPROOF_DEVICE std::size_t size() const { return count; }
+  DRAFTPROOF_DEVICE const T& operator[](std::size_t i) const { return items[i]; }
+};
+
+/// What joins values: the greater one, the earlier of equals.
+struct Greater {
+  template <class T>
+  DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+struct Plus {
+  template <class T>
+  DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+};
+struct NoVisit {
+  DRAFTPROOF_DEVICE void operator()(int, const auto&, const auto&) const {}
+};
+
+/// A value and where it stands.
+template <class T>
+struct Placed {
+  T value;
+  std::int64_t place;
+  /// By value alone: of equals the earlier stays.
+  DRAFTPROOF_DEVICE bool operator<(const Placed& other) const { return value < other.value; }
+};
+
+/// Where the greatest of value(0) .. value(n - 1) stands, the first of equals; n > 0.
+template <class Room, class Value>
+DRAFTPROOF_DEVICE int place_of_greatest(const Room& room, int count, const Value& value) {
+  using T = std::remove_cvref_t<decltype(value(0))>;
+  return static_cast<int>(room.scan(
+                                  count, Placed<T>{value(0), 0},
+                                  [&value](int i) {
+                                    return Placed<T>{value(i), i};
+                                  },
+                                  Greater{}, NoVisit{})
+                              .place);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,54 @@
+// The rows of one position from probabilities in a coarse format, checked and normalised on the way: what to use
+// where the defect of bf16 or fp16 rows would show (docs/rows.md).
+//
+//   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
+//
+// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory kept from call to call. Right
+// because drafts drawn in proportion to the stored q come from the normalised q too; p and q sum to 1 as closely as
+// any rows of float do.
+#pragma once
+
+#include <cassert>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/sim/distributions/stored_row.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+
+namespace draftproof {
+
+class NormalisedRows {
+ public:
+  explicit NormalisedRows(int vocabulary, int proposals = 1)
+      : rows_(static_cast<std::size_t>(1 + proposals), std::vector<float>(static_cast<std::size_t>(vocabulary))) {}
+
+  /// Views on this object's memory, valid until the next call. Throws std::invalid_argument on rows that are no law
+  /// of their format.
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal) {
+    return of(target, std::vector{proposal});
+  }
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, const std::vector<std::span<const Entry>>& proposals) {
+    assert(proposals.size() + 1 == rows_.size());
+    fill(rows_.front(), target, "target row");
+    std::vector<std::span<const float>> views;
+    for (std::size_t k = 0; k < proposals.size(); ++k) {
+      fill(rows_[k + 1], proposals[k], "row of proposal " + std::to_string(k));
+      views.emplace_back(rows_[k + 1]);
+    }
+    return {std::span<const float>(rows_.front()), std::move(views)};
+  }
+
+ private:
+  template <class Entry>
+  static void fill(std::vector<float>& row, std::span<const Entry> stored, const std::string& name) {
+    assert(stored.size() == row.size());
+    normalise_stored(stored, checked_sum(stored, name), row.data());
+  }
+
+  std::vector<std::vector<float>> rows_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,283 @@
+// Laws prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts from one
+// proposal is (p - b q)+ for one b, positive on a prefix of this order, so a residual mass costs a look-up and a
+// residual draw a bisection.
+//
+//   r_j      ratio_[j]         p / q of the j-th token in descending order; +infinity where q = 0 < p
+//   P_j, Q_j prefix_[j]        p- and q-mass of the first j tokens
+//   i(b)     reach(b)          number of tokens with p / q > b
+//   F(b)                       P_i - b Q_i
+//   draw                       smallest j with P_{j+1} - b Q_{j+1} > u F(b)
+//
+// Cost: O(V log V) once; then O(1) expected for F, O(log V) for a draw, O(1) for a draft.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <functional>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_guide.hpp>
+#include <draftproof/sim/distributions/ratio_residual.hpp>
+#include <draftproof/sim/distributions/ratio_table_view.hpp>
+#include <draftproof/sim/numeric/radix_sort.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
+#include <draftproof/sim/sampling/batched_wor.hpp>
+#include <draftproof/sim/sampling/cumulative_table.hpp>
+#include <draftproof/sim/sampling/fixed_point_weights.hpp>
+#include <draftproof/sim/sampling/tabulated_weights.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
+
+namespace draftproof {
+
+/// Rows of V probabilities that sum to 1 in double precision. The curve belongs to p and the first proposal;
+/// further proposals are served token by token. Immutable after construction, so threads share one table.
+class RatioTable {
+ public:
+  using Scalar = double;
+
+  RatioTable(std::span<const double> target, std::span<const std::vector<double>> proposals) {
+    const auto p = quantise(target);
+    probabilities_.resize(p.size() * (1 + proposals.size()));
+    std::vector<std::uint64_t> first;
+    for (const auto& row : proposals) {
+      auto q = quantise(row);
+      aliases_.emplace_back(q);
+      cumulatives_.emplace_back(q);
+      if (first.empty()) first = std::move(q);
+    }
+    stride_ = 1 + proposals.size();
+    for (std::size_t x = 0; x < p.size(); ++x) {
+      probabilities_[x * stride_] = probability(p[x]);
+      for (std::size_t k = 0; k < proposals.size(); ++k)
+        probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
+    }
+    sort_by_ratio(p, first);
+    top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
+  }
+  RatioTable(std::span<const double> target, const std::vector<double>& proposal)
+      : RatioTable(target, std::span{&proposal, 1}) {}
+
+  int vocabulary() const { return static_cast<int>(probabilities_.size() / stride_); }
+  int proposals() const { return static_cast<int>(aliases_.size()); }
+  double zero() const { return 0; }
+  double one() const { return 1; }
+  double target(Token x) const { return probabilities_[index(x) * stride_]; }
+  double proposal(Token x, int k = 0) const { return probabilities_[index(x) * stride_ + 1 + row_of(k)]; }
+  Token top(int j) const { return top_[index(j)]; }
+
+  /// Tokens in the order of the table, with p- and q-mass of the first j of them; q / p of none is 0 / 0.
+  std::span<const Token> order() const { return order_; }
+  using Mass = TableMass;
+  std::span<const Mass> prefix() const { return prefix_; }
+  /// The same without rounding, in units of 2^-62.
+  struct ExactMass {
+    std::uint64_t target, proposal;
+  };
+  std::span<const ExactMass> exact_prefix() const { return mass_below_; }
+
+  /// Number of leading tokens with p > b q.
+  std::size_t reach(double b) const { return guide_.reach(ratio_, b); }
+
+  double residual_mass(double b) const { return above(reach(b), b); }
+  MassAndSlope<double> mass_and_slope(double b) const {
+    const std::size_t j = reach(b);
+    return {above(j, b), prefix_[j].proposal};
+  }
+
+  using Residual = RatioResidual<RatioTable>;
+  Residual residual(double b) const { return residual(b, reach(b)); }
+  Residual clipped(double b, double knee) const {
+    return {*this, b, knee, order_.size(), std::isinf(knee) ? order_.size() : reach(knee)};
+  }
+
+  /// The same for a caller who knows reach(b).
+  double residual_mass(double b, std::size_t reached) const { return above(reached, b); }
+  Residual residual(double b, std::size_t reached) const {
+    return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
+  }
+  /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
+  double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
+
+  /// What a test of x will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
+
+  auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
+  auto row_without(int k, const Token* seen, int n) const { return ProposalWeights{*this, row_of(k), seen, n}; }
+  double mass_without(int k, const Token* seen, int n) const {
+    return probability(cumulatives_[row_of(k)].mass_without(seen, n));
+  }
+
+  /// Drafts of q_k without replacement, of every trial of a batch (draws_without.hpp).
+  void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
+    DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
+    draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
+  }
+
+  template <class F>
+  auto sum(F f) const {
+    return fixed_sum(vocabulary(), f);
+  }
+  template <class F>
+  auto weights(F f) const {
+    return FixedWeights<F>{vocabulary(), std::move(f)};
+  }
+  /// weights(f) kept: the same tokens from the same words.
+  template <class F>
+  auto tabled(F f) const {
+    return TabledWeights<F>{vocabulary(), std::move(f)};
+  }
+  /// An alias table of the values, normalised.
+  template <class F>
+  auto frozen(F f) const {
+    std::vector<double> values;
+    for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
+    return FrozenWeights(std::move(values));
+  }
+
+  /// The arrays as a device reads them, here in the memory of the table, which must outlive the view. Throws
+  /// std::invalid_argument if there are more proposals than drafts can be.
+  TableView view() const {
+    if (proposals() > max_drafts) throw std::invalid_argument("a view of a table: more proposals than drafts can be");
+    TableView view;
+    view.size = vocabulary();
+    view.rows = proposals();
+    view.probabilities = probabilities_.data();
+    view.tokens = order_.data();
+    view.masses = prefix_.data();
+    view.likeliest = top_.data();
+    view.ratios = guide_.search(ratio_);
+    for (std::size_t k = 0; k < aliases_.size(); ++k)
+      view.proposals[k] = {aliases_[k].cells().data(), aliases_[k].rests().data(), cumulatives_[k].search()};
+    return view;
+  }
+
+  /// One rung per token: the order of the table without the tokens that cannot be drafted.
+  TokenRungs<double> rungs() const {
+    const auto first = std::find_if(order_.begin(), order_.end(), [this](Token x) { return proposal(x) > 0; });
+    const auto skipped = static_cast<std::size_t>(first - order_.begin());
+    return {*this, std::vector<Token>(first, order_.end()), std::span(prefix_).subspan(skipped)};
+  }
+  int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
+
+  /// The same rungs without copies (token_ranking.hpp); masses of stretches are differences of integers.
+  auto ranking() const { return Ranking(*this); }
+
+ private:
+  class Ranking {
+   public:
+    explicit Ranking(const RatioTable& table)
+        : table_{&table}, skipped_{table.guide_.reach(table.ratio_, std::numeric_limits<double>::max())} {}
+
+    int size() const { return static_cast<int>(table_->order_.size() - skipped_); }
+    Token token(int j) const { return table_->order_[at(j)]; }
+    int of(Token x) const {
+      const double ratio = ratio_of(x);
+      const auto first =
+          table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
+      auto place = first;
+      if (*first != x) {
+        const auto equal = std::upper_bound(table_->ratio_.begin() + (first - table_->order_.begin()),
+                                            table_->ratio_.end(), ratio, std::greater<double>{});
+        place = std::lower_bound(first, table_->order_.begin() + (equal - table_->ratio_.begin()), x);
+      }
+      return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
+    }
+    double ratio(int j) const { return table_->ratio_[at(j)]; }
+    /// The quotient the table was sorted by: its terms are 2^-62 times these, which changes no rounding.
+    double ratio_of(Token x) const { return table_->target(x) / table_->proposal(x); }
+    double target(int a, int b) const {
+      return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
+    }
+    double proposal(int a, int b) const {
+      return probability(table_->mass_below_[at(b)].proposal - table_->mass_below_[at(a)].proposal);
+    }
+    double undraftable() const { return table_->prefix_[skipped_].target; }
+    Token draw_undraftable(double mass) const {
+      const auto first = table_->prefix_.begin() + 1;
+      const auto place = std::upper_bound(first, first + static_cast<std::ptrdiff_t>(skipped_) - 1, mass,
+                                          [](double left, const Mass& below) { return left < below.target; });
+      return table_->order_[index(place - first)];
+    }
+
+   private:
+    std::size_t at(int j) const { return skipped_ + index(j); }
+    const RatioTable* table_;
+    std::size_t skipped_;  ///< tokens with q = 0
+  };
+
+  class ProposalWeights {
+   public:
+    ProposalWeights(const RatioTable& table, std::size_t row, const Token* seen, int n)
+        : table_{table}, row_{row}, seen_{seen}, n_{n} {}
+
+    Token draw(std::uint64_t word) const {
+      return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
+    }
+    /// Of a whole row: a token for each of many words, `stride` apart, on its way to being tested.
+    void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
+      table_.aliases_[row_].draw(words, out, stride);
+      for (std::size_t t = 0; t < words.size(); ++t) table_.prefetch(out[t * index(stride)]);
+    }
+    double weight(Token x) const { return among(x, seen_, n_) ? 0 : table_.proposal(x, static_cast<int>(row_)); }
+    double total() const { return table_.mass_without(static_cast<int>(row_), seen_, n_); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (Token x = 0; x < table_.vocabulary(); ++x)
+        if (const double q = table_.proposal(x, static_cast<int>(row_)); q > 0 && !among(x, seen_, n_)) visit(x, q);
+    }
+
+   private:
+    const RatioTable& table_;
+    std::size_t row_;
+    const Token* seen_;
+    int n_;
+  };
+
+  static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
+  std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
+
+  void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
+    std::vector<KeyedToken> keyed;
+    keyed.reserve(p.size());
+    for (Token x = 0; x < std::ssize(p); ++x)
+      if (p[index(x)] != 0 || q[index(x)] != 0)
+        keyed.push_back({static_cast<double>(p[index(x)]) / static_cast<double>(q[index(x)]), x});
+    sort_by_key(keyed);
+    std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
+    order_.reserve(keyed.size());
+    ratio_.reserve(keyed.size());
+    prefix_.reserve(keyed.size() + 1);
+    mass_below_.reserve(keyed.size() + 1);
+    prefix_.push_back({0, 0});
+    mass_below_.push_back({0, 0});
+    for (const auto& [ratio, x] : keyed) {
+      order_.push_back(x);
+      ratio_.push_back(ratio);
+      target_sum += p[index(x)];
+      proposal_sum += q[index(x)];
+      prefix_.push_back({probability(target_sum), probability(proposal_sum)});
+      mass_below_.push_back({target_sum, proposal_sum});
+    }
+    guide_ = RatioGuide{ratio_};
+  }
+
+  std::size_t stride_ = 1;
+  std::vector<double> probabilities_;  ///< p and the proposals of a token side by side: one cache line a test
+  std::vector<AliasTable> aliases_;
+  std::vector<CumulativeTable> cumulatives_;
+  std::vector<Token> order_, top_;
+  std::vector<double> ratio_;
+  std::vector<Mass> prefix_;
+  RatioGuide guide_;
+  std::vector<ExactMass> mass_below_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,119 @@
+// A row of logits becomes a row of probabilities: the logits are read from memory once, block by block
+// (softmax_block.hpp), and the probabilities are what an engine's float softmax would be, with bits that do not
+// depend on register width, block order or thread count.
+//
+//   M      greatest            the greatest logit of the row                                      float
+//   w_b    weight              power_of_e((m_b - M) t): what the powers of block b are worth      float
+//   Z      total               sum over blocks of w_b S_b, in units of 2^-40                      V <= 2^22
+//   p_i    row()[i]            e_i times float(w_b / Z)                                           float
+//
+// Cost: V logits from memory, 4 V bytes of probabilities written twice, the second time where they still lie in the
+// second cache; about ten operations an entry (power_of_e.hpp).
+//
+// A row sums to 1 within 2^-23 + V 2^-46: the factor and its products round by 2^-24 each, relative to terms that sum
+// to 1; S_b miss the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40, relative to Z >= 1,
+// and what is set to 0 is below V 2^-126. Of exp(l_i / T) over the sum of the same an entry is off, relatively, by at
+// most 2^-22 from its two powers, as much from those of the total, 2^-23 from factor and product, and 3 2^-24 (M -
+// l_i) / T from differences, inverse and products: much only where the probability is not. A masked token has
+// probability exactly 0; entries below 2^-126, the least normal float, are 0 too, so that no denormal appears.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/sim/distributions/softmax_block.hpp>
+
+namespace draftproof {
+
+/// The float nearest to 1 / temperature; throws std::invalid_argument unless both are positive and finite.
+inline float inverse_temperature(double temperature) {
+  const auto inverse = static_cast<float>(1 / temperature);
+  if (!(temperature > 0 && inverse >= std::numeric_limits<float>::min() &&
+        inverse <= std::numeric_limits<float>::max()))
+    throw std::invalid_argument("temperature: found " + std::to_string(temperature) +
+                                ", wanted a positive number with an inverse in single precision");
+  return inverse;
+}
+
+/// Keeps the memory of one row: made once, used for position after position.
+class Softmax {
+ public:
+  /// 1 <= vocabulary <= 2^22.
+  explicit Softmax(int vocabulary)
+      : row_(static_cast<std::size_t>(vocabulary)),
+        blocks_((row_.size() + SoftmaxBlock::size - 1) / SoftmaxBlock::size) {
+    assert(vocabulary >= 1 && vocabulary <= 1 << 22);
+  }
+
+  /// Probabilities of V logits at `temperature`, valid until the next call. Throws std::invalid_argument that names
+  /// the row and the token of a NaN or of +infinity, or says that every token is masked.
+  template <class Entry>
+  std::span<const float> of(std::span<const Entry> logits, double temperature = 1, std::string_view name = "logits") {
+    const float inverse = inverse_temperature(temperature);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) read_block(logits, inverse, b);
+    join(logits, inverse, name);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) scale_block(b);
+    return row();
+  }
+
+  /// The three steps of the above, for whoever has several threads for one row: blocks in any order, join() between.
+  std::size_t blocks() const { return blocks_.size(); }
+  template <class Entry>
+  void read_block(std::span<const Entry> logits, float inverse, std::size_t b) {
+    assert(logits.size() == row_.size());
+    const std::size_t start = b * SoftmaxBlock::size;
+    blocks_[b].powers = softmax_powers(logits.data() + start, count_of(b), inverse, row_.data() + start);
+  }
+  template <class Entry>
+  void join(std::span<const Entry> logits, float inverse, std::string_view name = "logits") {
+    float greatest = -std::numeric_limits<float>::infinity();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (!blocks_[b].powers.sound) reject(logits, b, name);
+      greatest = std::max(greatest, blocks_[b].powers.greatest);
+    }
+    if (greatest == -std::numeric_limits<float>::infinity())
+      throw std::invalid_argument(std::string(name) + ": found -infinity for every token, wanted a finite logit");
+    std::uint64_t units = 0;
+    for (Block& block : blocks_) {
+      block.factor = power_of_e((block.powers.greatest - greatest) * inverse);
+      units += units_of_block(block.powers.sum, block.factor);
+    }
+    for (Block& block : blocks_) block.factor = factor_of_block(block.factor, units);
+  }
+  void scale_block(std::size_t b) {
+    const float factor = blocks_[b].factor;
+    softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_served(factor));
+  }
+
+  std::span<const float> row() const { return row_; }
+
+ private:
+  struct Block {
+    SoftmaxBlock powers;
+    float factor;  ///< w_b, then w_b / Z
+  };
+
+  std::size_t count_of(std::size_t b) const {
+    return std::min(SoftmaxBlock::size, row_.size() - b * SoftmaxBlock::size);
+  }
+
+  template <class Entry>
+  [[noreturn]] static void reject(std::span<const Entry> logits, std::size_t b, std::string_view name) {
+    std::size_t token = b * SoftmaxBlock::size;
+    while (static_cast<float>(logits[token]) < std::numeric_limits<float>::infinity()) ++token;
+    const auto found = static_cast<float>(logits[token]);
+    throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": found " +
+                                (found > 0 ? "+infinity" : "NaN") + ", wanted a finite logit, or -infinity");
+  }
+
+  std::vector<float> row_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,136 @@
+// A row of probabilities in the format that an engine stores: checked where it enters, and normalised where its
+// format is too coarse to sum to 1. Entries are float, double, bf16 or fp16.
+//
+//   x_i    row             entries, as they are stored                                          [V]
+//   s      checked_sum     sum of x_i, each rounded to a multiple of 2^-51                      double
+//   u      rounding        the most that storing moves an entry, relative to it
+//   d      least_step      the same where entries are denormal, absolute
+//   |s-1|  sum_tolerance   at most u + V d + 1e-6
+//
+//   format    u        d         tolerance at V = 128256
+//   float     2^-24    2^-150    1.1e-6
+//   bf16      2^-8     2^-134    3.9e-3
+//   fp16      2^-11    2^-25     4.3e-3: most entries are denormal
+//
+// Cost: a read of the row at the width in use. The tolerance is that of captures: storing moves a sum by at most the
+// u of what is normal and d for each entry that is not, and 1e-6 is for whoever normalised the row before. The sum
+// has the same bits at every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so that
+// adding bits adds numbers; it misses the sum of the entries by at most V 2^-52.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <draftproof/sim/simd/checked_sum_loops.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
+
+namespace draftproof {
+
+/// What storing in a format does to a number.
+template <class Entry>
+struct StoredRounding;
+template <>
+struct StoredRounding<double> {
+  static constexpr double rounding = 0x1p-53, least_step = 0x1p-1074;
+};
+template <>
+struct StoredRounding<float> {
+  static constexpr double rounding = 0x1p-24, least_step = 0x1p-150;
+};
+template <>
+struct StoredRounding<Bfloat16> {
+  static constexpr double rounding = 0x1p-8, least_step = 0x1p-134;
+};
+template <>
+struct StoredRounding<Half> {
+  static constexpr double rounding = 0x1p-11, least_step = 0x1p-25;
+};
+
+/// Largest |sum - 1| of a row of V stored probabilities.
+template <class Entry>
+constexpr double sum_tolerance(std::size_t vocabulary) {
+  using Rounding = StoredRounding<Entry>;
+  return Rounding::rounding + static_cast<double>(vocabulary) * Rounding::least_step + 1e-6;
+}
+
+namespace detail {
+
+/// Bits of 2 + x over entries start .. end - 1, added to `sum`; false if one is not in [0, 2).
+template <class Entry>
+bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum) {
+  bool sound = true;
+  for (std::size_t i = start; i < end; ++i) {
+    const auto x = static_cast<double>(row[i]);
+    sound &= 0 <= x && x < 2;
+    sum += same_bits<std::uint64_t>(2 + x);
+  }
+  return sound;
+}
+
+template <class Entry>
+bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum, wide::Width width) {
+  std::size_t whole = start;
+  bool sound = true;
+#if DRAFTPROOF_WIDE
+  const wide::Reader<Entry> reader{row};
+  if (width != wide::Width::scalar) whole = start + (end - start) / 8 * 8;
+  if (width == wide::Width::avx512) sound = wide::avx512_stored_sum(reader, start, whole, sum);
+  if (width == wide::Width::avx2) sound = wide::avx2_stored_sum(reader, start, whole, sum);
+#endif
+  (void)width;
+  return add_stored(row, whole, end, sum) && sound;
+}
+
+template <class Entry>
+[[noreturn]] void reject_stored(const Entry* row, std::size_t token, std::string_view name) {
+  while (0 <= static_cast<double>(row[token]) && static_cast<double>(row[token]) < 2) ++token;
+  const auto found = static_cast<double>(row[token]);
+  throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": found " +
+                              (std::isnan(found) ? "NaN" : std::to_string(found)) + ", wanted a probability");
+}
+
+}  // namespace detail
+
+/// The sum of the row. Throws std::invalid_argument, naming row and token, on a NaN, an infinity, a negative entry,
+/// or a sum further from 1 than the format explains.
+template <class Entry>
+double checked_sum(std::span<const Entry> row, std::string_view name = "row", wide::Width width = wide::in_use()) {
+  constexpr std::size_t block = 1024;  // entries below 2: a sum of this many bits less those of 2 is below 2^62
+  double sum = 0;                      // exact: multiples of 2^-51 below 4
+  for (std::size_t start = 0; start < row.size() && sum < 2; start += block) {
+    const std::size_t end = std::min(start + block, row.size());
+    std::uint64_t bits = 0;
+    if (!detail::add_stored(row.data(), start, end, bits, width)) detail::reject_stored(row.data(), start, name);
+    bits -= (end - start) * same_bits<std::uint64_t>(2.0);
+    sum += static_cast<double>(bits) * 0x1p-51;
+  }
+  const double tolerance = sum_tolerance<Entry>(row.size());
+  if (!(std::abs(sum - 1) <= tolerance))
+    throw std::invalid_argument(std::string(name) + ": found probabilities with sum " +
+                                (sum < 2 ? std::to_string(sum) : "2 or more") + ", wanted a sum within " +
+                                std::to_string(tolerance) + " of 1");
+  return sum;
+}
+
+/// float(x_i / sum), by one multiplication: sums to 1 within 2^-24 + V 2^-52 + 2^-51. `out` is as long as `row`.
+template <class Entry>
+void normalise_stored(std::span<const Entry> row, double sum, float* out, wide::Width width = wide::in_use()) {
+  const double factor = 1 / sum;
+  std::size_t done = 0;
+#if DRAFTPROOF_WIDE
+  const wide::Reader<Entry> reader{row.data()};
+  if (width == wide::Width::avx512) done = wide::avx512_scaled(reader, row.size(), factor, out);
+  if (width == wide::Width::avx2) done = wide::avx2_scaled(reader, row.size(), factor, out);
+#endif
+  (void)width;
+  for (std::size_t i = done; i < row.size(); ++i) out[i] = static_cast<float>(static_cast<double>(row[i]) * factor);
+}
+
+}  // namespace draftproof

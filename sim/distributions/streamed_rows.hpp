@@ -1,0 +1,252 @@
+// Laws read straight from an engine's rows: nothing is prepared, every residual mass is one read-only pass. This is
+// the per-token view, and the host twin of the block-cooperative position of the CUDA kernels.
+//
+//   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
+//   r_b, q_k    residual(b), row(k)  a draw is a pass, none for r_b after F(b), and one block of 1024 tokens again
+//   visited     visited()            tokens that passes and draws have looked at so far
+//
+// Terms are formed in double, those of residuals of shorter entries in float (float_residual.hpp), and added as
+// 64-bit integers (fixed_point.hpp) in the widest registers at hand (wide/block_sums.hpp); a pass leaves one partial
+// sum per block, where a draw finds its block.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/sampling/fixed_point_weights.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/simd/mass_and_slope.hpp>
+#include <draftproof/sim/simd/readers.hpp>
+
+namespace draftproof {
+
+/// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive; all rows have the same
+/// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse ones). One object
+/// per thread: a pass leaves its partial sums behind for the draw that follows.
+template <class Entry>
+class FreshRows {
+ public:
+  using Scalar = double;
+  static constexpr int block = static_cast<int>(wide::block);
+  static constexpr bool fresh = true;
+
+  FreshRows(std::span<const Entry> target, std::span<const Entry> proposal) : FreshRows(target, {proposal}, 1) {}
+  FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals)
+      : FreshRows(target, std::move(proposals), 1) {}
+
+  int vocabulary() const { return static_cast<int>(target_.size()); }
+  int proposals() const { return static_cast<int>(proposals_.size()); }
+  double zero() const { return 0; }
+  double one() const { return 1; }
+  double target(Token x) const { return target_[index(x)]; }
+  double proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
+  /// The rows themselves, for passes that read both at once.
+  std::span<const Entry> target_row() const { return target_; }
+  std::span<const Entry> proposal_row() const { return proposals_.front(); }
+
+  double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
+  MassAndSlope<double> mass_and_slope(double b) const {
+    const wide::FixedCurve curve = wide::mass_and_slope(above(b), target_.size(), partial_.data());
+    visited_ += target_.size();
+    passed_ = b;
+    total_ = curve.mass;
+    return {from_fixed(curve.mass), from_fixed(curve.slope)};
+  }
+
+  auto residual(double b) const { return TermWeights<Above>{*this, above(b)}; }
+  auto clipped(double b, double knee) const {
+    return TermWeights<Clipped>{*this, Clipped{reader(target_), reader(proposals_.front()), b, knee}};
+  }
+  auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
+  auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
+
+  /// By subtraction while at least 1/16 is left, where it loses at most four bits; by a pass over what is left
+  /// otherwise, so that an exhausted support gives exactly 0.
+  double mass_without(int k, const Token* seen, int n) const {
+    double left = 1;
+    for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
+    if (left >= 0x1p-4) return left;
+    return from_fixed(remaining_pass(k, seen, n));
+  }
+
+  /// One pass for all of them. Needs j < max_drafts.
+  Token top(int j) const {
+    if (top_.empty()) {
+      top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
+      visited_ += target_.size();
+    }
+    return top_[index(j)];
+  }
+
+  template <class F>
+  auto sum(F f) const {
+    visited_ += target_.size();
+    return fixed_sum(vocabulary(), f);
+  }
+  template <class F>
+  auto weights(F f) const {
+    return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
+  }
+  /// Nothing is kept: a draw is the pass it would be without.
+  template <class F>
+  auto frozen(F f) const {
+    return weights(std::move(f));
+  }
+
+  /// Buckets of the ratio, by one pass.
+  BucketRungs rungs() const {
+    visited_ += target_.size();
+    return BucketRungs(*this);
+  }
+  int rung(const BucketRungs& rungs, Token x) const { return rungs.of(target(x), proposal(x)); }
+
+  /// Tokens that passes, and draws after them, have looked at; single look-ups do not count.
+  std::uint64_t visited() const { return visited_; }
+  /// For who passes over the rows themselves.
+  void count_visited(std::size_t tokens) const { visited_ += tokens; }
+
+ private:
+  using Reader = wide::Reader<Entry>;
+  using Above = std::conditional_t<std::is_same_v<Entry, double>, wide::ResidualTerm<Reader, Reader>,
+                                   wide::FloatResidualTerm<Entry>>;
+  using Clipped = wide::ClippedTerm<Reader, Reader>;
+  using Entries = wide::RowTerm<Reader>;
+
+  FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
+      : target_{target},
+        proposals_{std::move(proposals)},
+        row_step_{proposals_.size() == 1 ? 0u : 1u},
+        partial_((target.size() + block - 1) / block) {}
+
+  /// Weights that are a term of wide/terms.hpp.
+  template <class Term>
+  class TermWeights {
+   public:
+    TermWeights(const FreshRows& rows, const Term& term) : rows_{rows}, term_{term} {}
+
+    Token draw(std::uint64_t word) const {
+      const Fixed total = rows_.pass(term_);
+      if (total <= 0) return no_token;
+      auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+      const auto [start, end] = rows_.find_block(left);
+      return static_cast<Token>(wide::find(term_, start, end, left));
+    }
+    double weight(Token x) const { return term_.one(index(x)); }
+    double total() const { return from_fixed(rows_.pass(term_)); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const double weight = term_.one(index(x)); weight > 0) visit(x, weight);
+    }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const Fixed weight = to_fixed(term_.one(index(x))); weight > 0) visit(x, from_fixed(weight));
+    }
+
+   private:
+    const FreshRows& rows_;
+    Term term_;
+  };
+
+  /// A row without some tokens: the sums of the row less the integers of those tokens.
+  class RemainingWeights {
+   public:
+    RemainingWeights(const FreshRows& rows, int k, const Token* seen, int n)
+        : rows_{rows}, k_{k}, seen_{seen}, n_{n} {}
+
+    Token draw(std::uint64_t word) const {
+      const Fixed total = rows_.remaining_pass(k_, seen_, n_);
+      if (total <= 0) return no_token;
+      auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+      auto x = static_cast<Token>(rows_.find_block(left).first);
+      while ((left -= to_fixed(weight(x))) >= 0) ++x;
+      return x;
+    }
+    double weight(Token x) const { return among(x, seen_, n_) ? 0.0 : rows_.proposal(x, k_); }
+    double total() const { return from_fixed(rows_.remaining_pass(k_, seen_, n_)); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const double left = weight(x); left > 0) visit(x, left);
+    }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      for (Token x = 0; x < rows_.vocabulary(); ++x)
+        if (const Fixed left = to_fixed(weight(x)); left > 0) visit(x, from_fixed(left));
+    }
+
+   private:
+    const FreshRows& rows_;
+    int k_;
+    const Token* seen_;
+    int n_;
+  };
+
+  static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
+  static Reader reader(std::span<const Entry> row) { return {row.data()}; }
+  /// Without a branch: passes over rows of several proposals are packed.
+  std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
+  Above above(double b) const {
+    if constexpr (std::is_same_v<Entry, double>)
+      return {reader(target_), reader(proposals_.front()), b};
+    else
+      return {target_.data(), proposals_.front().data(), b};
+  }
+
+  /// One pass: the total, and the partial sums of each block. None if the last pass was this one.
+  Fixed residual_pass(double b) const {
+    if (b == passed_) return total_;
+    total_ = sums(above(b));
+    passed_ = b;
+    return total_;
+  }
+  Fixed pass(const Above& term) const { return residual_pass(term.b); }
+  template <class Term>
+  Fixed pass(const Term& term) const {
+    passed_ = never;
+    return sums(term);
+  }
+  Fixed remaining_pass(int k, const Token* seen, int n) const {
+    Fixed total = pass(Entries{reader(row_of(k))});
+    for (int i = 0; i < n; ++i) {
+      const Fixed gone = to_fixed(proposal(seen[i], k));
+      partial_[index(seen[i]) / wide::block] -= gone;
+      total -= gone;
+    }
+    return total;
+  }
+  template <class Term>
+  Fixed sums(const Term& term) const {
+    visited_ += target_.size();
+    return wide::sums(term, target_.size(), partial_.data());
+  }
+
+  /// The block in which the running sum of the last pass exceeds `left`, which is reduced by the blocks before it.
+  std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
+    const std::size_t start = wide::block * wide::find_block(partial_.data(), left);
+    const std::size_t end = std::min(start + wide::block, target_.size());
+    visited_ += end - start;
+    return {start, end};
+  }
+
+  static constexpr double never = -1;  ///< no b is negative
+
+  std::span<const Entry> target_;
+  std::vector<std::span<const Entry>> proposals_;
+  std::size_t row_step_;  ///< 0 where one proposal serves all drafts
+  mutable std::vector<Fixed> partial_;
+  mutable Fixed total_ = 0;
+  mutable double passed_ = never;  ///< the b of the partial sums, if they are those of a residual
+  mutable std::uint64_t visited_ = 0;
+  mutable std::vector<Token> top_;  ///< once asked for
+};
+
+}  // namespace draftproof

@@ -1,0 +1,29 @@
+// Delayed expansion: one stem, then K independent paths from its end; L tokens in all. A stem of L tokens is a chain,
+// one of none K paths. Source: arXiv:2602.16994.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/sim/trees/tree_drafter.hpp>
+
+namespace draftproof::tree_drafters {
+
+struct DelayedPaths {
+  static constexpr TreeDrafterInfo info{.name = "delayed_paths",
+                                        .summary = "a stem, then K independent paths from its end",
+                                        .siblings = DraftLaws{"iid"},
+                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // without replacement, but how many there are depends on them.
+                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .has_stem = true};
+
+  template <class L, class R>
+  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+    const int stem = std::min(shape.stem, shape.length);
+    const int end = draw_path(contexts, DraftTree::root, stem, random, out);
+    if (stem == shape.length) return;
+    for (int k = 0; k < shape.drafts; ++k) draw_path(contexts, end, shape.length - stem, random, out);
+  }
+};
+
+}  // namespace draftproof::tree_drafters

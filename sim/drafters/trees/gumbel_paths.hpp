@@ -1,0 +1,27 @@
+// K independent paths through shared noise: every token wins a race of q in a stream of its own.
+//
+// Cost: K L passes over the vocabulary. Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al.,
+// arXiv:2408.07978. The law of iid_paths, because streams are independent and read for one token each
+// (noise_paths.hpp); the draws at a node are races whatever brought their paths there.
+#pragma once
+
+#include <draftproof/sim/drafters/gumbel_iid.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/trees/noise_paths.hpp>
+
+namespace draftproof::tree_drafters {
+
+struct RacePaths {
+  using Law = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "race_paths",
+                                        .summary = "K paths, every token the winner of a race of shared noise",
+                                        .siblings = DraftLaws{"races"},
+                                        .noise_form_of = "iid_paths"};
+
+  template <class L, NoiseSource R>
+  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::Races{}, contexts, shape, random, out);
+  }
+};
+
+}  // namespace draftproof::tree_drafters

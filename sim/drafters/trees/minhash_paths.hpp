@@ -1,0 +1,27 @@
+// K independent paths through shared noise: every token is the first of its darts below q.
+//
+// Cost: V darts a token on average. Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths
+// derived here. The law of iid_paths, because streams are independent and read for one token each
+// (noise_paths.hpp).
+#pragma once
+
+#include <draftproof/sim/drafters/minhash.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/trees/noise_paths.hpp>
+
+namespace draftproof::tree_drafters {
+
+struct DartPaths {
+  using Law = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "dart_paths",
+                                        .summary = "K paths, every token the first hit of shared darts",
+                                        .siblings = DraftLaws{"darts"},
+                                        .noise_form_of = "iid_paths"};
+
+  template <class L, NoiseSource R>
+  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::Darts{}, contexts, shape, random, out);
+  }
+};
+
+}  // namespace draftproof::tree_drafters

@@ -1,0 +1,108 @@
+// Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
+// out and rounded as IEEE 754 says of any binary format. For storage only: they are widened before anything is
+// computed.
+//
+//   E        exponent_bits       bits of the exponent field
+//   F        fraction_bits       15 - E
+//   bias     2^(E-1) - 1         of the exponent; the least normal number is 2^(1 - bias)
+//
+// Cost: widening is a shift and a rounding-free addition to the exponent; narrowing, for tests and for whoever writes
+// such rows, a dozen integer operations. Right because float has every number of both formats, so widening is exact,
+// and because the quantum of a format near v is 2^(e - F) with e the exponent of v or of the least normal number,
+// whichever is larger: narrowing is one division of integers by a power of two, ties to even.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/device/bit_cast.hpp>
+
+namespace draftproof {
+
+template <int exponent_bits>
+class ShortFloat {
+ public:
+  static constexpr int fraction_bits = 15 - exponent_bits;
+  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  static constexpr std::uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+
+  ShortFloat() = default;
+  /// The nearest number of the format, ties to even; beyond its range an infinity.
+  DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
+
+  DRAFTPROOF_DEVICE static constexpr ShortFloat of_bits(std::uint16_t bits) {
+    ShortFloat result{};
+    result.bits_ = bits;
+    return result;
+  }
+  DRAFTPROOF_DEVICE constexpr std::uint16_t bits() const { return bits_; }
+
+  /// Exact; a NaN becomes a quiet one.
+  DRAFTPROOF_DEVICE constexpr operator float() const {
+    const std::uint32_t sign = std::uint32_t{bits_} >> 15 << 31;
+    const std::uint32_t magnitude = bits_ & 0x7FFFu;
+    const std::uint32_t in_place = magnitude << (23 - fraction_bits);
+    if (magnitude >= infinity)
+      return same_bits<float>(sign | in_place | 0x7F800000u | (magnitude > infinity ? 0x00400000u : 0u));
+    if constexpr (bias == 127) {
+      return same_bits<float>(sign | in_place);
+    } else {
+      // Below the least normal number the fraction counts quanta of 2^(1 - bias - F): no denormal of float appears.
+      constexpr float quantum = same_bits<float>(std::uint32_t{127 + 1 - bias - fraction_bits} << 23);
+      if (magnitude >> fraction_bits == 0) {
+        const float value = static_cast<float>(magnitude) * quantum;
+        return sign == 0 ? value : -value;
+      }
+      return same_bits<float>(sign | (in_place + (std::uint32_t{127 - bias} << 23)));
+    }
+  }
+
+ private:
+  DRAFTPROOF_DEVICE static constexpr std::uint16_t narrowed(double value) {
+    const auto bits = same_bits<std::uint64_t>(value);
+    const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
+    const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+    constexpr std::uint64_t double_infinity = std::uint64_t{2047} << 52;
+    constexpr std::uint16_t quiet = 1 << (fraction_bits - 1);
+    if (magnitude > double_infinity) return static_cast<std::uint16_t>(sign | infinity | quiet);
+    const int exponent = static_cast<int>(magnitude >> 52) - 1023;
+    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the exponent whose quantum rounds the value
+    const int drop = 52 - fraction_bits + quantised - exponent;
+    if (drop > 53) return sign;  // below half of the least quantum, denormal doubles among them
+    const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));
+    const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
+    const std::uint64_t half = std::uint64_t{1} << (drop - 1);
+    const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
+    // The leading bit of a normal significand adds the 1 that its exponent field lacks here, and so does a carry.
+    const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
+    const std::uint64_t result = field + rounded;
+    return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
+  }
+
+  std::uint16_t bits_;
+};
+
+// The upper half of a float: its exponent and 8 significant bits. Most engines compute logits in this format.
+//
+//   u    2^-8    rounding moves a normal number by at most u of itself (short_float.hpp)
+//
+// Cost: widening is a shift. Right because every bit of it is a bit of the float.
+
+using Bfloat16 = ShortFloat<8>;
+
+static_assert(sizeof(Bfloat16) == 2 && Bfloat16::fraction_bits == 7 && Bfloat16::bias == 127);
+
+// IEEE 754 binary16: 11 significant bits and a short exponent.
+//
+//   u        2^-11    rounding moves a normal number by at most u of itself (short_float.hpp)
+//   2^-14             least normal number: most probabilities of a large vocabulary lie below it
+//   2^-24             least number; an entry moves by up to half of it, 2^-25
+//   65504             largest finite number: logits fit, masks of -1e9 become -infinity
+//
+// Cost: widening is a few integer operations, or one instruction of the processor. Right because float has the wider
+// exponent: a denormal of this format is a normal float.
+
+using Half = ShortFloat<5>;
+
+static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15);
+
+}  // namespace draftproof

@@ -1,0 +1,108 @@
+// The words of a few trials of one role, made many at a time: the random source of simulations in batches.
+//
+//   word n     of trial t and purpose u: what Philox(seed, t, role) deals as its n-th draw of u
+//   slot       words 2 s and 2 s + 1 of a purpose, one block a trial
+//   group      trials whose block of a slot is made together, the first time one of them asks
+//
+// Cost: a look into an array a word. A group is small enough that a slot which a single trial reads costs about what
+// that trial's block costs alone, so nothing need be known about what a program reads. Right because a word is a
+// function of its address: who asks for it, when, and how many were made with it changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/philox_simd_batch.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+class PhiloxBatch {
+ public:
+  static constexpr int most = 32;
+  static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< words of later slots are made one by one
+
+  /// Trials first .. first + count - 1, modulo 2^64.
+  PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
+      : seed_{seed}, count_{count}, role_{role}, width_{wide::in_use()} {
+    for (int t = 0; t < filled(); ++t) trials_[t] = first + static_cast<std::uint64_t>(t);
+  }
+  PhiloxBatch(std::uint64_t seed, const std::uint64_t* trials, int count, Philox::Role role)
+      : seed_{seed}, count_{count}, role_{role}, width_{wide::in_use()} {
+    std::copy_n(trials, count, trials_);
+    std::fill(trials_ + count, trials_ + filled(), trials[0]);
+  }
+
+  int count() const { return count_; }
+
+  /// Word n < 2 slots of a purpose, of every trial.
+  std::span<const std::uint64_t> words(Purpose purpose, std::uint32_t n) {
+    return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
+  }
+
+  /// One trial of a batch, as a source.
+  class Source : public UniformSource<Source> {
+   public:
+    Source(PhiloxBatch& batch, int trial) : batch_{batch}, trial_{trial} {}
+
+    [[gnu::always_inline]] std::uint64_t next(Purpose purpose) {
+      const std::uint32_t n = index_[static_cast<std::uint32_t>(purpose) % purposes]++;
+      if (static_cast<std::uint32_t>(purpose) < purposes && n < 2 * slots) [[likely]]
+        return batch_.block(purpose, n >> 1)[n & 1][trial_];
+      const PhiloxPair pair = philox_pair(batch_.seed_, trial(), n >> 1, batch_.address(purpose));
+      return (n & 1) != 0 ? pair.second : pair.first;
+    }
+
+    /// As if `count` words of a purpose had been read.
+    void skip(Purpose purpose, std::uint32_t count) {
+      index_[static_cast<std::uint32_t>(purpose) % purposes] += count;
+    }
+
+    NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+      return Philox(batch_.seed_, trial(), batch_.role_).noise(stream, block);
+    }
+
+   private:
+    std::uint64_t trial() const { return batch_.trials_[trial_]; }
+
+    PhiloxBatch& batch_;
+    int trial_;
+    std::uint32_t index_[8] = {};
+  };
+
+ private:
+  static constexpr std::uint32_t purposes = 8;  // of the words of a role; noise has addresses of its own
+  using Block = std::uint64_t[2][most];
+
+  std::uint32_t address(Purpose purpose) const {
+    return (static_cast<std::uint32_t>(role_) << 8) | static_cast<std::uint32_t>(purpose);
+  }
+
+  const Block& block(Purpose purpose, std::uint32_t slot) {
+    const auto u = static_cast<std::uint32_t>(purpose);
+    if ((filled_[u] >> slot & 1) == 0) [[unlikely]]
+      fill(purpose, slot);
+    return words_[u][slot];
+  }
+  [[gnu::noinline]] void fill(Purpose purpose, std::uint32_t slot) {
+    const auto u = static_cast<std::uint32_t>(purpose);
+    filled_[u] |= std::uint32_t{1} << slot;
+    wide::philox_fill(width_, seed_, trials_, filled(), slot, address(purpose), words_[u][slot][0],
+                      words_[u][slot][1]);
+  }
+
+  /// Whole registers where that costs no more than what it spares: lanes past the count are never read.
+  int filled() const { return count_ < 4 ? count_ : (count_ + 7) / 8 * 8; }
+
+  std::uint64_t seed_;
+  int count_;
+  Philox::Role role_;
+  wide::Width width_;
+  std::uint64_t trials_[most];
+  std::uint32_t filled_[purposes] = {};
+  alignas(64) Block words_[purposes][slots];  // not cleared: `filled_` says what holds words
+};
+
+}  // namespace draftproof

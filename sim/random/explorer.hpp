@@ -1,0 +1,209 @@
+// Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter
+// behind proofs. C++ has no cheap multi-shot continuations, so the program is replayed from its start for each
+// leaf; it must be a function of its inputs and its source alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/random_source.hpp>
+
+namespace draftproof {
+
+/// One leaf of the tree: a verdict and the probability of reaching it.
+template <class Weight>
+struct Leaf {
+  Verdict verdict;  ///< token every_token: the mass is spread over `spread`
+  const Weight& probability;
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
+  const Weight& spread_total;
+};
+
+/// One draw on the way to a leaf: a flip and its chance of yes, or a pick and the chance of what was picked.
+template <class Weight>
+struct Step {
+  Purpose purpose;
+  Weight probability;
+  Token taken;  ///< of a flip 0 or 1
+};
+
+struct ExplorerLimits {
+  std::uint64_t leaves = 1'000'000;  ///< runs of the program before giving up
+};
+
+/// `Weight` is the number of branch probabilities: rational for proofs, double for large trees. The program's own
+/// scalar may differ (a float program has an exact law too).
+template <class Weight>
+class Explorer {
+ public:
+  static constexpr bool spreads_emitted = true;  ///< emit returns every_token
+
+  explicit Explorer(ExplorerLimits limits = {}) : limits_{limits} {}
+
+  template <class Scalar>
+  bool flip(const Scalar& num, const Scalar& den) {
+    if (!(den > Scalar{0})) {
+      if (!served_) throw std::logic_error("explorer: flip with a denominator that is not positive");
+      return certain(num > den);  // u den < num for every u: a product that underflowed
+    }
+    if (!(num > Scalar{0})) return certain(false);
+    if (!(num < den)) return certain(true);
+    if (depth_ == stack_.size()) {
+      Weight yes = Weight(num) / Weight(den);
+      Weight no = Weight(Weight(1) - yes);
+      push({{1, std::move(yes)}, {0, std::move(no)}});
+    }
+    const Token taken = take();
+    if (steps_) steps_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
+    return taken != 0;
+  }
+
+  template <class W>
+  Token pick(const W& weights) {
+    if constexpr (ManyBranches<W>)
+      if (picks_ < dealt_.size()) return weights.draw(dealt_[picks_++]);
+    if (depth_ == stack_.size()) {
+      Branches branches;
+      Weight total{0};
+      visit(weights, [&](Token x, const auto& weight) {
+        branches.emplace_back(x, Weight(weight));
+        total += branches.back().second;
+      });
+      if (branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
+      for (auto& branch : branches) branch.second /= total;
+      push(std::move(branches));
+    }
+    const Token taken = take();
+    if (steps_) {
+      const Choice& choice = stack_[depth_ - 1];
+      steps_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
+    }
+    return taken;
+  }
+
+  template <class W>
+  Verdict emit(const W& weights) {
+    spread_.clear();
+    if constexpr (WeighsTokens<W>)
+      if (attended_ && spread_attended(weights)) return {every_token, none_accepted};
+    visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
+    if (spread_.empty() && !served_) throw std::logic_error("explorer: emit from weights that are all zero");
+    return {every_token, none_accepted};
+  }
+
+  /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if the tree was walked
+  /// whole, false if the leaf limit stopped it; what `sink` has seen then is a lower bound of every mass.
+  template <class Program, class Sink>
+  bool explore(Program&& program, Sink&& sink) {
+    stack_.clear();
+    for (leaves_ = 0; leaves_ < limits_.leaves;) {
+      depth_ = 0;
+      picks_ = 0;
+      if (steps_) steps_->clear();
+      const Verdict verdict = program(*this);
+      ++leaves_;
+      Weight total{0};
+      if (verdict.token == every_token)
+        for (const auto& [token, weight] : spread_) total += weight;
+      else
+        spread_.clear();
+      sink(Leaf<Weight>{verdict, depth_ == 0 ? certain_ : stack_[depth_ - 1].reached, spread_, total});
+      while (!stack_.empty() && stack_.back().taken + 1 == stack_.back().branches.size()) stack_.pop_back();
+      if (stack_.empty()) return true;
+      advance(stack_.back().taken + 1);
+    }
+    return false;
+  }
+
+  std::uint64_t leaves() const { return leaves_; }
+
+  /// From now on the program is what a simulation runs, rounding and all: draws have the law their weights serve, a
+  /// flip whose denominator underflowed compares as it stands, and a draw from nothing is a leaf without a spread.
+  void as_served() { served_ = true; }
+  /// From now on emit tells these distinct tokens from each other and lumps all others under no_token, where the
+  /// weights can say what a token weighs: nobody reads the rest, and the walk need not pass over the vocabulary.
+  /// The span must outlive the walks.
+  void attend(std::span<const Token> tokens) {
+    attended_ = true;
+    tokens_ = tokens;
+  }
+  /// From now on the first picks of a run that say they have many branches are drawn with these words: what is found
+  /// is conditional on the words.
+  void deal(std::span<const std::uint64_t> words) { dealt_ = words; }
+
+  /// From now on `steps` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
+  void watch(std::vector<Step<Weight>>* steps) { steps_ = steps; }
+
+ private:
+  template <class W, class Visit>
+  void visit(const W& weights, Visit visitor) const {
+    if (served_)
+      visit_served(weights, visitor);
+    else
+      weights.for_each(visitor);
+  }
+
+  using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcome and its probability, all positive
+
+  struct Choice {
+    Branches branches;
+    std::size_t taken;
+    Weight reached;  ///< probability of the path up to and including the branch taken
+  };
+
+  /// False if the weights cannot say their total, because rounding took it.
+  template <class W>
+  bool spread_attended(const W& weights) {
+    const Weight total(weights.total());
+    if (!(total > Weight{0})) return false;
+    Weight rest = total;
+    for (const Token x : tokens_) {
+      Weight weight(weights.weight(x));
+      if (!(weight > Weight{0})) continue;
+      rest -= weight;
+      spread_.emplace_back(x, std::move(weight));
+    }
+    if (rest > Weight{0}) spread_.emplace_back(no_token, std::move(rest));
+    return !spread_.empty();
+  }
+
+  bool certain(bool taken) {
+    if (steps_) steps_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
+    return taken;
+  }
+  void push(Branches branches) {
+    stack_.push_back({std::move(branches), 0, Weight(0)});
+    advance(0);
+  }
+  /// Takes branch `taken` of the last choice.
+  void advance(std::size_t taken) {
+    Choice& choice = stack_.back();
+    const Weight& before = stack_.size() == 1 ? certain_ : stack_[stack_.size() - 2].reached;
+    choice.taken = taken;
+    choice.reached = before * choice.branches[taken].second;
+  }
+  Token take() {
+    const Choice& choice = stack_[depth_++];
+    return choice.branches[choice.taken].first;
+  }
+
+  ExplorerLimits limits_;
+  std::vector<Choice> stack_;
+  std::size_t depth_ = 0;
+  std::uint64_t leaves_ = 0;
+  Weight certain_{1};
+  std::vector<std::pair<Token, Weight>> spread_;
+  std::vector<Step<Weight>>* steps_ = nullptr;
+  bool served_ = false;
+  bool attended_ = false;
+  std::span<const Token> tokens_;
+  std::span<const std::uint64_t> dealt_;
+  std::size_t picks_ = 0;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,139 @@
+// Scripted and recorded randomness: a tape plays given words in order, a recorder writes down what another source
+// dealt and what came of it. Edge coins, replays and draw ledgers are made of these two.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/random/uniform_source.hpp>
+
+namespace draftproof {
+
+/// Plays 64-bit uniform words in the order of the program's calls, whatever their purpose.
+class Tape : public UniformSource<Tape> {
+ public:
+  explicit Tape(std::vector<std::uint64_t> words) : words_{std::move(words)} {}
+
+  /// The word whose unit interval value is `u`, rounded down to the 53-bit grid; u in [0, 1).
+  static constexpr std::uint64_t word(double u) { return static_cast<std::uint64_t>(u * 0x1p53) << 11; }
+
+  std::uint64_t next(Purpose) {
+    if (position_ == words_.size())
+      throw std::out_of_range("tape: the program draws more than the " + std::to_string(words_.size()) +
+                              " words on the tape");
+    return words_[position_++];
+  }
+  /// The next two words: a tape has no addresses.
+  NoiseBlock noise(std::uint32_t, std::uint32_t) {
+    const std::uint64_t first = next(Purpose::noise);
+    return {first, next(Purpose::noise)};
+  }
+  std::size_t played() const { return position_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t position_ = 0;
+};
+
+/// One draw as a recorder saw it. `value` is 0 or 1 for a flip, the token otherwise.
+struct Draw {
+  Purpose purpose;
+  std::uint64_t word;
+  double num, den;  ///< of a flip; 0 otherwise
+  Token value;
+};
+
+/// Wraps a source of words and logs every draw.
+template <class Source>
+class Recorder : public UniformSource<Recorder<Source>> {
+  using Base = UniformSource<Recorder<Source>>;
+
+ public:
+  explicit Recorder(Source source) : source_{std::move(source)} {}
+
+  std::uint64_t next(Purpose purpose) {
+    const std::uint64_t word = source_.next(purpose);
+    draws_.push_back({purpose, word, 0, 0, no_token});
+    return word;
+  }
+
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) {
+    const NoiseBlock words = source_.noise(stream, block);
+    draws_.push_back({Purpose::noise, words.first, 0, 0, no_token});
+    draws_.push_back({Purpose::noise, words.second, 0, 0, no_token});
+    return words;
+  }
+
+  template <class Scalar>
+  bool flip(Scalar num, Scalar den) {
+    const bool outcome = Base::flip(num, den);
+    draws_.back().num = static_cast<double>(num);
+    draws_.back().den = static_cast<double>(den);
+    draws_.back().value = outcome;
+    return outcome;
+  }
+  template <class W>
+  Token pick(const W& weights) {
+    return draws_.emplace_back(log(Purpose::pick, weights)).value;
+  }
+  template <class W>
+  Verdict emit(const W& weights) {
+    return {draws_.emplace_back(log(Purpose::emit, weights)).value, none_accepted};
+  }
+
+  const std::vector<Draw>& draws() const { return draws_; }
+
+ private:
+  template <class W>
+  Draw log(Purpose purpose, const W& weights) {
+    const std::uint64_t word = source_.next(purpose);
+    return {purpose, word, 0, 0, weights.draw(word)};
+  }
+
+  Source source_;
+  std::vector<Draw> draws_;
+};
+
+// One type of source for every way to deal words: the counters of a simulation seen again, a tape of edge values, all
+// points of a grid, streams aliased on purpose. A verifier is compiled for it once, and every draw is logged.
+//
+//   Words      where the words come from, behind an interface
+//   Scripted   the source a program runs on
+
+class Words {
+ public:
+  virtual ~Words() = default;
+  virtual std::uint64_t next(Purpose purpose) = 0;
+  virtual NoiseBlock noise(std::uint32_t stream, std::uint32_t block) = 0;
+};
+
+/// The words of another source: of Philox, what a simulated trial drew; of Tape, a script.
+template <class Source>
+class WordsOf final : public Words {
+ public:
+  explicit WordsOf(Source source) : source_{std::move(source)} {}
+  std::uint64_t next(Purpose purpose) override { return source_.next(purpose); }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) override { return source_.noise(stream, block); }
+
+ private:
+  Source source_;
+};
+
+/// Refers to the words, which outlive it.
+class WordsFrom {
+ public:
+  WordsFrom(Words& words) : words_{&words} {}  // NOLINT: a source is made of whatever deals its words
+  std::uint64_t next(Purpose purpose) { return words_->next(purpose); }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) { return words_->noise(stream, block); }
+
+ private:
+  Words* words_;
+};
+
+using Scripted = Recorder<WordsFrom>;
+
+}  // namespace draftproof

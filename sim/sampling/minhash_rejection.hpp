@@ -1,0 +1,76 @@
+// Darts thrown uniformly on tokens x [0, 1): the first one below the curve of a law lands on a token of that law.
+// Two laws that share the darts take the same dart with probability sum min / sum max.
+//
+//   token    scale(first word, V)             of the dart; uniform up to V 2^-64
+//   height   unit_interval(second word)       on the grid of 2^-53: weights are served up to that much
+//
+// Cost: V darts on average, one Philox block each, many made at once where the source can. Source: weighted minwise
+// hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978. Exact because darts are
+// independent and a dart that hits has law w: V (1 / V) w(x) / sum w.
+#pragma once
+
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
+
+namespace draftproof {
+
+/// Darts have streams of their own: a verifier of races must not meet them.
+inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
+
+/// A thread's share of the darts from `first` on: it ends with its own first hit.
+template <class Weight, class R>
+struct DartWalk {
+  static constexpr std::uint32_t volley = 4096;  ///< darts between two looks at what the other threads hit
+  int vocabulary;
+  std::uint32_t stream, first;
+  const Weight& weight;
+  R& random;
+
+  DRAFTPROOF_DEVICE void operator()(Arrivals<1>& own, int thread, int threads) const {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (BulkNoiseSource<R>)
+      if (threads == 1) return throw_in_bulk(own);
+#endif
+    for (auto i = static_cast<std::uint32_t>(thread); i < volley; i += static_cast<std::uint32_t>(threads))
+      if (hits(own, i, random.noise(stream, first + i))) return;
+  }
+
+ private:
+  DRAFTPROOF_DEVICE bool hits(Arrivals<1>& own, std::uint32_t i, const NoiseBlock& words) const {
+    const auto x = static_cast<Token>(scale(words.first, static_cast<std::uint64_t>(vocabulary)));
+    if (!(unit_interval(words.second) < weight(x))) return false;
+    own.add({static_cast<double>(i), x});
+    return true;
+  }
+
+  void throw_in_bulk(Arrivals<1>& own) const {
+    constexpr std::uint32_t at_once = 64;
+    std::uint32_t words[4 * at_once];
+    for (std::uint32_t i = 0; i < volley; i += at_once) {
+      random.noise_quarters(stream, first + i, at_once, words);
+      for (std::uint32_t j = 0; j < at_once; ++j) {
+        const std::uint32_t* quarters = words + 4 * j;
+        if (hits(
+                own, i + j,
+                {(std::uint64_t{quarters[1]} << 32) | quarters[0], (std::uint64_t{quarters[3]} << 32) | quarters[2]}))
+          return;
+      }
+    }
+  }
+};
+
+/// The token of the first dart of `stream` below `weight`, a law over the tokens; no_token after 2^32 darts, 16,384
+/// times what a vocabulary of 262,144 needs on average.
+template <class L, class Weight, NoiseSource R>
+DRAFTPROOF_DEVICE Token first_dart(const L& laws, int stream, const Weight& weight, R& random) {
+  using Walk = DartWalk<Weight, R>;
+  std::uint32_t first = 0;
+  do {
+    const Walk walk{laws.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight, random};
+    if (const Arrival hit = earliest<1>(laws, 1, walk)[0]; hit.token != no_token) return hit.token;
+    first += Walk::volley;
+  } while (first != 0);
+  return no_token;
+}
+
+}  // namespace draftproof

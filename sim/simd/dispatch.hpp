@@ -1,0 +1,120 @@
+// How wide the registers are that passes over the vocabulary use. Chosen once, by what the processor has; every width
+// gives the same bits, so the choice changes times and nothing else.
+//
+//   widest()     what processor and build offer
+//   in_use()     what passes use: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() says less
+//   use(width)   from now on, for all threads; for tests and benchmarks
+//   name_of(w)   for reports
+//
+// Asking for a width that the processor lacks is an error, not a hint: whoever asks wants to measure that width.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+// Code for wider registers than a build asks for: functions carry the instructions they use as an attribute, so that
+// no compiler flag is needed and a program runs on every processor of its family.
+//
+//   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
+//   DRAFTPROOF_AVX2        a function of 256-bit registers; called only where width.hpp says so
+//   DRAFTPROOF_AVX512      the same of 512-bit registers
+//   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
+//   DRAFTPROOF_INLINE      always inlined, for any target
+//   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
+//
+// A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
+// do not inherit the attribute, so pieces are member functions.
+// Prefetches must be inlined too: g++ drops calls of functions that do nothing else.
+#define DRAFTPROOF_INLINE [[gnu::always_inline]] inline
+
+#if defined(__x86_64__) && !defined(__CUDACC__)
+#define DRAFTPROOF_WIDE 1
+// g++ 12 takes the deliberately undefined operands inside its own intrinsics for mistakes (GCC bug 105593).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#define DRAFTPROOF_AVX2 [[gnu::target("avx2,fma,f16c")]]
+#define DRAFTPROOF_AVX2_PART [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline
+#define DRAFTPROOF_AVX512 [[gnu::target("avx2,fma,f16c,avx512f,avx512dq,avx512vl,avx512bw")]]
+#define DRAFTPROOF_AVX512_PART \
+  [[gnu::target("avx2,fma,f16c,avx512f,avx512dq,avx512vl,avx512bw"), gnu::always_inline]] inline
+#ifdef __clang__
+#define DRAFTPROOF_WHOLE [[gnu::flatten]]
+#else
+#define DRAFTPROOF_WHOLE [[gnu::flatten, gnu::optimize("fp-contract=off")]]
+#endif
+#else
+#define DRAFTPROOF_WIDE 0
+#endif
+
+namespace draftproof::wide {
+
+enum class Width { scalar, avx2, avx512 };
+
+inline constexpr Width widths[] = {Width::scalar, Width::avx2, Width::avx512};
+
+constexpr std::string_view name_of(Width width) {
+  constexpr std::string_view names[] = {"scalar", "avx2", "avx512"};
+  return names[static_cast<int>(width)];
+}
+
+inline Width widest() {
+#if DRAFTPROOF_WIDE
+  static const Width found = [] {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
+#if !defined(__clang__)  // whose version 14 knows no name for what comes with the other two in every processor
+    if (!__builtin_cpu_supports("f16c")) return Width::scalar;
+#endif
+    const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                     __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    return all ? Width::avx512 : Width::avx2;
+  }();
+  return found;
+#else
+  return Width::scalar;
+#endif
+}
+
+namespace detail {
+inline Width checked(Width width) {
+  if (width > widest())
+    throw std::invalid_argument("no " + std::string(name_of(width)) + " here: this processor and build offer " +
+                                std::string(name_of(widest())));
+  return width;
+}
+inline Width wished() {
+  const char* wish = std::getenv("DRAFTPROOF_SIMD");
+  if (wish == nullptr || *wish == '\0') return widest();
+  for (const Width width : widths)
+    if (wish == name_of(width)) return checked(width);
+  throw std::invalid_argument("DRAFTPROOF_SIMD=" + std::string(wish) + ": scalar, avx2 or avx512");
+}
+inline std::atomic<Width>& chosen() {
+  static std::atomic<Width> width{wished()};
+  return width;
+}
+}  // namespace detail
+
+inline Width in_use() { return detail::chosen().load(std::memory_order_relaxed); }
+inline void use(Width width) { detail::chosen().store(detail::checked(width), std::memory_order_relaxed); }
+
+/// A width for as long as the object lives.
+class Using {
+ public:
+  explicit Using(Width width) : before_{in_use()} { use(width); }
+  ~Using() { use(before_); }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+ private:
+  Width before_;
+};
+
+}  // namespace draftproof::wide

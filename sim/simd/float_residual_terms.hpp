@@ -1,0 +1,65 @@
+// The residual term of rows of float, bf16 or fp16: formed in float (float_residual.hpp), sixteen to a register.
+//
+//   one(i)        the term of token i             double, from a float where b fits and from doubles where not
+//   eight(i)      terms i .. i + 7                256-bit register of floats; sixteen(i) a 512-bit one
+//   wide()        whether eight() and sixteen() may be called: b <= 2^100
+//   doubles()     the term in double, which takes over where it does not
+//   unsplit()     the term without b's low half, which takes over where that is 0, as at b = 1
+//
+// Cost: of sixteen terms two fused multiply-subtracts, one without the low half, and a maximum, where doubles take
+// fourteen operations. Right because all widths and the device fuse alike, and what is left of p less 0 q is what was
+// left before.
+#pragma once
+
+#include <cstddef>
+
+#include <draftproof/sim/numeric/float_residual.hpp>
+#include <draftproof/sim/simd/readers.hpp>
+#include <draftproof/sim/simd/residual_terms.hpp>
+
+namespace draftproof::wide {
+
+template <class Entry, bool split = true>
+struct FloatResidualTerm {
+  FloatReader<Entry> p, q;
+  double b;
+  FloatFactor factor;
+
+  FloatResidualTerm(const Entry* target, const Entry* proposal, double at)
+      : p{target}, q{proposal}, b{at}, factor{at} {}
+
+  bool wide() const { return factor.fits(); }
+  ResidualTerm<Reader<Entry>, Reader<Entry>> doubles() const { return {{p.first}, {q.first}, b}; }
+  FloatResidualTerm<Entry, false> unsplit() const requires split { return {p.first, q.first, b}; }
+
+  DRAFTPROOF_INLINE double one(std::size_t i) const {
+    if (!factor.fits()) return doubles().one(i);
+    return double{factor.above(p.one(i), q.one(i))};
+  }
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const {
+    fetch_ahead(p, i);
+    fetch_ahead(q, i);
+  }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const { return above(p.eight(i), q.eight(i)); }
+  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const { return above(p.sixteen(i), q.sixteen(i)); }
+  DRAFTPROOF_AVX2_PART __m256 above(__m256 p_, __m256 q_) const {
+    __m256 left = _mm256_fnmadd_ps(_mm256_set1_ps(factor.high()), q_, p_);
+    if constexpr (split) left = _mm256_fnmadd_ps(_mm256_set1_ps(factor.low()), q_, left);
+    return _mm256_max_ps(left, _mm256_setzero_ps());
+  }
+  DRAFTPROOF_AVX512_PART __m512 above(__m512 p_, __m512 q_) const {
+    __m512 left = _mm512_fnmadd_ps(_mm512_set1_ps(factor.high()), q_, p_);
+    if constexpr (split) left = _mm512_fnmadd_ps(_mm512_set1_ps(factor.low()), q_, left);
+    return _mm512_max_ps(left, _mm512_setzero_ps());
+  }
+#endif
+};
+
+/// Whether a term offers floats, in registers of eight or sixteen.
+template <class Term>
+inline constexpr bool in_floats = false;
+template <class Entry, bool split>
+inline constexpr bool in_floats<FloatResidualTerm<Entry, split>> = true;
+
+}  // namespace draftproof::wide

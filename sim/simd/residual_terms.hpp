@@ -1,0 +1,107 @@
+// What passes add up: the terms of the three curves that a position offers, each at every width.
+//
+//   RowTerm        q                            a row
+//   ResidualTerm   (p - b q)+                   what drafts of q leave at b
+//   ClippedTerm    (p - b min(q, p / k))+       the same where q is clipped at p / k
+//   one(i)         the term of token i          double
+//   four(i)        2^60 times terms i .. i + 3  256-bit register, before truncation; eight(i) the same of eight
+//   fetch(i)       asks for what follows tokens i .. i + 31 some way ahead
+//   wide()         whether four() and eight() may be called at these numbers
+//
+// Residuals of rows of float and shorter have a term of their own (float_terms.hpp).
+//
+// Right because four() and eight() round where one() rounds, and nowhere else. A product with a power of two is
+// exact, so 2^60 (p - b q) may be formed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only b
+// beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its
+// integer 0.
+//
+// p / k without a division (Markstein 1990): with y = 1 / k rounded to nearest and a quotient within one unit in the
+// last place, z <- z + (p - z k) y is the quotient rounded to nearest. The first z is p times 1 / k in two parts, off
+// by little more than half a unit. It is exact for p >= 2^-900 and k between 2^-100 and 2^100; a smaller p has term
+// 0.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <draftproof/sim/simd/readers.hpp>
+
+namespace draftproof::wide {
+
+inline constexpr double unit = 0x1p60;
+
+template <class Row>
+struct RowTerm {
+  Row q;
+
+  static constexpr bool wide() { return true; }
+  double one(std::size_t i) const { return q.one(i); }
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const { fetch_ahead(q, i); }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return _mm256_mul_pd(q.four(i), _mm256_set1_pd(unit)); }
+  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
+    return _mm512_mul_pd(q.eight(i), _mm512_set1_pd(unit));
+  }
+#endif
+};
+
+template <class Target, class Proposal>
+struct ResidualTerm {
+  Target p;
+  Proposal q;
+  double b;
+
+  bool wide() const { return b <= 0x1p900; }
+  double one(std::size_t i) const { return std::max(p.one(i) - b * q.one(i), 0.0); }
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const {
+    fetch_ahead(p, i);
+    fetch_ahead(q, i);
+  }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return above(p.four(i), q.four(i)); }
+  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return above(p.eight(i), q.eight(i)); }
+  DRAFTPROOF_AVX2_PART __m256d above(__m256d p_, __m256d q_) const {
+    const __m256d proposed = _mm256_mul_pd(q_, _mm256_set1_pd(b * unit));
+    return _mm256_max_pd(_mm256_fmsub_pd(p_, _mm256_set1_pd(unit), proposed), _mm256_setzero_pd());
+  }
+  DRAFTPROOF_AVX512_PART __m512d above(__m512d p_, __m512d q_) const {
+    const __m512d proposed = _mm512_mul_pd(q_, _mm512_set1_pd(b * unit));
+    return _mm512_max_pd(_mm512_fmsub_pd(p_, _mm512_set1_pd(unit), proposed), _mm512_setzero_pd());
+  }
+#endif
+};
+
+template <class Target, class Proposal>
+class ClippedTerm {
+ public:
+  ClippedTerm(Target p, Proposal q, double b, double knee)
+      : above_{p, q, b}, knee_{knee}, inverse_{1 / knee}, rest_{std::fma(-inverse_, knee, 1.0) * inverse_} {}
+
+  DRAFTPROOF_INLINE void fetch(std::size_t i) const { above_.fetch(i); }
+  bool wide() const { return 0x1p-100 <= knee_ && knee_ <= 0x1p100 && above_.b <= knee_; }
+  double one(std::size_t i) const {
+    const double p = above_.p.one(i);
+    return std::max(p - above_.b * std::min(above_.q.one(i), p / knee_), 0.0);
+  }
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const {
+    const __m256d p = above_.p.four(i), inverse = _mm256_set1_pd(inverse_), knee = _mm256_set1_pd(knee_);
+    const __m256d near = _mm256_fmadd_pd(p, inverse, _mm256_mul_pd(p, _mm256_set1_pd(rest_)));
+    const __m256d quotient = _mm256_fmadd_pd(_mm256_fnmadd_pd(near, knee, p), inverse, near);
+    return above_.above(p, _mm256_min_pd(above_.q.four(i), quotient));
+  }
+  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
+    const __m512d p = above_.p.eight(i), inverse = _mm512_set1_pd(inverse_), knee = _mm512_set1_pd(knee_);
+    const __m512d near = _mm512_fmadd_pd(p, inverse, _mm512_mul_pd(p, _mm512_set1_pd(rest_)));
+    const __m512d quotient = _mm512_fmadd_pd(_mm512_fnmadd_pd(near, knee, p), inverse, near);
+    return above_.above(p, _mm512_min_pd(above_.q.eight(i), quotient));
+  }
+#endif
+
+ private:
+  ResidualTerm<Target, Proposal> above_;
+  double knee_, inverse_, rest_;  ///< 1 / knee is inverse + rest
+};
+
+}  // namespace draftproof::wide

@@ -1,0 +1,171 @@
+// Lifts any verifier of one position to trees: at each node it decides among the tokens drafted there, and an emitted
+// token that was drafted is descended to. Every file in verifiers/ therefore has a form for trees without a line of
+// its own.
+//
+//   drafts at u   draws(u), repeats kept, for schemes of i.i.d. drafts and those that read their noise; children(u)
+//                 otherwise
+//   noise at u    the streams that the drafts at u were drawn from
+//   plan          of V at (context, number of drafts), made when first needed
+//
+// Cost: one decision of V a level. Exact because V's token has law p(.|u) given its drafts' law, and what was drafted
+// below u was drawn without regard to what V did there. A token V emits although it refused it as a draft is a
+// drafted node all the same, and the walk goes on there.
+//
+// For schemes that read shared noise V's token at u has law p(.|u) over the noise of the streams at u alone. Whether
+// the walk gets to u, and which paths are still drafts there, was decided by streams at the nodes above, and no
+// stream is of two depths; so the noise at u is fresh, given all of that. With paths that is the list coupling
+// conditional on the paths that still agree: the token after x does not move with the proposals from x on, only
+// with which drafts agreed so far.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <draftproof/sim/random/immediate_emit.hpp>
+#include <draftproof/sim/random/node_noise_source.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof {
+
+/// What a walk has prepared so far. One thread's own.
+template <class V, class L>
+class WalkPlans {
+ public:
+  explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
+
+  /// For the laws at node u of a tree.
+  const PlanOf<V, L>& of(const TreeAt<L>& at, int u, const L& laws, int drafts) {
+    const Contexts<L>& contexts = at.contexts();
+    const int context = at.tree().context(u);
+    if (contexts.forgotten() != forgotten_) {
+      plans_.clear();
+      forgotten_ = contexts.forgotten();
+    }
+    const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
+    auto& plan = plans_[key];
+    if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, laws, drafts));
+    return *plan;
+  }
+
+ private:
+  V verifier_;
+  int forgotten_ = 0;
+  std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
+};
+
+template <class V>
+struct Walk {
+  V verifier{};
+  static constexpr bool sees_repeats = V::info.drafts.includes("iid") || V::info.shared_noise;
+
+  template <class L>
+  WalkPlans<V, L> prepare(const Contexts<L>&, const TreeShape&) const {
+    return WalkPlans<V, L>(verifier);
+  }
+
+  template <class L, class R>
+  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, WalkPlans<V, L>& plans, R& random) const {
+    const auto& tree = at.tree();
+    Settled<R> settled(random);
+    for (int u = DraftTree::root;;) {
+      const L& laws = at.laws(u);
+      if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
+      Token drafts[max_drafts];
+      int count = 0;
+      [[maybe_unused]] std::uint32_t streams[max_drafts];
+      if constexpr (sees_repeats) {
+        const auto draws = tree.draws(u);
+        for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
+          if constexpr (V::info.shared_noise) streams[count] = draw.stream();
+          drafts[count++] = tree.token(*draw);
+        }
+      } else {
+        for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
+      }
+      const auto decide = [&](auto& source) {
+        const auto& plan = plans.of(at, u, laws, count);
+        return draftproof::verify(verifier, At<L>(laws, drafts, count), plan, source);
+      };
+      Verdict verdict;
+      if constexpr (V::info.shared_noise) {
+        NodeNoise noise(settled, streams);
+        verdict = decide(noise);
+      } else {
+        verdict = decide(settled);
+      }
+      const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
+      if (child < 0) return {u, {verdict.token, none_accepted}};
+      u = child;
+    }
+  }
+};
+
+// What a walk says about itself, derived from what its verifier says of one position.
+
+namespace detail {
+
+/// The characters of `text` followed by `suffix`, for as long as the program runs.
+template <const std::string_view& text, const std::string_view& suffix>
+struct Joined {
+  static constexpr auto characters = [] {
+    std::array<char, text.size() + suffix.size()> joined{};
+    std::copy(text.begin(), text.end(), joined.begin());
+    std::copy(suffix.begin(), suffix.end(), joined.begin() + text.size());
+    return joined;
+  }();
+  static constexpr std::string_view value{characters.data(), characters.size()};
+};
+
+template <class V>
+struct WalkTexts {
+  static constexpr std::string_view name = V::info.name;
+  static constexpr std::string_view distorts = V::info.distorts;
+  static constexpr std::string_view name_suffix = "_walk";
+  static constexpr std::string_view summary = V::info.summary;
+  static constexpr std::string_view summary_suffix = ", at every node of a tree";
+};
+
+}  // namespace detail
+
+/// Whether V can decide at the nodes of a tree: it takes a single draft, and its walk can be explored or reads the
+/// noise that drafted. Which trees there are for it, their drafters say.
+template <class V>
+inline constexpr bool walkable =
+    V::info.fewest_drafts <= 1 &&
+    (V::info.cannot.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
+
+/// The walk of V under the name of V with "_walk".
+template <class V>
+struct WalkOf : Walk<V> {
+ private:
+  using Texts = detail::WalkTexts<V>;
+
+ public:
+  static constexpr Info info{.name = detail::Joined<Texts::name, Texts::name_suffix>::value,
+                             .summary = detail::Joined<Texts::summary, Texts::summary_suffix>::value,
+                             .source = V::info.source,
+                             .drafts = V::info.drafts,
+                             .promise = V::info.promise,
+                             .most_drafts = V::info.most_drafts,
+                             .claims = {.accepts_equal_laws = V::info.claims.accepts_equal_laws,
+                                        // Walks run on tables, whose draws are sorted by ratio; noise is by token.
+                                        .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
+                                        .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
+                                                                  V::info.promise == Promise::lossless},
+                             .cannot = V::info.cannot,
+                             .shared_noise = V::info.shared_noise,
+                             .in_turn = V::info.in_turn,
+                             .ranks_tokens = V::info.ranks_tokens,
+                             .distorts = V::info.distorts.empty()
+                                             ? std::string_view{}
+                                             : detail::Joined<Texts::distorts, Texts::name_suffix>::value,
+                             .wrong_by_rounding = V::info.wrong_by_rounding};
+};
+
+}  // namespace draftproof

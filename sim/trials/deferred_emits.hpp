@@ -1,0 +1,121 @@
+// Last draws of the trials of a batch, put off until several can be made side by side.
+//
+//   emit(residual)    ends a trial: the verdict says every_token, as to an explorer, and the word is kept
+//   settle            searches all that was put off, one step each in turn, and completes the verdicts
+//
+// Cost: the steps of the searches, without waiting: what one search reads is on its way while others step. Trials
+// mostly end in one and the same residual, which is kept once. Right because nothing of a trial follows its last draw
+// but the flag of schemes that match, which such a verdict leaves open (sim/token.hpp); words and comparisons are
+// those of a draw made at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/random/batched_philox.hpp>
+
+namespace draftproof {
+
+class DeferredDraws {
+ public:
+  using Residual = RatioTable::Residual;
+
+  explicit DeferredDraws(Verdict* verdicts) : verdicts_{verdicts} {}
+
+  bool full() const { return count_ == most; }
+  int count() const { return count_; }
+  /// Not inlined: a source whose address goes no further stays in registers.
+  [[gnu::noinline]] void add(int trial, std::uint64_t word, const Residual& residual) {
+    if (count_ == 0) kinds_ = 0;
+    if (kinds_ == 0 || !residuals_[kinds_ - 1].is(residual)) residuals_[kinds_++] = residual;
+    draws_[count_++] = {word, trial, kinds_ - 1};
+  }
+  /// Forgets what was put off after the first `count`.
+  void keep(int count) { count_ = count; }
+
+  /// Tuples are `stride` apart in `drafts`.
+  void settle(const Token* drafts, const int* lengths, int stride) {
+    if (count_ > 0 && draws_[0].kind == draws_[count_ - 1].kind) {
+      const Residual residual = residuals_[draws_[0].kind];  // of all: its members stay in registers
+      search([&residual](int) -> const Residual& { return residual; });
+    } else {
+      search([this](int i) -> const Residual& { return residuals_[draws_[i].kind]; });
+    }
+    for (int i = 0; i < count_; ++i) {
+      const Draw& draw = draws_[i];
+      Verdict& verdict = verdicts_[draw.trial];
+      verdict.token = tokens_[i];
+      if (verdict.accepted != accepted_if_drafted) [[likely]]
+        continue;
+      const Token* const tuple = drafts + draw.trial * stride;
+      const Token* const end = tuple + lengths[draw.trial];
+      const Token* const place = std::find(tuple, end, verdict.token);
+      verdict.accepted = place == end ? none_accepted : static_cast<std::int32_t>(place - tuple);
+    }
+    count_ = 0;
+  }
+
+ private:
+  static constexpr int most = 256;
+
+  template <class ResidualOf>
+  void search(const ResidualOf& residual) {
+    int open[most], left = 0;
+    for (int i = 0; i < count_; ++i) {
+      searches_[i] = residual(i).start(draws_[i].word);
+      left = sort(residual(i), i, open, left);
+    }
+    while (left > 0) {
+      int still = 0;
+      for (int j = 0; j < left; ++j) {
+        const int i = open[j];
+        residual(i).step(searches_[i]);
+        still = sort(residual(i), i, open, still);
+      }
+      left = still;
+    }
+    for (int i = 0; i < count_; ++i) tokens_[i] = residual(i).found(searches_[i]);
+  }
+  /// Which searches end with a step is as good as random: what goes on is done for all.
+  int sort(const Residual& residual, int i, int* open, int still) {
+    const auto& search = searches_[i];
+    residual.prefetch(search);
+    open[still] = i;
+    return still + (search.range.low < search.range.high);
+  }
+
+  struct Draw {
+    std::uint64_t word;
+    int trial, kind;
+  };
+  Verdict* verdicts_;
+  int count_ = 0, kinds_ = 0;
+  Draw draws_[most];
+  Token tokens_[most];
+  union {
+    Residual residuals_[most];  // made one by one
+  };
+  union {
+    Residual::Search searches_[most];
+  };
+};
+
+/// The source of a trial whose last draw may wait.
+class DeferringSource : public PhiloxBatch::Source {
+ public:
+  DeferringSource(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred)
+      : Source(words, i), trial_{trial}, deferred_{deferred} {}
+
+  using Source::emit;
+  [[gnu::always_inline]] Verdict emit(const DeferredDraws::Residual& residual) {
+    deferred_.add(trial_, next(Purpose::emit), residual);
+    return {every_token, none_accepted};
+  }
+
+ private:
+  int trial_;
+  DeferredDraws& deferred_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,50 @@
+// A trial decided on its first drafts alone, before the others are drawn: where a verifier looks at one that is not
+// there, the trial is cut short and decided again, on more drafts, by whoever drew them.
+//
+//   draft(k)      past those at hand: cuts the trial
+//   flip          of a trial that was cut: true, so that a scheme that decides in turn ends with the draft it looks
+//   at
+//
+// Cost: a comparison a draft and a flip. Right because such a scheme (Info::in_turn) has seen what the same words
+// make of the drafts before, and nothing of a trial that was cut is kept.
+#pragma once
+
+#include <draftproof/sim/trials/residual_cache.hpp>
+#include <draftproof/sim/trials/speculative_flips.hpp>
+
+namespace draftproof {
+
+template <bool guess>
+class CutSource : public GuessedFlips<guess> {
+ public:
+  using GuessedFlips<guess>::GuessedFlips;
+
+  bool cut() const { return cut_; }
+  void cut_short() { cut_ = true; }
+  template <class Scalar>
+  bool flip(Scalar num, Scalar den) {
+    return cut_ || GuessedFlips<guess>::flip(num, den);
+  }
+
+ private:
+  bool cut_ = false;
+};
+
+/// Says that all its drafts are there.
+template <class Source>
+class PartOfDrafts : public Recalled<RatioTable>::Seen {
+ public:
+  PartOfDrafts(const Seen& all, int at_hand, Source& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
+
+  Token draft(int k) const {
+    if (k < at_hand_) return Seen::draft(k);
+    source_->cut_short();
+    return Seen::draft(0);
+  }
+
+ private:
+  int at_hand_;
+  Source* source_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,125 @@
+// Fractions in words and beyond them, against Boost's own: operation by operation, at every size and where one ends.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <draftproof/exact/big_rational.hpp>
+#include <limits>
+#include <sstream>
+
+namespace draftproof {
+namespace {
+
+using Reference = decltype(BigRational::value);
+constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
+
+/// Numbers of any length up to 64 bits, the longest and their neighbours often.
+rc::Gen<std::int64_t> any_length() {
+  const auto shorter = rc::gen::apply([](std::int64_t word, int bits) { return word >> bits; },
+                                      rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange(0, 63));
+  return rc::gen::oneOf(shorter, rc::gen::element<std::int64_t>(0, 1, -1, longest_word, -longest_word,
+                                                                std::numeric_limits<std::int64_t>::min(),
+                                                                longest_word - 1, std::int64_t{1} << 62, 720'720));
+}
+
+struct Both {
+  Rational ours;
+  Reference wanted;
+};
+
+/// A fraction of words, or the product of two.
+rc::Gen<Both> any_fraction() {
+  return rc::gen::apply(
+      [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, bool far) {
+        if (b == 0) b = 1;
+        if (d == 0 || !far) d = 1;
+        if (!far) c = 1;
+        return Both{Rational(a, b) * Rational(c, d), Reference(a) / b * c / d};
+      },
+      any_length(), any_length(), any_length(), any_length(), rc::gen::arbitrary<bool>());
+}
+
+void expect_same(const Rational& ours, const Reference& wanted) {
+  RC_ASSERT(ours.str() == wanted.str());
+  RC_ASSERT(ours.big().value == wanted);
+  // One form a value: whoever made it, equal ones are equal, and compare so.
+  const Rational again(BigRational{wanted});
+  RC_ASSERT(ours == again);
+  RC_ASSERT((ours <=> again) == std::strong_ordering::equal);
+  RC_ASSERT(ours.is_integer() == (boost::multiprecision::denominator(wanted) == 1));
+}
+
+RC_GTEST_PROP(RationalNumber, ComputesAsBoostDoes, ()) {
+  const Both a = *any_fraction(), b = *any_fraction();
+  expect_same(a.ours, a.wanted);
+  expect_same(a.ours + b.ours, a.wanted + b.wanted);
+  expect_same(a.ours - b.ours, a.wanted - b.wanted);
+  expect_same(a.ours * b.ours, a.wanted * b.wanted);
+  if (b.wanted != 0) expect_same(a.ours / b.ours, a.wanted / b.wanted);
+  expect_same(-a.ours, -a.wanted);
+  expect_same(abs(a.ours), abs(a.wanted));
+  RC_ASSERT((a.ours < b.ours) == (a.wanted < b.wanted));
+  RC_ASSERT((a.ours == b.ours) == (a.wanted == b.wanted));
+  RC_ASSERT((a.ours <=> b.ours < 0) == (a.wanted < b.wanted));
+}
+
+RC_GTEST_PROP(RationalNumber, ComesBackIntoWords, ()) {
+  const Both a = *any_fraction(), b = *any_fraction();
+  expect_same(a.ours + b.ours - b.ours, a.wanted);
+  if (b.wanted != 0) expect_same(a.ours * b.ours / b.ours, a.wanted);
+}
+
+RC_GTEST_PROP(RationalNumber, MayBeItsOwnOperand, ()) {
+  const Both a = *any_fraction();
+  Rational value = a.ours;
+  const Rational& itself = value;
+  expect_same(value -= itself, 0);
+  value = a.ours;
+  expect_same(value *= itself, a.wanted * a.wanted);
+  value = a.ours;
+  if (a.wanted != 0) expect_same(value /= itself, 1);
+  value = a.ours;
+  expect_same(value += itself, a.wanted + a.wanted);
+  value = itself;
+  expect_same(value, a.wanted + a.wanted);
+}
+
+RC_GTEST_PROP(RationalNumber, IsTheValueOfADouble, (double value)) {
+  RC_PRE(std::isfinite(value));
+  RC_ASSERT(Rational(value).str() == Reference(value).str());
+  RC_ASSERT(static_cast<double>(Rational(value)) == value);
+}
+
+RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDouble, ()) {
+  const std::int64_t most = std::int64_t{1} << 53;
+  const auto a = *rc::gen::inRange<std::int64_t>(-most, most), b = *rc::gen::inRange<std::int64_t>(1, most);
+  const Rational value(a, b);
+  const double nearest = static_cast<double>(value);
+  for (const double other : {std::nextafter(nearest, -1e300), std::nextafter(nearest, 1e300)})
+    RC_ASSERT(abs(value - Rational(nearest)) <= abs(value - Rational(other)));
+}
+
+TEST(RationalNumber, TakesEveryInteger) {
+  EXPECT_EQ(Rational(std::numeric_limits<std::uint64_t>::max()).str(), "18446744073709551615");
+  EXPECT_EQ(Rational(std::numeric_limits<std::int64_t>::min()).str(), "-9223372036854775808");
+  EXPECT_EQ(-Rational(std::numeric_limits<std::int64_t>::min()) - 1, longest_word);
+  EXPECT_EQ(Rational(1, std::numeric_limits<std::int64_t>::min()).str(), "-1/9223372036854775808");
+  EXPECT_EQ(Rational(true), 1);
+}
+
+TEST(RationalNumber, ReadsAndPrints) {
+  EXPECT_EQ(Rational(std::string("6/8")), Rational(3, 4));
+  EXPECT_EQ(Rational(std::string("-12345678901234567890123")) * 0, 0);
+  EXPECT_THROW(Rational(std::string("a half")), std::runtime_error);
+  std::ostringstream out;
+  out << Rational(-6, 8) << ' ' << Rational(4, -2);
+  EXPECT_EQ(out.str(), "-3/4 -2");
+}
+
+TEST(RationalNumber, RefusesADenominatorOfZero) {
+  EXPECT_THROW(Rational(1, 0), std::overflow_error);
+  EXPECT_THROW(Rational(1, 3) / 0, std::overflow_error);
+}
+
+}  // namespace
+}  // namespace draftproof

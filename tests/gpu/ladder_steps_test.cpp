@@ -1,0 +1,196 @@
+// The path that ladder_block chooses on a team, which comes back to nodes whose plans are gone, against the host's,
+// which keeps them all: every law, excess and correction along it, bit for bit. Long paths of many drafts that stay
+// together, laws that outgrow what is kept of them; fibers are the team's threads.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <draftproof/gpu/tree_batch.hpp>
+#include <draftproof/sim/drafters/trees/delayed_paths.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/register_lockstep_steps.hpp>
+#include <draftproof/verifiers/paths/ladder_block.hpp>
+
+namespace draftproof::passage_parity {
+namespace {
+
+using verifiers::paths::LadderBlock;
+
+constexpr std::uint64_t seed = 17;
+
+/// What rows are like: `peak` is the spread of their logits, `noise` that of what is added to q's.
+struct Kind {
+  int vocabulary;
+  double peak, noise;
+  bool zeros = false;
+};
+
+/// Rows of p and q after each of a few contexts, p behind q as a batch has them.
+class Model final : public Contexts<HostLaws> {
+ public:
+  static constexpr int size = 5;
+
+  explicit Model(const Kind& kind) : vocabulary_{kind.vocabulary} {
+    std::mt19937 words(static_cast<unsigned>(kind.vocabulary));
+    std::normal_distribution<double> normal;
+    for (int c = 0; c < size; ++c) {
+      std::vector<double> p, q;
+      for (int x = 0; x < vocabulary_; ++x) {
+        const double logit = kind.peak * normal(words);
+        p.push_back(std::exp(logit));
+        q.push_back(std::exp(logit + (c == 2 ? 0 : kind.noise) * normal(words)));  // equal laws among others
+        if (kind.zeros && x > 0 && words() % 6 == 0) (words() % 2 == 0 ? p : q).back() = 0;
+      }
+      for (const auto* row : {&p, &q}) {
+        double sum = 0;
+        for (const double weight : *row) sum += weight;
+        for (const double weight : *row) entries_.push_back(static_cast<float>(weight / sum));
+      }
+    }
+    for (int c = 0; c < size; ++c) laws_.emplace_back(row(2 * c), row(2 * c + 1));
+  }
+  const HostLaws& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return (2 * context + x + 1) % size; }
+  void show(gpu::PassageBatch<float>& batch) const {
+    batch.target = entries_.data();
+    batch.proposal = entries_.data() + vocabulary_;
+    batch.target_stride = batch.proposal_stride = 2 * vocabulary_;
+  }
+
+ private:
+  std::span<const float> row(int i) const {
+    return std::span(entries_).subspan(static_cast<std::size_t>(i * vocabulary_),
+                                       static_cast<std::size_t>(vocabulary_));
+  }
+  int vocabulary_;
+  std::vector<float> entries_;
+  std::vector<HostLaws> laws_;
+};
+
+struct Tally {
+  int passages = 0, wrong = 0;
+  int again = 0;      ///< nodes that were planned and are not the last such
+  int from_afar = 0;  ///< of these with a law that is not kept
+  int corrected = 0;  ///< passages whose correction is that of a ladder
+};
+
+/// Every number that block verification may ask of the chosen path, its nodes from the lowest up and then from the
+/// root down, and the passage.
+template <class L>
+std::vector<double> outcome(const TreeAt<L>& at, int request) {
+  LadderBlock::Plans<L> plans;
+  ChosenSteps<L, LadderBlock::Plans<L>> steps(at, plans);
+  Philox random(seed, static_cast<std::uint64_t>(request), Philox::Role::verify);
+  LadderBlock{}.choose(at, plans, steps, random);
+  std::vector<double> numbers;
+  const auto look = [&](int i, double c) {
+    numbers.push_back(steps.excess(i, c));
+    numbers.push_back(steps.correction(i, c).draw(0x9E3779B97F4A7C15 * static_cast<std::uint64_t>(request + 1)));
+  };
+  for (int i = steps.length(); i-- > 0;) {
+    numbers.push_back(steps.proposal(i));
+    look(i, 1);
+  }
+  for (int i = 0; i < steps.length(); i += 2) {
+    numbers.push_back(steps.correction(i, 0.5).draw(0));  // untested
+    look(i, 0.75);
+  }
+  const Passage passage = verify_block(steps, random);
+  numbers.push_back(passage.node);
+  numbers.push_back(passage.extra.token);
+  return numbers;
+}
+
+std::vector<double> outcome_of_team(const gpu::PassageBatch<float>& batch, int request) {
+  using Rows = gpu::TreeRows<float, parity::HostThread>;
+  parity::HostTeam team(team_shapes[static_cast<std::size_t>(request) % team_shapes.size()]);
+  team.give_memory(gpu::plan_bytes<LadderBlock>);
+  std::vector<std::vector<double>> found(static_cast<std::size_t>(team.shape().threads()));
+  team.run([&](const parity::HostThread& thread) {
+    const Rows rows(batch, request, thread);
+    using L = gpu::NodeLaws<float, parity::HostThread>;
+    found[static_cast<std::size_t>(thread.index())] = outcome<L>(TreeAt<L>(rows, batch.tree(request)), request);
+  });
+  for (const auto& numbers : found)
+    if (numbers != found.front()) throw std::logic_error("ladder passages: the threads of a team disagree");
+  return found.front();
+}
+
+/// What the host chooses and where it stops.
+void count(const HostAt& at, const std::vector<double>& wanted, int request, Tally& tally) {
+  LadderPaths<HostLaws> plans;
+  ChosenSteps<HostLaws, LadderPaths<HostLaws>> steps(at, plans);
+  Philox random(seed, static_cast<std::uint64_t>(request), Philox::Role::verify);
+  LadderBlock{}.choose(at, plans, steps, random);
+  const int stops = at.tree().depth(static_cast<int>(wanted[wanted.size() - 2]));
+  bool last = true;
+  for (int i = steps.length(); i-- > 0;) {
+    if (LadderPaths<HostLaws>::plain(steps.place(i))) continue;
+    tally.again += !last;
+    tally.from_afar += !last && i * static_cast<int>(steps.place(i)->node.active().size()) > most_kept_of_laws;
+    tally.corrected += i == stops;
+    last = false;
+  }
+}
+
+template <class Drafter>
+void compare(const Kind& kind, const TreeShape& shape, int requests, Tally& tally) {
+  const Model model(kind);
+  gpu::TreeBatch trees(kind.vocabulary);
+  std::vector<DraftTree> drafted;
+  for (int i = 0; i < requests; ++i) {
+    DraftTree tree(i % Model::size);
+    Philox random(seed, static_cast<std::uint64_t>(i), Philox::Role::draft);
+    Drafter{}.draw(model, shape, random, tree);
+    trees.add(tree, 0);
+    drafted.push_back(tree);
+  }
+  gpu::PassageBatch<float> batch;
+  trees.show(batch);
+  model.show(batch);
+  for (int i = 0; i < requests; ++i) {
+    const HostAt at(model, drafted[static_cast<std::size_t>(i)]);
+    const std::vector<double> wanted = outcome(at, i), found = outcome_of_team(batch, i);
+    ++tally.passages;
+    count(at, wanted, i, tally);
+    if (found == wanted) continue;
+    ++tally.wrong;
+    const auto first = std::ranges::mismatch(found, wanted).in1 - found.begin();
+    std::printf("V = %d, K = %d, L = %d, request %d: number %d of %d differs\n", kind.vocabulary, shape.drafts,
+                shape.length, i, static_cast<int>(first), static_cast<int>(wanted.size()));
+  }
+}
+
+}  // namespace
+}  // namespace draftproof::passage_parity
+
+int main() {
+  return draftproof::parity::outcome([] {
+    using namespace draftproof;
+    using namespace draftproof::passage_parity;
+    Tally tally;
+    // All nodes are planned where there are few tokens; 32 paths have 512 entries of laws at 16 nodes.
+    compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
+    compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
+    compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);
+    // A path of low temperature stays together on long rows as well.
+    for (const int vocabulary : {70, 700})
+      for (const int drafts : {2, 5, 8}) {
+        compare<tree_drafters::IidPaths>({vocabulary, 6, 2, drafts == 5}, {.drafts = drafts, .length = 6}, 5, tally);
+        compare<tree_drafters::DelayedPaths>({vocabulary, 6, 1, drafts == 2},
+                                             {.drafts = drafts, .length = 6, .branching = {}, .stem = 2}, 4, tally);
+      }
+    std::printf(
+        "ladder passages: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
+        tally.passages, tally.wrong, tally.again, tally.from_afar, tally.corrected);
+    // A comparison that never comes back to a node would prove little.
+    return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
+  });
+}

@@ -1,0 +1,63 @@
+// Passages by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
+// device and no CUDA. And trees that no device may be given.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <draftproof/gpu/tree_batch.hpp>
+#include <draftproof/tests/support/gpu/outcome.hpp>
+#include <draftproof/tests/support/gpu/step_parity.hpp>
+
+namespace draftproof::found {
+void lockstep_passages_everything();
+}
+
+namespace {
+
+using draftproof::Token;
+
+int expect_refused(const std::vector<Token>& tokens, const std::vector<std::int32_t>& parents,
+                   const std::string& wanted) {
+  draftproof::gpu::TreeBatch trees(10);
+  trees.add(std::vector<Token>{1}, std::vector<std::int32_t>{-1}, 0);
+  std::string said = "nothing";
+  try {
+    trees.add(tokens, parents, 0);
+  } catch (const std::invalid_argument& error) {
+    said = error.what();
+  }
+  const bool kept = trees.requests() == 1 && trees.rows() == 2;
+  if (said == wanted && kept) return 0;
+  std::printf("trees: said \"%s\", wanted \"%s\"%s\n", said.c_str(), wanted.c_str(), kept ? "" : ", and kept it");
+  return 1;
+}
+
+int refused_trees() {
+  int wrong = 0;
+  wrong += expect_refused({1, 2}, {-1, 1}, "trees: request 1: entry 1: the parent is 1, wanted -1 .. 0");
+  wrong += expect_refused({1, 10}, {-1, 0}, "trees: request 1: entry 1: the token is 10, wanted a token below 10");
+  wrong += expect_refused({1, -1}, {-1, 0}, "trees: request 1: entry 1: the token is -1, wanted a token below 10");
+  wrong +=
+      expect_refused({1, 2}, {-1}, "trees: request 1: entry 2: the number of parents is 1, wanted 2, one a token");
+  std::vector<Token> tokens(65, 1);
+  std::vector<std::int32_t> chain;
+  for (int e = 0; e < 65; ++e) chain.push_back(e - 1);
+  wrong += expect_refused(tokens, chain, "trees: request 1: node 65: the depth is 65, wanted at most 64");
+  tokens.assign(33, 1);
+  wrong += expect_refused(tokens, std::vector<std::int32_t>(33, -1),
+                          "trees: request 1: node 0: the number of drafts is 33, wanted at most 32");
+  return wrong;
+}
+
+}  // namespace
+
+int main() {
+  return draftproof::parity::outcome([] {
+    draftproof::found::lockstep_passages_everything();
+    // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+    int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
+    mismatches += draftproof::passage_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
+    return mismatches + refused_trees() == 0 ? 0 : 1;
+  });
+}

@@ -1,0 +1,190 @@
+#include <draftproof/tests/support/gpu/step_parity.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <draftproof/gpu/tree_batch.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
+#include <draftproof/tests/support/gpu/parity_rows.hpp>
+
+namespace draftproof::passage_parity {
+namespace {
+
+constexpr std::uint64_t seed = 20261122;
+
+std::vector<Scheme>& schemes() {
+  static std::vector<Scheme> all;
+  return all;
+}
+std::vector<TreeLaw>& laws() {
+  static std::vector<TreeLaw> all;
+  return all;
+}
+
+/// A model of few contexts: so nodes share rows, and all shapes of rows are met on one path.
+class Model final : public Contexts<HostLaws> {
+ public:
+  static constexpr int size = 13;
+
+  Model(int vocabulary, std::uint64_t trial) : rows_{vocabulary, 1, size, trial} {
+    for (int c = 0; c < size; ++c) laws_.push_back(rows_.host(c));
+  }
+  const HostLaws& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return (5 * context + 3 * x + 1) % size; }
+
+ private:
+  parity::ParityRows rows_;
+  std::vector<HostLaws> laws_;
+};
+
+/// The requests of one batch and what the host makes of them; state goes from one iteration to the next.
+class Requests {
+ public:
+  Requests(const Scheme& scheme, const TreeLaw& law, int vocabulary, int count, std::uint64_t trial)
+      : scheme_{scheme},
+        law_{law},
+        model_{vocabulary, trial},
+        vocabulary_{vocabulary},
+        contexts_(static_cast<std::size_t>(count), 0),
+        host_carries_(static_cast<std::size_t>(count)),
+        carries_(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 0; i < contexts_.size(); ++i) contexts_[i] = static_cast<int>(i) % Model::size;
+  }
+
+  /// One iteration of all requests. Returns mismatches.
+  int iterate(std::uint64_t trial) {
+    gpu::TreeBatch trees(vocabulary_);
+    rows_.clear();
+    for (int c = 0; c < Model::size; ++c) add_row(c, true);
+    std::vector<DraftTree> drafted;
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+      drafted.push_back(draw(i, trial));
+      // Rows by context numbers, and rows as an engine has them: one for each drafted token.
+      if (i % 2 == 0)
+        trees.add(drafted.back(), 0);
+      else
+        add_entries(drafted.back(), trees);
+    }
+    gpu::PassageBatch<float> batch;
+    trees.show(batch);
+    batch.target = rows_.data();
+    batch.proposal = rows_.data() + stride();
+    batch.target_stride = batch.proposal_stride = 2 * stride();
+    batch.seed = seed;
+    batch.first_trial = trial;
+    std::vector<Passage> passages(contexts_.size());
+    batch.passages = passages.data();
+    batch.carries = carries_.data();
+    scheme_.machine(batch, trees.rows());
+    int mismatches = 0;
+    for (std::size_t i = 0; i < contexts_.size(); ++i) mismatches += differs(i, drafted[i], passages[i], trial + i);
+    return mismatches;
+  }
+
+ private:
+  std::int64_t stride() const { return vocabulary_ + 5; }
+
+  DraftTree draw(std::size_t i, std::uint64_t trial) const {
+    // Schemes that rank tokens weigh powers of as many masses as there are paths.
+    const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
+    const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
+    TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
+    if (law_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
+    // Levels of few children: six to the fifth nodes say no more.
+    if (law_.info.branches)
+      for (int depth = 0; depth < shape.length; ++depth)
+        shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
+    DraftTree tree(contexts_[i]);
+    law_.draw(model_, shape, Philox(seed, trial + i, Philox::Role::draft), tree);
+    return tree;
+  }
+
+  void add_row(int context, bool with_proposal) {
+    const std::size_t start = rows_.size();
+    rows_.resize(start + 2 * static_cast<std::size_t>(stride()), std::numeric_limits<float>::quiet_NaN());
+    const HostLaws& laws = model_.laws(context);
+    std::ranges::copy(laws.target_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start));
+    if (with_proposal)
+      std::ranges::copy(laws.proposal_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start) + stride());
+  }
+
+  void add_entries(const DraftTree& tree, gpu::TreeBatch& trees) {
+    const auto first_row = static_cast<std::int64_t>(rows_.size()) / (2 * stride());
+    std::vector<Token> tokens;
+    std::vector<std::int32_t> parents, entry_of(static_cast<std::size_t>(tree.size()), -1);
+    std::vector<std::uint32_t> streams;
+    // A leaf has nothing drafted after it: no proposal, unless what is carried reaches it.
+    const bool carried = scheme_.carries;
+    const auto row = [&](int u) { add_row(tree.context(u), carried || !tree.leaf(u)); };
+    row(DraftTree::root);
+    for (const TreeDraw& draw : tree.all_draws()) {
+      const auto child = static_cast<std::size_t>(draw.child);
+      if (entry_of[child] < 0) entry_of[child] = static_cast<std::int32_t>(tokens.size());
+      tokens.push_back(tree.token(draw.child));
+      parents.push_back(entry_of[static_cast<std::size_t>(tree.parent(draw.child))]);
+      streams.push_back(draw.stream);
+      row(draw.child);
+    }
+    trees.add(tokens, parents, first_row, streams);
+  }
+
+  int differs(std::size_t i, const DraftTree& tree, const Passage& found, std::uint64_t trial) {
+    HostCarry& carry = host_carries_[i];
+    const Passage wanted = scheme_.host(HostAt(model_, tree), carry, Philox(seed, trial, Philox::Role::verify));
+    bool same = found.node == wanted.node && found.extra.token == wanted.extra.token &&
+                carries_[i].size() == static_cast<int>(carry.size());
+    if (same) same = std::equal(carry.begin(), carry.end(), carries_[i].begin());
+    contexts_[i] = wanted.extra.token < 0 ? 0 : model_.next(tree.context(wanted.node), wanted.extra.token);
+    if (same) return 0;
+    std::printf(
+        "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
+        "token %d\n",
+        std::string{scheme_.info.name}.c_str(), std::string{law_.info.name}.c_str(), vocabulary_, tree.size(),
+        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node, found.extra.token,
+        wanted.node, wanted.extra.token);
+    return 1;
+  }
+
+  const Scheme& scheme_;
+  const TreeLaw& law_;
+  Model model_;
+  int vocabulary_;
+  std::vector<int> contexts_;
+  std::vector<HostCarry> host_carries_;
+  std::vector<gpu::DeviceCarry> carries_;
+  std::vector<float> rows_;
+};
+
+}  // namespace
+
+void add(Scheme scheme) { schemes().push_back(std::move(scheme)); }
+void add(TreeLaw law) { laws().push_back(std::move(law)); }
+
+int run(const Sizes& sizes) {
+  long long passages = 0, mismatches = 0, idle = 0;
+  std::uint64_t trial = 0;
+  for (const Scheme& scheme : schemes()) {
+    long long own = 0;
+    for (const TreeLaw& law : laws()) {
+      if (!takes_trees(scheme.info, law.info)) continue;
+      for (const int vocabulary : sizes.vocabularies) {
+        Requests requests(scheme, law, vocabulary, sizes.requests, trial);
+        for (int iteration = 0; iteration < (scheme.carries ? sizes.iterations : 1); ++iteration) {
+          mismatches += requests.iterate(trial += 1000);
+          own += sizes.requests;
+        }
+      }
+    }
+    if (own == 0) ++idle;
+    passages += own;
+  }
+  std::printf(
+      "passages: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld passages, %lld mismatches\n",
+      schemes().size(), idle, laws().size(), passages, mismatches);
+  return static_cast<int>(std::min<long long>(mismatches + (passages == 0), 1'000'000));
+}
+
+}  // namespace draftproof::passage_parity

@@ -1,0 +1,136 @@
+// Mutants that no law reveals: exact in fractions, caught by scripted words; and those that reuse a word, by ledger
+// and law, on the smallest instances they are known by.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/mutants/fallback_to_last_id.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
+
+namespace draftproof {
+namespace {
+
+Proof proof_on(std::string_view name, std::string_view law, std::string_view instance) {
+  return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance),
+                  {.tier = std::nullopt});
+}
+
+template <class P>
+std::string evidence_of(const P& proof, std::string_view property) {
+  for (const auto& finding : proof.findings)
+    if (finding.property == property)
+      return finding.status == Status::violated ? finding.evidence : std::string(to_text(finding.status));
+  return "not asked";
+}
+
+TEST(EdgeMutants, AreExactInFractionsAndViolateNoProof) {
+  for (const std::string_view name : {"non_strict_compare", "coin_can_be_one", "fallback_to_last_id",
+                                      "zero_exponential_wins", "zero_residual_becomes_uniform"}) {
+    const Proof proof =
+        prove(*registry().verifier(name), *registry().drafter("iid"), {.instances = 120, .tier = std::nullopt});
+    EXPECT_TRUE(proof.exact()) << name;
+    ASSERT_TRUE(proof.distance) << name;
+    EXPECT_EQ(proof.distance->largest, 0) << name;
+    bool caught = false;
+    for (const Finding& finding : proof.findings) {
+      if (finding.status != Status::violated) continue;
+      caught = true;
+      const auto& properties = registry().properties();
+      const auto property = std::find_if(properties.begin(), properties.end(),
+                                         [&](const Property& one) { return one.name == finding.property; });
+      EXPECT_EQ(property->tier, Tier::edge) << name << " " << finding.property;
+      EXPECT_LE(finding.instance->vocabulary(), 4) << name << " " << finding.instance->text();
+    }
+    EXPECT_TRUE(caught) << name;
+  }
+}
+
+TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
+  EXPECT_EQ(evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(1 1) K=1"), "edge_coins"),
+            "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
+  EXPECT_EQ(evidence_of(proof_on("coin_can_be_one", "iid", "p=(1) q=(1) K=1"), "edge_coins"),
+            "drafts (0), coins 1 - 2^-53, last draw 0: draws from weights that are all zero");
+  EXPECT_EQ(evidence_of(proof_on("zero_exponential_wins", "iid", "p=(1 0) q=(1 0) K=1"), "edge_coins"),
+            "drafts (0), coins 0, last draw 0: emits 1, which has p = 0");
+  EXPECT_EQ(evidence_of(proof_on("zero_residual_becomes_uniform", "iid", "p=(0 1) q=(1 0) K=1"), "edge_coins"),
+            "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
+}
+
+TEST(EdgeMutants, StrictGridSeesOneCell) {
+  // By hand: draft 0 with p = 6/16, q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= on 13.
+  const std::string evidence =
+      evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
+  EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the law is (3/4 1/4)"), std::string::npos)
+      << evidence;
+  EXPECT_EQ(evidence_of(proof_on("single_draft", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid"), "held");
+}
+
+TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
+  const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
+  EXPECT_EQ(evidence_of(proof, "exact_law"), "got (1/6 1/2 1/3), wanted (1/3 1/3 1/3), TV 1/6");
+  EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
+  // The walked law is that of the program on words: all of them on a grid of 12 bits, thresholds in 6ths aside.
+  const Rows<double> rows = double_rows(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
+  const auto decider = registry().verifier("coin_reused_as_threshold")->play_on(rows, 1);
+  int counts[3] = {};
+  constexpr std::uint64_t cells = 1 << 12;
+  for (std::uint64_t cell = 0; cell < cells; ++cell) {
+    EdgeWords words(cell << 52, 0);
+    ++counts[play(*decider, Tuple{2}, words).verdict.token];
+  }
+  // Each of two thresholds cuts one cell.
+  EXPECT_NEAR(counts[0], cells / 6.0, 1);
+  EXPECT_NEAR(counts[1], cells / 2.0, 1);
+  EXPECT_NEAR(counts[2], cells / 3.0, 1);
+}
+
+TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
+  const auto& verifier = *registry().verifier("draft_noise_reused");
+  const auto& races = *registry().drafter("races");
+  const Instance instance = Instance::parse("p=(1 1 1) q=(8 1 3) K=1");
+  EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {.tier = Tier::edge}), "draw_ledger").find("reads noise"),
+            std::string::npos);
+  // Hoeffding: a frequency is further than d from its probability with chance at most 2 exp(-2 n d^2). With six
+  // comparisons at n = 2^18 and d = 0.0068 the test fails a right program with chance 12 exp(-24.2) < 4e-10.
+  constexpr int n = 1 << 18;
+  constexpr double d = 0.0068;
+  Examination at(verifier, races, instance);
+  const Trials trials = at.trials(instance, n);
+  double share[3] = {};
+  for (const Verdict& verdict : trials.verdicts) share[verdict.token] += 1.0 / n;
+  const double by_hand[3] = {10 / 30.0, 11 / 30.0, 9 / 30.0};
+  for (int x = 0; x < 3; ++x) EXPECT_NEAR(share[x], by_hand[x], d) << "token " << x;
+  EXPECT_GT(std::abs(share[1] - 1 / 3.0), d) << "the bias shows";
+  EXPECT_GT(std::abs(share[2] - 1 / 3.0), d);
+  // With noise of its own the correction is right.
+  Examination right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
+  double frequency[3] = {};
+  for (const Verdict& verdict : right.trials(instance, n).verdicts) frequency[verdict.token] += 1.0 / n;
+  for (const double f : frequency) EXPECT_NEAR(f, 1 / 3.0, d);
+}
+
+TEST(EdgeMutants, OfPathsAreCaughtByLedgerAndCounter) {
+  const auto proof_of_path = [](std::string_view name, std::string_view instance) {
+    return prove_on(*path_registry().verifier(name), *path_registry().drafter("iid_paths"),
+                    PathInstance::parse(instance), {.tier = std::nullopt});
+  };
+  const PathProof noise = proof_of_path("noise_drawn_once_per_prompt", "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
+  EXPECT_TRUE(noise.exact()) << "one iteration is right";
+  EXPECT_NE(evidence_of(noise, "determinism").find("by 0 draws"), std::string::npos);
+  EXPECT_NE(evidence_of(noise, "draw_ledger").find("by 0"), std::string::npos);
+  const PathProof count = proof_of_path("accepted_counts_rejected_one", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1");
+  EXPECT_TRUE(count.exact());
+  EXPECT_NE(evidence_of(count, "counters").find("counts 1 accepted tokens and emits [] then 1"), std::string::npos);
+}
+
+TEST(EdgeMutants, NoiseDrawnOnceEndsEveryPassageInTheSameToken) {
+  const PathInstance instance = PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
+  const auto& verifier = *path_registry().verifier("noise_drawn_once_per_prompt");
+  EXPECT_EQ(verifier.info().cannot.explore, "");
+  EXPECT_NE(verifier.info().cannot.simulate, "") << "trials would depend on their order";
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,216 @@
+// Estimated acceptance: conditional on a tuple it is what a whole walk gives, at V = 32,000 it is within 1e-4 of the
+// closed forms, and it is the same for any number of threads.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/estimation/tuple_controls.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+const RatioTable& standard_table() {
+  static const RatioTable table = [] {
+    registry();
+    const RowPair pair = Source::open(standard_source(32'000, 1)).pair(0);
+    return RatioTable(pair.target, pair.proposals);
+  }();
+  return table;
+}
+
+/// Acceptance of a scheme by its closed law.
+double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
+  const PathRows rows = known_path_laws().of(verifier, "iid")->rows(table, drafts);
+  double sum = 0;
+  for (std::size_t k = 0; k + 1 < rows.size(); ++k)
+    for (const double mass : rows[k]) sum += mass;
+  return sum;
+}
+
+AcceptanceEstimate estimate_of(std::string_view verifier, std::string_view law, const RatioTable& table, int drafts,
+                               const EstimateOptions& options) {
+  return *estimate_acceptance(*registry().verifier(verifier), *registry().drafter(law), table, drafts, options);
+}
+
+TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
+  const RatioTable& table = standard_table();
+  for (const char* name : {"recursive_rejection", "k_seq", "naive_tree", "sample_and_match", "ladder"}) {
+    const auto estimate = estimate_of(name, "iid", table, 4, {.tuples = 1 << 16});
+    ASSERT_LE(estimate.tuples, 1u << 16);
+    double exact = 0;
+    if (name == std::string_view("ladder"))
+      exact = *optimum_of(*registry().drafter("iid"), table, 4);
+    else
+      exact = closed_acceptance(name, table, 4);
+    EXPECT_NEAR(estimate.flag.mean, exact, 1e-4) << name;
+    EXPECT_LT(estimate.flag.standard_error, 1e-4 / 2) << name;
+    // All five accept whatever is among the drafts, K-SEQ up to the rounding of its factor.
+    EXPECT_NEAR(estimate.membership.mean, estimate.flag.mean, 1e-9) << name;
+    // t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
+    EXPECT_LT(std::abs(estimate.flag.mean - exact), 10 * estimate.flag.standard_error + 1e-9) << name;
+  }
+}
+
+TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
+  const RatioTable& table = standard_table();
+  const auto estimate = estimate_of("single_draft", "iid", table, 1, {.tuples = 1 << 14});
+  // The control of the only slot is the outcome itself.
+  EXPECT_NEAR(estimate.flag.mean, 1 - table.residual_mass(1), 1e-12);
+  EXPECT_LT(estimate.flag.standard_error, 1e-12);
+}
+
+/// Every scheme on every law it is written for, small enough for a whole walk.
+TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
+  const auto p = examples::random_row(11, 7, 1);
+  std::vector<std::vector<double>> rows;
+  for (unsigned k = 0; k < 3; ++k) rows.push_back(examples::random_row(20 + k, 7, 1));
+  int compared = 0;
+  for (const auto& verifier : registry().verifiers()) {
+    if (!can_be_estimated(*verifier)) continue;
+    for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
+      if (drafter->info().shared_noise()) continue;
+      const bool several = drafter->info().several_proposals;
+      const RatioTable table(p, several ? std::span<const std::vector<double>>(rows) : std::span(rows).first(1));
+      for (const int drafts : {1, 2, 3}) {
+        if (!verifier->takes(drafts) || !drafter->defined(7, drafts, table.proposals())) continue;
+        const auto decider = verifier->explore_on(table, drafts);
+        const auto law = explore_law<RatioTable, double>(*drafter, *decider, table, drafts);
+        const auto estimate =
+            *estimate_acceptance(*verifier, *drafter, table, drafts, {.tuples = 1 << 12, .seed = 3});
+        SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name) +
+                     ", K = " + std::to_string(drafts));
+        // The estimates of some 100 cases: t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
+        // Where an estimate has no spread, sums of 4096 terms remain.
+        EXPECT_NEAR(estimate.flag.mean, law.flag, 10 * estimate.flag.standard_error + 1e-12);
+        EXPECT_NEAR(estimate.membership.mean, law.membership, 10 * estimate.membership.standard_error + 1e-12);
+        EXPECT_LT(estimate.flag.standard_error, 0.01);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 30);
+}
+
+TEST(AcceptanceEstimate, IsTheSameForAnyNumberOfThreads) {
+  const RatioTable& table = standard_table();
+  for (const char* name : {"recursive_rejection", "ladder"}) {
+    EstimateOptions options{.tuples = 1 << 12, .seed = 9, .threads = 1};
+    const auto one = estimate_of(name, "iid", table, 3, options);
+    for (const int threads : {2, 3, 7}) {
+      options.threads = threads;
+      const auto many = estimate_of(name, "iid", table, 3, options);
+      EXPECT_EQ(one.flag.mean, many.flag.mean);
+      EXPECT_EQ(one.flag.standard_error, many.flag.standard_error);
+      EXPECT_EQ(one.membership.mean, many.membership.mean);
+    }
+    options.seed = 10;
+    EXPECT_NE(one.flag.mean, estimate_of(name, "iid", table, 3, options).flag.mean);
+  }
+}
+
+TEST(AcceptanceEstimate, ErrorsAreAsLargeAsTheySay) {
+  const auto p = examples::random_row(5, 300, 1), q = examples::random_row(6, 300, 1);
+  const RatioTable table(p, q);
+  const double exact = closed_acceptance("recursive_rejection", table, 3);
+  for (const PointSet points : {PointSet::random, PointSet::stratified, PointSet::sobol}) {
+    double squares = 0;
+    constexpr int runs = 120;
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      const auto flag = estimate_of("recursive_rejection", "iid", table, 3,
+                                    {.tuples = 1 << 10, .seed = seed, .threads = 1, .points = points})
+                            .flag;
+      squares += std::pow((flag.mean - exact) / flag.standard_error, 2);
+    }
+    // Squares of t_15: mean 15 / 13, variance 2 15^2 14 / (13^2 11) = 3.39. Five standard deviations of their mean.
+    EXPECT_NEAR(squares / runs, 15.0 / 13, 5 * std::sqrt(3.39 / runs));
+  }
+}
+
+TEST(AcceptanceEstimate, StopsAndRefuses) {
+  const RatioTable& table = standard_table();
+  const std::atomic<bool> stop = true;
+  EXPECT_FALSE(estimate_acceptance(*registry().verifier("k_seq"), *registry().drafter("iid"), table, 2,
+                                   {.tuples = 1 << 12, .stop = &stop}));
+  EXPECT_THROW(estimate_of("gls", "races", table, 2, {}), std::invalid_argument);
+}
+
+TEST(RatioQuantile, FollowsTheRatioAndDrawsTheLaw) {
+  const std::vector<double> p{.1, .2, .3, .25, .15, 0, 0}, q{.25, .125, .125, 0, .25, .25, 0};
+  const RatioTable table(p, q);
+  const RatioQuantile quantile(table, 0);
+  constexpr std::uint64_t points = 1 << 10;
+  std::vector<double> counts(p.size());
+  double last = INFINITY;
+  for (std::uint64_t i = 0; i < points; ++i) {
+    const Token x = quantile.draw(i << 54);
+    ASSERT_GT(table.proposal(x), 0);
+    EXPECT_LE(table.target(x) / table.proposal(x), last);
+    last = table.target(x) / table.proposal(x);
+    counts[static_cast<std::size_t>(x)] += 1.0 / points;
+  }
+  // All probabilities are multiples of 1/8.
+  for (std::size_t x = 0; x < q.size(); ++x) EXPECT_EQ(counts[x], q[x]);
+  // The last word of all is the last token: p / q = 0.
+  EXPECT_EQ(quantile.draw(~std::uint64_t{0}), 5);
+}
+
+TEST(RatioQuantile, LeavesSeenTokensOut) {
+  const std::vector<double> p{.1, .2, .3, .25, .15}, q{.25, .125, .125, .25, .25};
+  const RatioTable table(p, q);
+  const RatioQuantile quantile(table, 0);
+  const Token seen[] = {3, 0, 2, 4, 1};
+  for (int n = 0; n < 5; ++n) {
+    // Left over in eighths: 8, 6, 4, 3, 1, which divide 24 2^k.
+    std::vector<double> counts(p.size());
+    double left = 1;
+    for (int i = 0; i < n; ++i) left -= q[static_cast<std::size_t>(seen[i])];
+    constexpr std::uint64_t points = 24 * 64;
+    for (std::uint64_t i = 0; i < points; ++i)
+      counts[static_cast<std::size_t>(quantile.draw_without(seen, n, ~std::uint64_t{0} / points * i + points))] +=
+          1.0 / points;
+    for (std::size_t x = 0; x < q.size(); ++x)
+      EXPECT_NEAR(counts[x], among(static_cast<Token>(x), seen, n) ? 0 : q[x] / left, 1e-12) << n << " " << x;
+  }
+  EXPECT_EQ(quantile.draw_without(seen, 5, 0), no_token);
+}
+
+/// Means of controls against sums over all tuples, weighted by their probability.
+TEST(TupleControls, AreCentredAtTheirMeans) {
+  std::vector<std::vector<double>> rows;
+  for (unsigned k = 0; k < 3; ++k) rows.push_back(examples::random_row(30 + k, 6, 1));
+  const auto p = examples::random_row(29, 6, 1);
+  for (const char* law : {"iid", "independent", "without_replacement", "hub"}) {
+    const AnyDrafter& drafter = *registry().drafter(law);
+    const int drafts = law == std::string_view("hub") ? 2 : 3;
+    const RatioTable table(
+        p, drafter.info().several_proposals ? std::span<const std::vector<double>>(rows) : std::span(rows).first(1));
+    const DraftPoints points(drafter, table, drafts);
+    const TupleControls controls(points);
+    EXPECT_EQ(controls.means().size(), static_cast<std::size_t>(points.plain_drafts()) * TupleControls::per_slot);
+    std::vector<double> sums(controls.means().size());
+    std::vector<Control> listed;
+    Token tuple[max_drafts];
+    Explorer<double> explorer;
+    explorer.explore(
+        [&](Explorer<double>& random) {
+          drafter.draw(table, drafts, random, tuple);
+          return Verdict{};
+        },
+        [&](const Leaf<double>& leaf) {
+          controls.list(tuple, listed);
+          for (const auto& [index, value] : listed) sums[index] += leaf.probability * value;
+        });
+    for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(sums[i], controls.means()[i], 1e-14) << law << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

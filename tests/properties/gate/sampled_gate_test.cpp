@@ -1,0 +1,213 @@
+// The statistical gate: silent on right verifiers, quick on wrong ones, each component on what only it can see, the
+// same verdict for any number of threads.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/gate/gate.hpp>
+#include <draftproof/properties/gate/sampled_gate.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+/// A decision made by a function of (draft tuple, trial): for faults that no scheme has.
+class Contrived final : public AnyVerifier {
+ public:
+  using Rule =
+      std::function<Verdict(const RatioTable&, Token* drafts, int count, std::uint64_t seed, std::uint64_t trial)>;
+  explicit Contrived(Rule rule) : AnyVerifier(info_, Kind::mutant), rule_{std::move(rule)} {}
+
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
+    return {};
+  }
+  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int) const override {
+    struct Deciding final : Decider<RatioTable, Philox> {
+      Deciding(const Rule& r, const RatioTable& l) : rule{r}, laws{l} {}
+      void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+        for (int t = 0; t < batch.count; ++t)
+          verdicts[t] = rule(laws, batch.drafts + t * batch.stride, batch.lengths[t], batch.seed,
+                             batch.first + static_cast<std::uint64_t>(t));
+      }
+      const Rule& rule;
+      const RatioTable& laws;
+    };
+    return std::make_unique<Deciding>(rule_, laws);
+  }
+
+ private:
+  static constexpr Info info_{.name = "contrived", .summary = "", .source = ""};
+  Rule rule_;
+};
+
+/// A draw from p of this trial's own.
+Token from_target(const RatioTable& laws, std::uint64_t seed, std::uint64_t trial) {
+  Philox random(seed, trial, Philox::Role::verify);
+  return laws.residual(0).draw(random.next(Purpose::emit));
+}
+
+const std::vector<double>& gated_target() {
+  static const auto row = examples::random_row(3, 300, 1);
+  return row;
+}
+const RatioTable& gated_table() {
+  static const RatioTable made(gated_target(), {examples::random_row(4, 300, 1)});
+  return made;
+}
+
+SampledVerdict gate(const AnyVerifier& verifier, std::string_view law, int drafts, double trials = 0x1p17,
+                    int threads = 0) {
+  return sampled_gate(verifier, *registry().drafter(law), gated_table(), gated_table(), drafts,
+                      {.trials = trials, .alpha = 1e-9, .seed = 7, .threads = threads});
+}
+SampledVerdict gate(std::string_view name, std::string_view law, int drafts, double trials = 0x1p17,
+                    int threads = 0) {
+  return gate(*registry().verifier(name), law, drafts, trials, threads);
+}
+
+std::string_view strongest(const SampledVerdict& verdict) {
+  return std::max_element(verdict.components.begin(), verdict.components.end(),
+                          [](const auto& a, const auto& b) { return a.log_e < b.log_e; })
+      ->name;
+}
+
+TEST(SampledGate, RightVerifiersPass) {
+  for (const auto& [name, law] : {std::pair{"recursive_rejection", "iid"},
+                                  {"k_seq", "iid"},
+                                  {"ladder", "iid"},
+                                  {"sample_and_match", "iid"},
+                                  {"naive_tree", "iid"},
+                                  {"recursive_rejection_wor", "without_replacement"}}) {
+    const auto verdict = gate(name, law, 3);
+    EXPECT_EQ(verdict.word, GateWord::ok) << name << " log e " << verdict.log_e << " by " << strongest(verdict);
+    EXPECT_FALSE(verdict.undecided);
+    EXPECT_GE(verdict.exposure, 0x1p17);
+  }
+}
+
+TEST(SampledGate, WrongVerifiersFailAndNameATrial) {
+  for (const auto& [name, law] : {std::pair{"resample_from_target", "iid"},
+                                  {"no_residual_update", "iid"},
+                                  {"lenience", "iid"},
+                                  {"resorted_drafts", "iid"}}) {
+    const auto verdict = gate(name, law, 3);
+    EXPECT_EQ(verdict.word, GateWord::failed) << name << " log e " << verdict.log_e;
+    EXPECT_LT(verdict.exposure, 0x1p17) << name << ": stops when it knows";
+    ASSERT_TRUE(verdict.worst);
+    EXPECT_TRUE(verdict.worst->observed == 0 || verdict.example) << name;
+  }
+}
+
+TEST(SampledGate, SameVerdictForAnyNumberOfThreads) {
+  const auto one = gate("recursive_rejection", "iid", 2, 0x1p15, 1),
+             three = gate("recursive_rejection", "iid", 2, 0x1p15, 3);
+  EXPECT_EQ(one.log_e, three.log_e);
+  EXPECT_EQ(one.trials, three.trials);
+  EXPECT_EQ(one.acceptance, three.acceptance);
+}
+
+TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
+  // Odd trials repeat their neighbour: every single trial has law p.
+  const Contrived echo([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
+    return Verdict{from_target(laws, seed, trial & ~std::uint64_t{1}), none_accepted};
+  });
+  const auto verdict = gate(echo, "iid", 2);
+  EXPECT_EQ(verdict.word, GateWord::failed);
+  EXPECT_EQ(strongest(verdict), "neighbours");
+}
+
+TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
+  // Claims afterwards to have drafted the token it drew from p.
+  const Contrived boaster([](const RatioTable& laws, Token* drafts, int, std::uint64_t seed, std::uint64_t trial) {
+    const Token x = from_target(laws, seed, trial);
+    drafts[0] = x;
+    return Verdict{x, none_accepted};
+  });
+  const auto verdict = sampled_gate(boaster, *registry().drafter("without_replacement"), gated_table(), gated_table(),
+                                    2, {.trials = 0x1p16, .alpha = 1e-9, .seed = 7});
+  EXPECT_EQ(verdict.word, GateWord::failed);
+  EXPECT_EQ(strongest(verdict), "optimum");
+}
+
+/// Says that its drafts follow the proposal and draws them from the target.
+class FromTarget final : public AnyDrafter {
+ public:
+  FromTarget() : AnyDrafter(info_) {}
+  int draw(const Rows<Rational>&, int, Explorer<Rational>&, Token*) const override { return 0; }
+  int draw(const Rows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const RatioTable&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const FreshRows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
+  int draw(const Rows<double>&, int, Scripted&, Token*) const override { return 0; }
+  int draw(const RatioTable&, int, Scripted&, Token*) const override { return 0; }
+  std::optional<Rational> declared_mass(const Rows<Rational>&, int, std::span<const Token>) const override {
+    return {};
+  }
+  void draw(const Rows<double>&, int, const TrialBatch&) const override {}
+  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override {
+    for (int t = 0; t < batch.count; ++t) {
+      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
+      for (int k = 0; k < drafts; ++k)
+        batch.drafts[t * batch.stride + k] = laws.residual(0).draw(random.next(Purpose::pick));
+      batch.lengths[t] = drafts;
+    }
+  }
+
+ private:
+  static constexpr DrafterInfo info_{.name = "from_target", .summary = "", .shared_proposal_iid = true};
+};
+
+TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
+  // Draws from p, exact whatever was drafted.
+  const Contrived honest([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
+    return Verdict{from_target(laws, seed, trial), none_accepted};
+  });
+  const FromTarget drafter;
+  const auto verdict =
+      sampled_gate(honest, drafter, gated_table(), gated_table(), 2, {.trials = 0x1p15, .alpha = 1e-9, .seed = 7});
+  EXPECT_EQ(verdict.word, GateWord::failed);
+  for (const auto& component : verdict.components)
+    if (component.name == "drafts") {
+      EXPECT_GT(component.log_e, std::log(1e9));
+    }
+}
+
+TEST(SampledGate, BranchesOfProbabilityZeroFailWhateverElse) {
+  const Contrived lost([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
+    return trial % 1000 == 999 ? Verdict{} : Verdict{from_target(laws, seed, trial), none_accepted};
+  });
+  EXPECT_GT(gate(lost, "iid", 2).impossible, 0u);
+}
+
+TEST(Gates, SayWhatHeldAndWhatDidNot) {
+  GateOptions options{.source = "zipf:vocabulary=200", .drafts = 2};
+  options.profile.instances = 60;
+  options.profile.log2_trials = 15;
+  const auto status = [&](std::string_view name, Tier tier) {
+    return run_gate({.verifier = registry().verifier(name), .tier = tier}, options);
+  };
+  EXPECT_EQ(status("single_draft", Tier::proof).status, Status::held);
+  EXPECT_EQ(status("single_draft", Tier::sampled).status, Status::held);
+  for (const Tier tier : {Tier::proof, Tier::sampled}) {
+    const auto result = status("resample_from_target", tier);
+    EXPECT_EQ(result.status, Status::violated);
+    for (const auto& finding : result.findings)
+      if (finding.status == Status::violated) {
+        EXPECT_NE(finding.replay.find("draftproof "), std::string::npos);
+      }
+  }
+  // Lossy by design: its distance from p is no failure.
+  const auto lossy = status("typical_best", Tier::proof);
+  EXPECT_NE(lossy.status, Status::violated);
+  EXPECT_NE(lossy.note.find("lossy by design"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace draftproof

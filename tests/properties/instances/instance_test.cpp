@@ -1,0 +1,97 @@
+// Instances print and parse without loss, say what is wrong with a text, and shrink to strictly simpler ones.
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <draftproof/properties/prover/arbitrary.hpp>
+
+namespace draftproof {
+namespace {
+
+RC_GTEST_PROP(Instance, TextReadsBack, (const Instance& instance)) {
+  RC_ASSERT(Instance::parse(instance.text()) == instance);
+}
+
+TEST(Instance, TextReadsBackAtTheLargestWeights) {
+  const Instance heavy{{1'000'000, 1'000'000, 1}, {{0, 1'000'000, 999'999}, {7, 0, 0}}, 2};
+  EXPECT_EQ(Instance::parse(heavy.text()), heavy);
+}
+
+TEST(Instance, ReadsTheFormOfItsHeader) {
+  const Instance expected{{1, 2, 1}, {{3, 1, 1}}, 2};
+  EXPECT_EQ(Instance::parse("p=(1 2 1)/4 q=(3 1 1)/5 K=2"), expected);
+  EXPECT_EQ(Instance::parse("  p=( 1 2 1 ) q=(3 1  1)  K=2 "), expected) << "denominators and spaces are optional";
+  EXPECT_EQ(expected.text(), "p=(1 2 1)/4 q=(3 1 1)/5 K=2");
+}
+
+TEST(Instance, SaysWhatItFoundAndWanted) {
+  const auto complaint = [](std::string_view text) -> std::string {
+    try {
+      Instance::parse(text);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto expect = [&](std::string_view text, std::string_view part) {
+    EXPECT_NE(complaint(text).find(part), std::string::npos) << text << ": " << complaint(text);
+  };
+  expect("", "\"p=\"");
+  expect("p=1 q=(1) K=1", "\"(\"");
+  expect("p=(1 2)/4 q=(1 1) K=1", "sum to 3");
+  expect("p=(1 x) q=(1 1) K=1", "\"x) q=");
+  expect("p=(1 -1) q=(1 1) K=1", "between 0 and");
+  expect("p=(1 1000001) q=(1 1) K=1", "1000000");
+  expect("p=(1 99999999999999999999) q=(1 1) K=1", "between 0 and");
+  expect("p=(1 1) K=1", "\"q=\"");
+  expect("p=(1 1) q=(1 1)", "\"K=\"");
+  expect("p=(1 1) q=(1 1) K=0", "K=0");
+  expect("p=(1 1) q=(1 1) K=33", "K=33");
+  expect("p=(1 1) q=(1 1) K=1 and more", "the end");
+  expect("p=(1 1) q=(1 1 1) K=1", "one length");
+  expect("p=(0 0) q=(1 1) K=1", "positive");
+  expect("p=() q=() K=1", "positive");
+  expect("p=(1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1) q=(1) K=1", "21 tokens");
+  // Far more weights than can be summed in an int.
+  std::string endless = "p=(";
+  for (int i = 0; i < 5000; ++i) endless += "1000000 ";
+  expect(endless + ") q=(1) K=1", "wanted");
+}
+
+/// Drafts, tokens and total weight: every step lowers this in lexicographic order, so shrinking ends.
+std::tuple<int, std::size_t, long> size_of(const Instance& instance) {
+  long weight = std::accumulate(instance.target.begin(), instance.target.end(), 0L);
+  for (const auto& row : instance.proposals) weight = std::accumulate(row.begin(), row.end(), weight);
+  return {instance.drafts, instance.target.size(), weight};
+}
+
+RC_GTEST_PROP(Simpler, IsValidAndStrictlySmaller, (const Instance& instance)) {
+  for (const Instance& candidate : simpler(instance)) {
+    RC_ASSERT(candidate.valid());
+    RC_ASSERT(size_of(candidate) < size_of(instance));
+  }
+}
+
+TEST(Simpler, ReachesTheSimplestInstanceFromAnywhere) {
+  Instance instance = Instance::parse("p=(37 0 22 5) q=(9 9 1 0) q=(1 2 3 4) q=(4 3 2 1) K=3");
+  while (true) {
+    const auto candidates = simpler(instance);
+    if (candidates.empty()) break;
+    instance = candidates.front();
+  }
+  EXPECT_EQ(instance.text(), "p=(1)/1 q=(1)/1 K=1");
+}
+
+TEST(Simpler, OffersTheMostDrasticStepsFirst) {
+  const auto candidates = simpler(Instance::parse("p=(3 1) q=(1 3) K=2"));
+  ASSERT_GE(candidates.size(), 3u);
+  EXPECT_EQ(candidates[0].text(), "p=(3 1)/4 q=(1 3)/4 K=1");
+  EXPECT_EQ(candidates[1].text(), "p=(1)/1 q=(3)/3 K=2");
+  EXPECT_EQ(candidates[2].text(), "p=(3)/3 q=(1)/1 K=2");
+}
+
+}  // namespace
+}  // namespace draftproof

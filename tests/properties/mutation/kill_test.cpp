@@ -1,0 +1,229 @@
+// The kill matrix as a test: every mutant is caught, on an instance a person can check; no correct verifier is
+// accused; what a mutant says it distorts exists.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+#include <draftproof/properties/mutation/mutant_search.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+/// Not a verifier or a drafter.
+bool of_component(const KillRow& row) {
+  return row.level != "position" && row.level != "paths" && row.level != "drafters";
+}
+
+/// Right in fractions: an edge or the size of a vocabulary shows it, and its weights may have to be large for that.
+bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
+
+void expect_all_caught(const KillMatrix& matrix) {
+  std::set<std::string> levels;
+  for (const KillRow& row : matrix.rows) {
+    levels.insert(row.level);
+    EXPECT_TRUE(row.caught()) << row.name << " with " << row.partner << " survives " << row.instances << " instances";
+    EXPECT_EQ(row.distorts.empty(), of_component(row)) << row.name << " names no correct rule";
+  }
+  EXPECT_EQ(levels, (std::set<std::string>{"batch", "drafters", "paths", "position", "sampler", "target"}));
+}
+
+void expect_none_accused(const KillMatrix& matrix) {
+  std::set<std::string> verifiers;
+  for (const ControlRow& row : matrix.controls) {
+    verifiers.insert(row.level + " " + row.name);
+    EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->check << " on "
+                              << row.accused->instance;
+    if (!row.law.empty()) {
+      EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
+    }
+  }
+  const auto correct = [](const auto& found) {
+    return std::count_if(found.begin(), found.end(), [](const auto& v) { return v->kind() == Kind::verifier; });
+  };
+  EXPECT_EQ(std::ssize(verifiers), correct(registry().verifiers()) + correct(path_registry().verifiers()) +
+                                       correct(component_registry().components()));
+}
+
+void expect_legible(const std::vector<std::vector<int>*>& rows, const std::string& where) {
+  for (const auto* row : rows)
+    for (const int weight : *row) EXPECT_LE(weight, legible_weight) << where;
+}
+
+/// V <= 4, K <= 3, L <= 3, weights <= 5, and a line that shows it again.
+void expect_small(const KillRow& row) {
+  const GateFinding& shown = *row.shown();
+  const std::string where = row.name + " on " + shown.instance;
+  EXPECT_FALSE(shown.evidence.empty()) << where;
+  EXPECT_NE(shown.replay.find("draftproof "), std::string::npos) << where;
+  if (of_component(row) || shown.tier == Tier::sampled || shown.instance.find("p=") == std::string::npos) return;
+  if (row.level == "paths") {
+    PathInstance at = PathInstance::parse(shown.instance);
+    EXPECT_LE(at.vocabulary(), 4) << where;
+    EXPECT_LE(at.shape.drafts, 3) << where;
+    // The cap at the last peak is that of block verification up to three tokens.
+    EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << where;
+    if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
+  } else {
+    Instance at = Instance::parse(shown.instance);
+    EXPECT_LE(at.vocabulary(), 4) << where;
+    EXPECT_LE(at.drafts, 3) << where;
+    if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
+  }
+}
+
+/// Drafters by their own law, everything else by what decides losslessness: no mutant hides behind a lesser check,
+/// unless its law is right on every instance or cannot be known.
+void expect_caught_by_its_class(const KillRow& row) {
+  if (of_component(row)) return;
+  if (right_in_fractions(row)) {
+    EXPECT_TRUE(!row.distance || *row.distance == 0) << row.name;
+    return;
+  }
+  const auto violated = [&row](std::string_view check) {
+    return std::any_of(row.findings.begin(), row.findings.end(), [check](const GateFinding& finding) {
+      return finding.check == check && finding.status == Status::violated;
+    });
+  };
+  if (row.level == "drafters") {
+    EXPECT_TRUE(violated("declared_drafts")) << row.name;
+  }
+  if (row.level == "paths") {
+    EXPECT_TRUE(violated("completed_law") || violated("process_law")) << row.name;
+  }
+  if (row.level != "paths") {
+    EXPECT_TRUE(violated("exact_law")) << row.name;
+  }
+}
+
+TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
+  const KillMatrix matrix = kill_matrix({.controls = 12});
+  EXPECT_TRUE(matrix.clean());
+  expect_all_caught(matrix);
+  expect_none_accused(matrix);
+  int lossy = 0;
+  for (const KillRow& row : matrix.rows) {
+    if (!row.caught()) continue;
+    expect_small(row);
+    expect_caught_by_its_class(row);
+    if (!row.lossy) continue;
+    ++lossy;
+    ASSERT_TRUE(row.distance) << row.name;
+    EXPECT_GT(*row.distance, 0) << row.name;
+    EXPECT_FALSE(row.farthest.empty()) << row.name;
+  }
+  EXPECT_GE(lossy, 6);
+}
+
+TEST(KillMatrix, DoesNotDependOnThreads) {
+  const auto made = [](int threads) {
+    return kill_matrix(
+        {.proof = {.threads = threads}, .instances = 3, .further = 1, .controls = 0, .components = false});
+  };
+  const KillMatrix one = made(1), three = made(3);
+  EXPECT_FALSE(one.clean()) << "some mutants take more than three instances";
+  ASSERT_EQ(one.rows.size(), three.rows.size());
+  for (std::size_t n = 0; n < one.rows.size(); ++n) {
+    EXPECT_EQ(one.rows[n].name, three.rows[n].name);
+    EXPECT_EQ(one.rows[n].work, three.rows[n].work) << one.rows[n].name;
+    EXPECT_EQ(one.rows[n].first, three.rows[n].first) << one.rows[n].name;
+    if (one.rows[n].caught()) {
+      EXPECT_EQ(one.rows[n].shown()->instance, three.rows[n].shown()->instance);
+    }
+  }
+}
+
+TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
+  // The same search on a correct rule: a matrix that catches everything it is given would prove nothing.
+  const AnyVerifier& verifier = *registry().verifier("single_draft");
+  const AnyDrafter& drafter = *registry().drafter("iid");
+  const ProofOptions options{.instances = 60};
+  const auto found =
+      Hunting<PositionLevel>(verifier, drafter, options).hunt(instances_for(verifier, drafter, options), 0);
+  EXPECT_EQ(found.first, -1);
+  EXPECT_EQ(found.instances, 60);
+}
+
+TEST(KillMatrix, IsCleanOnlyWithoutSurvivorsAndWithoutAccusations) {
+  KillMatrix matrix;
+  EXPECT_TRUE(matrix.clean());
+  matrix.rows.push_back(kill_row("batch", "caught", {{.check = "rows_alone", .status = Status::violated}}));
+  EXPECT_TRUE(matrix.clean());
+  matrix.controls.push_back({.level = "position", .name = "right", .law = "iid"});
+  EXPECT_TRUE(matrix.clean());
+  auto accusing = matrix;
+  accusing.controls.back().accused = GateFinding{.check = "exact_law"};
+  EXPECT_FALSE(accusing.clean());
+  matrix.rows.push_back(kill_row("batch", "survives", {{.check = "rows_alone", .status = Status::held}}));
+  EXPECT_FALSE(matrix.clean());
+}
+
+TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
+  for (const auto& mutant : registry().verifiers()) {
+    if (mutant->kind() != Kind::mutant) continue;
+    const Info& info = mutant->info();
+    const AnyVerifier* rule = registry().verifier(info.distorts);
+    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
+    for (const AnyDrafter* drafter : registry().drafters_of(info))
+      EXPECT_TRUE(rule->info().drafts.includes(drafter->info().name) ||
+                  (drafter->info().shared_noise() && rule->info().drafts.includes(drafter->info().noise_form_of)))
+          << info.name << " takes " << drafter->info().name << ", " << info.distorts << " does not";
+  }
+  for (const auto& mutant : path_registry().verifiers()) {
+    if (mutant->kind() != Kind::mutant) continue;
+    const Info& info = mutant->info();
+    const AnyPathVerifier* rule = path_registry().verifier(info.distorts);
+    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
+  }
+}
+
+TEST(Mutants, CorrectVerifiersDistortNothing) {
+  for (const auto& verifier : registry().verifiers())
+    if (verifier->kind() == Kind::verifier) {
+      EXPECT_TRUE(verifier->info().distorts.empty()) << verifier->info().name;
+    }
+}
+
+TEST(WrongDrafters, AreFoundByNameAndKeptFromSurveys) {
+  EXPECT_GE(registry().wrong_drafters().size(), 4u);
+  for (const auto& drafter : registry().wrong_drafters()) {
+    EXPECT_EQ(registry().drafter(drafter->info().name), drafter.get());
+    const AnyDrafter* posed = registry().drafter(drafter->info().poses_as);
+    ASSERT_TRUE(posed) << drafter->info().poses_as;
+    EXPECT_FALSE(posed->info().poses());
+    for (const auto& verifier : registry().verifiers()) {
+      const auto offered = registry().drafters_of(verifier->info());
+      EXPECT_EQ(std::count(offered.begin(), offered.end(), drafter.get()), 0) << verifier->info().name;
+    }
+    const auto wrong = registry().wrong_drafters_of(registry().verifier("single_draft")->info());
+    EXPECT_EQ(std::count(wrong.begin(), wrong.end(), drafter.get()), drafter->info().poses_as == "iid" ? 1 : 0);
+  }
+}
+
+TEST(DeclaredDrafts, EveryDrafterStatesItsLaw) {
+  const auto rows = Instance::parse("p=(1 1 1 1)/4 q=(4 3 2 1)/10 q=(1 2 3 4)/10 K=2").rows();
+  for (const auto& drafter : registry().drafters())
+    EXPECT_EQ(drafter->declared_mass(rows, 2, {}), Rational(1)) << drafter->info().name;
+}
+
+TEST(DeclaredDrafts, EveryDrafterDrawsWhatItDeclares) {
+  for (const auto& drafter : registry().drafters()) {
+    if (drafter->info().shared_noise()) continue;  // walks take the drafter whose law it declares
+    const Proof proof = prove(*registry().verifier("sample_and_match"), *drafter, {.instances = 240});
+    const auto found = std::find_if(proof.findings.begin(), proof.findings.end(),
+                                    [](const Finding& finding) { return finding.property == "declared_drafts"; });
+    ASSERT_NE(found, proof.findings.end());
+    EXPECT_EQ(found->status, Status::held) << drafter->info().name << ": " << found->evidence;
+    EXPECT_GE(found->held, 50) << drafter->info().name;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

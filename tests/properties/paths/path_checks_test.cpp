@@ -1,0 +1,203 @@
+// Each property of paths can fail: a verifier or a drafter that is wrong in the one way it looks for is reported.
+#include <gtest/gtest.h>
+
+#include <draftproof/mutants/non_strict_compare.hpp>
+#include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
+#include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
+#include <draftproof/mutants/paths/resample_from_target_path.hpp>
+#include <draftproof/properties/paths/checks/state_law.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
+#include <draftproof/tests/support/wrong_schemes.hpp>
+
+namespace draftproof {
+namespace {
+
+using namespace wrong;
+
+const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
+
+/// A proof refers to its verifier and drafter: they are kept.
+template <class V>
+const AnyPathVerifier& verifier_of() {
+  static const PathVerifierOf<V> verifier(Kind::mutant);
+  return verifier;
+}
+template <class V>
+PathProof proof_of() {
+  return prove(verifier_of<V>(), iid_paths(), {.instances = 96, .tier = std::nullopt});
+}
+template <class D>
+PathProof proof_with_drafter(ExplorerLimits limits = {}) {
+  static const TreeDrafterOf<D> drafter;
+  return prove(*path_registry().verifier("sample_and_match_walk"), drafter, {.instances = 48, .limits = limits});
+}
+
+const PathFinding* finding(const PathProof& proof, std::string_view property) {
+  for (const PathFinding& finding : proof.findings)
+    if (finding.property == property) return &finding;
+  return nullptr;
+}
+
+void expect_violated(const PathProof& proof, std::string_view property) {
+  const PathFinding* found = finding(proof, property);
+  ASSERT_TRUE(found) << property << " does not apply to " << proof.verifier->info().name;
+  EXPECT_EQ(found->status, Status::violated) << property << " holds for " << proof.verifier->info().name;
+  EXPECT_FALSE(found->evidence.empty());
+  EXPECT_TRUE(found->instance);
+}
+
+TEST(PathProperties, CompletedLawSeesAWrongLaw) { expect_violated(proof_of<AcceptAlways>(), "completed_law"); }
+
+TEST(PathProperties, CompletedLawNamesThePrefixBeforeAWrongBonus) {
+  const PathProof proof = proof_of<BonusFromDraft>();
+  expect_violated(proof, "completed_law");
+  const PathFinding& found = *finding(proof, "completed_law");
+  EXPECT_EQ(found.instance->shape.length, 1) << found.instance->text();
+  EXPECT_EQ(found.evidence.rfind("after [", 0), 0u) << found.evidence;
+  EXPECT_EQ(found.evidence.rfind("after []", 0), std::string::npos) << "its first token is right: " << found.evidence;
+}
+
+TEST(PathProperties, CompletedLawOnAnExampleByHand) {
+  // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and taken with 1/2; after it comes
+  // another 0, where the target wants either.
+  const PathProof proof =
+      prove_on(verifier_of<BonusFromDraft>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 0)/1"), {});
+  EXPECT_EQ(finding(proof, "completed_law")->evidence,
+            "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1/2");
+}
+
+TEST(PathProperties, ProcessLawSeesALaterIteration) {
+  expect_violated(proof_of<ForgetsItself>(), "process_law");
+  EXPECT_EQ(finding(proof_of<ForgetsItself>(), "completed_law"), nullptr) << "one iteration of it is right";
+}
+TEST(PathProperties, ProcessLawHoldsForAStateWithoutAMeaning) {
+  const PathProof proof = proof_of<CarriesForNothing>();
+  EXPECT_TRUE(proof.exact());
+  EXPECT_EQ(finding(proof, "process_law")->held, 96);
+  // Whoever says that a block still asks for something has to mean it.
+  expect_violated(proof, "state_law");
+}
+
+TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
+  const PathProof proof = prove_on(verifier_of<CarriesTheNewest>(), iid_paths(),
+                                   PathInstance::parse("L=4 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 3)/4"), {});
+  expect_violated(proof, "state_law");
+  const PathFinding& found = *finding(proof, "state_law");
+  // A layer that is older than the newest one needs three tokens: one each for two iterations, one still to come.
+  EXPECT_EQ(found.instance->shape.length, 3) << found.instance->text();
+  EXPECT_EQ(found.evidence.rfind("an iteration after [", 0), 0u) << found.evidence;
+  EXPECT_EQ(found.evidence.rfind("an iteration after []", 0), std::string::npos) << found.evidence;
+  EXPECT_NE(found.evidence.find("at ratio"), std::string::npos) << found.evidence;
+}
+
+TEST(PathProperties, StateLawOnAnExampleByHand) {
+  // Both take [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
+  // layer with R = 2. So [1] is followed by 0 and 1 with 2/9 and 1/9 of mass within the iteration, and 1/3 is still
+  // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Who carries nothing lets p
+  // follow, and what the iteration itself emitted after [1] stands as it is.
+  const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
+  PathExamination greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
+  EXPECT_EQ(laws::paths::StateLaw::check(greedy).status, Answer::Status::held);
+  PathExamination forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
+  const Answer answer = laws::paths::StateLaw::check(forgetful);
+  EXPECT_EQ(answer.status, Answer::Status::violated);
+  EXPECT_EQ(
+      answer.evidence,
+      "an iteration after [] with nothing carried: after [1] got (2/3 1/3), wanted (1/3 2/3), TV 1/3; reached with "
+      "probability 1/3");
+}
+
+TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
+  const auto model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(3 1)/4");
+  for (const std::string_view name : {"block", "token_path"}) {
+    PathExamination at(*path_registry().verifier(name), iid_paths(), model);
+    EXPECT_EQ(laws::paths::StateLaw::check(at).status, Answer::Status::held) << name;
+  }
+}
+
+TEST(PathProperties, FixedTreeLawSeesRelianceOnTheDraftLaw) {
+  const PathProof proof = proof_of<SoldForAny>();
+  expect_violated(proof, "fixed_tree_law");
+  EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact over sampled drafts all the same";
+}
+TEST(PathProperties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
+TEST(PathProperties, DrafterInvarianceSeesATokenThatMoves) {
+  const PathProof proof = proof_of<ClaimsInvariance>();
+  expect_violated(proof, "drafter_invariance");
+  EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << "exact all the same";
+}
+TEST(PathProperties, OnePathSeesAnotherDecision) { expect_violated(proof_of<ClaimsTokenPath>(), "one_path"); }
+TEST(PathProperties, OnePathTellsTokensFromBlocks) {
+  const PathProof proof = proof_of<ClaimsBlock>();
+  expect_violated(proof, "one_path");
+  EXPECT_EQ(finding(proof, "one_path")->instance->shape.length, 2) << "with L = 1 they are the same";
+}
+TEST(PathProperties, DisjointSupportsSeeAnAcceptedDraft) {
+  expect_violated(proof_of<AcceptAlways>(), "disjoint_supports");
+}
+TEST(PathProperties, RelabellingSeesIds) { expect_violated(proof_of<LikesTokenZero>(), "relabelling"); }
+TEST(PathProperties, TauBoundsSeeMoreThanThePossible) { expect_violated(proof_of<AcceptAlways>(), "tau_bounds"); }
+
+TEST(PathProperties, DeclaredLawSeesDraftsOfAnotherRow) {
+  expect_violated(proof_with_drafter<DrawsFromTarget>(), "declared_law");
+}
+TEST(PathProperties, DeclaredLawSeesRepeatsAmongDistinctSiblings) {
+  expect_violated(proof_with_drafter<ClaimsDistinct>(), "declared_law");
+}
+TEST(PathProperties, DeclaredLawSeesRandomnessInAFixedTree) {
+  // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
+  expect_violated(proof_with_drafter<ClaimsFixed>({.leaves = 500}), "declared_law");
+}
+
+TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
+  const PathProof proof =
+      prove_on(verifier_of<ReachesNothing>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1) q=(1 1)"), {});
+  ASSERT_TRUE(proof.violation());
+  EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
+}
+
+TEST(PathProperties, CountersSeeACountBesideTheTokens) {
+  expect_violated(proof_of<mutants::paths::AcceptedCountsRejectedOne>(), "counters");
+}
+TEST(PathProperties, DeterminismSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "determinism");
+}
+TEST(PathProperties, DrawLedgerSeesWordsKeptFromBefore) {
+  expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "draw_ledger");
+}
+TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
+  expect_violated(proof_of<WalkOf<mutants::NonStrictCompare>>(), "edge_coins");
+}
+TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
+
+/// Nobody may walk it; only trials can tell.
+struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
+  static constexpr Info info = [] {
+    Info hidden = mutants::paths::ResampleFromTargetPath::info;
+    hidden.name = "hidden_resampling";
+    hidden.cannot.explore = "on purpose";
+    return hidden;
+  }();
+};
+
+TEST(PathProperties, SampledPrefixLawSeesASchemeThatCannotBeExplored) {
+  const auto proof = proof_of<HiddenResampling>();
+  const auto* found = finding(proof, "sampled_prefix_law");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->status, Status::violated);
+}
+
+TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
+  const std::vector<std::string_view> shown{"completed_law",     "counters",           "declared_law", "determinism",
+                                            "disjoint_supports", "drafter_invariance", "draw_ledger",  "edge_coins",
+                                            "equal_laws",        "fixed_tree_law",     "one_path",     "process_law",
+                                            "relabelling",       "sampled_prefix_law", "state_law",    "tau_bounds",
+                                            "zero_support"};
+  std::vector<std::string_view> registered;
+  for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
+  EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
+}
+
+}  // namespace
+}  // namespace draftproof

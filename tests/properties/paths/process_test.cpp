@@ -1,0 +1,119 @@
+// Greedy block verification is exact as a process, in fractions; without its carry it is not.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/paths/process_law.hpp>
+#include <draftproof/tests/support/golden_path.hpp>
+#include <draftproof/tests/support/small_models.hpp>
+
+namespace draftproof {
+namespace {
+
+/// Largest deviation of the first `tokens` tokens from the target.
+Rational process_error(std::string_view scheme, const small::Model& model, int length, int tokens) {
+  const TreeShape shape{.drafts = 1, .length = length};
+  const auto decider = small::verifier(scheme).prove_on(model, shape);
+  const auto process = small::verifier(scheme).process_on(model);
+  const auto law = explore_process<Rows<Rational>, Rational>(
+      {small::drafter("iid_paths"), *decider, process.get(), model, shape}, tokens);
+  EXPECT_TRUE(law.complete);
+  Rational largest = 0, mass = 0;
+  for (const auto& [prefix, probability] : law.emitted) {
+    mass += probability;
+    largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
+  }
+  // Whatever was not emitted must not be wanted: masses sum to 1 on both sides.
+  Rational wanted = 0;
+  for (const auto& [prefix, probability] : law.emitted) wanted += target_probability(model, 0, prefix);
+  EXPECT_EQ(mass, 1);
+  return std::max<Rational>(largest, Rational(1 - wanted));
+}
+
+TEST(Process, GreedyBlockIsExactOverSeveralIterations) {
+  int wrong_without = 0;
+  for (int seed = 0; seed < 10; ++seed) {
+    const int vocabulary = seed % 3 == 0 ? 3 : 2, length = vocabulary == 2 ? 2 + seed % 2 : 2;
+    const auto model = small::random_model(seed, vocabulary, length + 3);
+    for (const int tokens : {length + 2, length + 3}) {
+      EXPECT_EQ(process_error("greedy_block", model, length, tokens), 0) << seed << ' ' << tokens;
+      EXPECT_EQ(process_error("block", model, length, tokens), 0) << seed << ' ' << tokens;
+    }
+    wrong_without += process_error("greedy_block_without_carry", model, length, length + 2) > 0;
+  }
+  EXPECT_GT(wrong_without, 5);
+}
+
+TEST(Process, TheToyOverFiveTokens) {
+  const auto toy = small::constant({1, 2}, {2, 1});
+  EXPECT_EQ(process_error("greedy_block", toy, 2, 5), 0);
+  // 0.06995884773662552 in tests/golden/path.json
+  EXPECT_EQ(process_error("greedy_block_without_carry", toy, 2, 5), Rational(17, 243));
+}
+
+TEST(Process, LayersNest) {
+  // L = 4 leaves room for layers of three iterations; every carry of the toy has at most L - 1 of them.
+  const auto model = small::random_model(77, 2, 7);
+  EXPECT_EQ(process_error("greedy_block", model, 4, 6), 0);
+  const TreeShape shape{.drafts = 1, .length = 4};
+  const auto decider = small::verifier("greedy_block").prove_on(model, shape);
+  const auto process = small::verifier("greedy_block").process_on(model);
+  const IteratedScheme<Rows<Rational>> scheme{small::drafter("iid_paths"), *decider, process.get(), model, shape};
+  std::size_t deepest = 0;
+  explore_iteration(scheme, 0, {}, [&](const Tokens&, int context, const Carry<Rational>& carry, const Rational&) {
+    explore_iteration(scheme, context, carry,
+                      [&](const Tokens&, int, const Carry<Rational>& next, const Rational& probability) {
+                        if (probability > 0) deepest = std::max(deepest, next.size());
+                        for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
+                      });
+  });
+  EXPECT_EQ(deepest, 2u);
+}
+
+TEST(Process, ExpectedTokensOfTheToy) {
+  const auto toy = small::constant({1, 2}, {2, 1});
+  const TreeShape shape{.drafts = 1, .length = 2};
+  const auto tokens = [&](std::string_view name) {
+    const auto decider = small::verifier(name).prove_on(toy, shape);
+    const auto process = small::verifier(name).process_on(toy);
+    return expected_tokens<Rows<Rational>, Rational>(
+        {small::drafter("iid_paths"), *decider, process.get(), toy, shape}, 4);
+  };
+  using Expected = std::vector<Rational>;
+  EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
+  EXPECT_EQ(tokens("block"), (Expected{{20, 9}, {40, 9}, {60, 9}, {80, 9}}));
+  EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
+  // Wins the first iteration, ties after two, loses after three.
+  EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
+}
+
+TEST(Process, ReferenceCases) {
+  int cases = 0;
+  for (const golden::PathCase& c : golden::path_cases()) {
+    if (c.scheme != "greedy_block_carry") continue;
+    const auto contexts = c.model->contexts();
+    const auto decider = small::verifier("greedy_block").explore_on(contexts, c.shape);
+    const auto without = small::verifier("greedy_block_without_carry").explore_on(contexts, c.shape);
+    const auto process = small::verifier("greedy_block").process_on(contexts);
+    const int tokens = c.entry.at("process_N");
+    const auto largest = [&](PathDecider<Rows<double>, Explorer<double>>& scheme, PathProcess<Rows<double>>* state) {
+      const auto law = explore_process<Rows<double>, double>(
+          {small::drafter("iid_paths"), scheme, state, contexts, c.shape}, tokens);
+      double error = 0;
+      for (const auto& [prefix, probability] : law.emitted)
+        error = std::max(error, std::abs(probability - target_probability(contexts, 0, prefix)));
+      return error;
+    };
+    // Sums of fewer than 2^10 products of a dozen factors: 2^10 * 12 * 2^-53 < 2e-12, 1e-16 in practice.
+    EXPECT_LT(largest(*decider, process.get()), 2e-12) << c.id;
+    EXPECT_NEAR(largest(*without, nullptr), c.entry.at("no_carry_error").get<double>(), 2e-12) << c.id;
+    const auto block = small::verifier("block").explore_on(contexts, c.shape);
+    const auto law = explore_passage_law<Rows<double>>(small::drafter("iid_paths"), *block, contexts, c.shape);
+    EXPECT_NEAR(law.mean_accepted(), c.entry.at("E_tau_block").get<double>(), 2e-12) << c.id;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 2);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,209 @@
+// The optimum of drafted trees: reference values, published toys in fractions, closed forms, and the order in which
+// every scheme we have, the best of one shot and the best that knows the whole block must stand.
+#include <cmath>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/paths/block_optimum.hpp>
+#include <draftproof/properties/paths/takes_trees.hpp>
+#include <draftproof/tests/support/golden_path.hpp>
+#include <draftproof/tests/support/random_trees.hpp>
+
+namespace draftproof {
+namespace {
+
+/// The entry of a reference row as the fraction it stands for: sixth decimals or thirds.
+Rational fraction_of(double value) {
+  for (const int denominator : {1'000'000, 3}) {
+    const double scaled = value * denominator;
+    // An entry below 1 is off by 2^-53 at most, so scaled by 1e6 times that.
+    if (std::abs(scaled - std::round(scaled)) < 1e-9)
+      return Rational(static_cast<long long>(std::round(scaled)), denominator);
+  }
+  throw std::logic_error("neither sixth decimals nor thirds: " + std::to_string(value));
+}
+
+ExactContexts exact(const golden::PathModel& model) {
+  std::vector<Rows<Rational>> rows;
+  for (std::size_t c = 0; c < model.target.size(); ++c) {
+    std::vector<Rational> p, q;
+    for (const double value : model.target[c]) p.push_back(fraction_of(value));
+    for (const double value : model.proposal[c]) q.push_back(fraction_of(value));
+    rows.emplace_back(p, q);
+  }
+  return ExactContexts(std::move(rows));
+}
+
+std::string_view drafter_of(const golden::PathCase& c) {
+  if (c.entry.contains("tree")) return "top_k_tree";
+  return c.entry.contains("branching") ? "without_replacement_tree" : "iid_paths";
+}
+
+/// The file's promise for both fields.
+const Rational solver_accuracy(1, 10'000'000);
+
+void expect_close(const TreeCertificate& certificate, const nlohmann::json& value, const std::string& what) {
+  const Rational wanted(value.get<double>());
+  EXPECT_LE(certificate.lower, wanted + solver_accuracy) << what;
+  EXPECT_GE(certificate.upper, wanted - solver_accuracy) << what;
+  EXPECT_LE(certificate.upper - certificate.lower, Rational(1, 1'000'000'000)) << what;
+}
+
+TEST(TreeOptimum, OfEveryReferenceModel) {
+  std::set<std::string> done;
+  int one_shot = 0, whole_block = 0;
+  double widest = 0;
+  for (const golden::PathCase& c : golden::path_cases()) {
+    const std::string model = c.entry.at("model"), what = model + " " + std::string(drafter_of(c));
+    if (!c.entry.contains("lp_one_shot") || !done.insert(what).second) continue;
+    const auto law = enumerate_tree_law(*path_registry().drafter(drafter_of(c)), exact(*c.model), c.shape);
+    ASSERT_TRUE(law) << what;
+    for (const Sight sight : {Sight::one_shot, Sight::whole_block}) {
+      const char* field = sight == Sight::one_shot ? "lp_one_shot" : "ot_ideal";
+      if (!c.entry.contains(field)) continue;
+      const TreeCertificate certificate = tree_optimum(*law, sight);
+      ASSERT_EQ(reject(*law, sight, certificate), "") << what;
+      expect_close(certificate, c.entry.at(field), what + " " + field);
+      widest = std::max(widest, static_cast<double>(Rational(certificate.upper - certificate.lower)));
+      ++(sight == Sight::one_shot ? one_shot : whole_block);
+    }
+  }
+  std::cout << one_shot << " and " << whole_block << " values, widest certificate " << widest << '\n';
+  EXPECT_EQ(one_shot, 16);
+  EXPECT_EQ(whole_block, 15);
+}
+
+TEST(TreeOptimum, OfThePublishedToyInFractions) {
+  // p = (1/3, 2/3), q = (2/3, 1/3), two tokens, K independent paths.
+  const ExactContexts toy({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
+  const auto optimum = [&](int drafts, Sight sight) {
+    const auto law = enumerate_tree_law(*path_registry().drafter("iid_paths"), toy, {.drafts = drafts, .length = 2});
+    const TreeCertificate certificate = tree_optimum(*law, sight);
+    EXPECT_EQ(reject(*law, sight, certificate), "");
+    EXPECT_EQ(certificate.lower, certificate.upper);
+    return certificate.upper;
+  };
+  EXPECT_EQ(optimum(1, Sight::one_shot), Rational(11, 9));
+  EXPECT_EQ(optimum(1, Sight::whole_block), Rational(12, 9));
+  EXPECT_EQ(optimum(2, Sight::one_shot), Rational(131, 81));
+  EXPECT_EQ(optimum(2, Sight::whole_block), Rational(134, 81));
+  EXPECT_EQ(optimum(3, Sight::one_shot), Rational(1351, 729));
+  EXPECT_EQ(optimum(3, Sight::whole_block), Rational(1351, 729));
+}
+
+TEST(TreeOptimum, OfOnePathIsBlockVerificationExactly) {
+  SmallTreeModels models(31);
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  const AnyPathVerifier& block = *path_registry().verifier("block");
+  for (int i = 0; i < 100; ++i) {
+    SmallTreeModel model = models.next();
+    model.shape.drafts = 1;
+    const TreeLaw law = model.law("iid_paths");
+    const TreeCertificate closed = block_optimum(law);
+    ASSERT_EQ(closed.lower, closed.upper);
+    ASSERT_EQ(reject(law, Sight::one_shot, closed), "");
+    const auto decider = block.prove_on(model.contexts, model.shape);
+    ASSERT_EQ(explore_passage_law<Rows<Rational>>(drafter, *decider, model.contexts, model.shape).mean_accepted(),
+              closed.upper);
+    const TreeCertificate solved = tree_optimum(law, Sight::one_shot);
+    ASSERT_LE(solved.lower, closed.upper);
+    ASSERT_GE(solved.upper, closed.upper);
+    ASSERT_LT(solved.upper - solved.lower, Rational(1, 1'000'000'000));
+  }
+}
+
+TEST(TreeOptimum, OfOnePathInWholeBlocksIsTheOverlapOfPrefixes) {
+  SmallTreeModels models(32);
+  for (int i = 0; i < 100; ++i) {
+    const TreeLaw law = models.next().law("iid_paths", 1);
+    const auto q = reach(law);
+    std::vector<Rational> p(q.size(), 1);
+    Rational overlap = 0;
+    for (std::size_t x = 1; x < q.size(); ++x) {
+      p[x] = p[static_cast<std::size_t>(law.prefixes[x].parent)] * law.step(x);
+      overlap += std::min(p[x], q[x]);
+    }
+    const TreeCertificate solved = tree_optimum(law, Sight::whole_block);
+    ASSERT_LE(solved.lower, overlap);
+    ASSERT_GE(solved.upper, overlap);
+    ASSERT_LT(solved.upper - solved.lower, Rational(1, 1'000'000'000));
+  }
+}
+
+TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
+  SmallTreeModels models(33);
+  int below = 0, reached = 0, apart = 0;
+  for (int i = 0; i < 40; ++i) {
+    const SmallTreeModel model = models.next();
+    for (const auto& drafter : path_registry().drafters()) {
+      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
+      const auto law = enumerate_tree_law(*drafter, model.contexts, model.shape);
+      ASSERT_TRUE(law);
+      const TreeCertificate one_shot = tree_optimum(*law, Sight::one_shot);
+      const TreeCertificate whole_block = tree_optimum(*law, Sight::whole_block);
+      ASSERT_EQ(reject(*law, Sight::one_shot, one_shot), "") << drafter->info().name;
+      ASSERT_EQ(reject(*law, Sight::whole_block, whole_block), "") << drafter->info().name;
+      ASSERT_LE(one_shot.lower, whole_block.upper);
+      apart += one_shot.upper < whole_block.lower;
+      for (const auto& verifier : path_registry().verifiers()) {
+        if (verifier->kind() != Kind::verifier || verifier->info().promise != Promise::lossless ||
+            verifier->stateful() || !verifier->takes(model.shape.drafts) ||
+            !takes_trees(verifier->info(), drafter->info()))
+          continue;
+        const auto decider = verifier->prove_on(model.contexts, model.shape);
+        if (!decider) continue;
+        const auto passages = explore_passage_law<Rows<Rational>>(*drafter, *decider, model.contexts, model.shape);
+        ASSERT_TRUE(passages.complete);
+        ASSERT_LE(passages.mean_accepted(), one_shot.upper) << verifier->info().name << " " << drafter->info().name;
+        ++(passages.mean_accepted() < one_shot.lower ? below : reached);
+      }
+    }
+  }
+  std::cout << below << " below the optimum, " << reached << " at it, " << apart << " optima below the whole block\n";
+  EXPECT_GT(below, 50);
+  EXPECT_GT(reached, 50);
+  EXPECT_GT(apart, 10);
+}
+
+TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
+  const auto& models = golden::path_models();
+  const TreeShape shape{.drafts = 2, .length = 2};
+  const auto bounds =
+      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").contexts(), shape);
+  ASSERT_TRUE(bounds);
+  // The rows are thirds to within 2^-53; four rows and the value's slope in each, below 4, lose less than 1e-14.
+  EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
+  EXPECT_GE(bounds->upper, 131.0 / 81 - 1e-14);
+  EXPECT_LE(bounds->whole_block_lower, 134.0 / 81 + 1e-14);
+  EXPECT_GE(bounds->whole_block_upper, 134.0 / 81 - 1e-14);
+  EXPECT_LT(bounds->upper - bounds->lower, 1e-9);
+  EXPECT_LT(bounds->whole_block_upper - bounds->whole_block_lower, 1e-9);
+}
+
+TEST(TreeOptimum, IsRoundedOutwards) {
+  // Certificates of the toy are exact, 131/81 and 134/81, and neither is a double.
+  const ExactContexts toy({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
+  const auto bounds = path_optimum_bounds(*path_registry().drafter("iid_paths"), toy, {.drafts = 2, .length = 2});
+  for (const auto& [lower, value, upper] :
+       {std::tuple(bounds->lower, Rational(131, 81), bounds->upper),
+        std::tuple(bounds->whole_block_lower, Rational(134, 81), bounds->whole_block_upper)}) {
+    EXPECT_LT(Rational(lower), value);
+    EXPECT_GT(Rational(upper), value);
+    EXPECT_LE(upper, std::nextafter(std::nextafter(std::nextafter(lower, 2), 2), 2));
+  }
+}
+
+TEST(TreeOptimum, IsNothingBeyondTheLimits) {
+  const auto contexts = golden::path_models().at("toy_k2").contexts();
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  const TreeShape shape{.drafts = 2, .length = 2};  // 16 branches, 10 trees, 36 nodes
+  EXPECT_TRUE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = 1000}));
+  EXPECT_FALSE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 15, .nodes = 1000}));
+  const std::size_t nodes = enumerate_tree_law(drafter, contexts, shape)->nodes();
+  EXPECT_TRUE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = nodes}));
+  EXPECT_FALSE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = nodes - 1}));
+}
+
+}  // namespace
+}  // namespace draftproof

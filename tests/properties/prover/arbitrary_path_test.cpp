@@ -1,0 +1,80 @@
+// RapidCheck's toy models of paths are valid, come back from what is printed of them, and shrink until a person can
+// check by hand what a wrong scheme does on them.
+#include <numeric>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <draftproof/properties/paths/checks/completed_law.hpp>
+#include <draftproof/properties/prover/arbitrary_path.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
+#include <draftproof/tests/support/wrong_schemes.hpp>
+
+namespace draftproof {
+namespace {
+
+bool keeps_completed_law(const AnyPathVerifier& verifier, const PathInstance& instance) {
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  if (!PathExamination::possible(verifier, drafter, instance)) return true;
+  PathExamination at(verifier, drafter, instance);
+  return laws::paths::CompletedLaw::check(at).status != Answer::Status::violated;
+}
+
+/// What RapidCheck comes to: from the first model that fails, the first simpler one that fails, until none does.
+std::optional<PathInstance> shrunk_failure(const AnyPathVerifier& verifier, const rc::Gen<PathInstance>& models) {
+  rc::Random random(20);
+  for (int i = 0; i < 200; ++i) {
+    rc::Shrinkable<PathInstance> model = models(random.split(), rc::kNominalSize);
+    if (keeps_completed_law(verifier, model.value())) continue;
+    for (auto simpler = model.shrinks(); auto next = simpler.next();)
+      if (!keeps_completed_law(verifier, next->value())) {
+        model = *next;
+        simpler = model.shrinks();
+      }
+    return model.value();
+  }
+  return std::nullopt;
+}
+
+int total_weight(PathInstance instance) {
+  int total = 0;
+  for (const auto* row : rows_of(instance)) total = std::accumulate(row->begin(), row->end(), total);
+  return total;
+}
+
+RC_GTEST_PROP(ArbitraryPathInstance, IsValidAndPrintsWhatReadsBack, (const PathInstance& instance)) {
+  RC_ASSERT(instance.valid());
+  RC_ASSERT(instance.shape.drafts <= 3);
+  std::ostringstream shown;
+  rc::show(instance, shown);
+  RC_ASSERT(PathInstance::parse(shown.str()) == instance);
+}
+
+RC_GTEST_PROP(ArbitraryPathInstance, IsOneThatBlockVerificationIsExactOn, ()) {
+  RC_ASSERT(keeps_completed_law(*path_registry().verifier("block"), *path_instances({.most_drafts = 1})));
+}
+
+TEST(ArbitraryPathInstance, AWrongBonusShrinksToOnePathOfOneToken) {
+  const PathVerifierOf<wrong::BonusFromDraft> wrong_bonus(Kind::mutant);
+  const auto found = shrunk_failure(wrong_bonus, path_instances({.most_drafts = 1}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shape, (TreeShape{.drafts = 1, .length = 1})) << found->text();
+  EXPECT_EQ(found->vocabulary(), 2) << found->text();
+  EXPECT_EQ(found->rows.size(), 1u) << found->text();
+  // (1 1) and (1 0) in some order: the bonus of the one where the other is wanted.
+  EXPECT_EQ(total_weight(*found), 3) << found->text();
+}
+
+TEST(ArbitraryPathInstance, AForgottenCarryShrinksToPathsOfTwoTokens) {
+  const auto found =
+      shrunk_failure(*path_registry().verifier("greedy_block_without_carry"), rc::gen::arbitrary<PathInstance>());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shape, (TreeShape{.drafts = 1, .length = 2})) << found->text();
+  EXPECT_EQ(found->vocabulary(), 2) << found->text();
+  EXPECT_EQ(found->rows.size(), 1u) << found->text();
+  EXPECT_LE(total_weight(*found), 6) << found->text();
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,98 @@
+// What 500 generated instances of one seed cover: the sizes, families and degenerate supports that bugs hide in.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+constexpr int instances = 500;
+
+std::size_t support(const std::vector<int>& row) {
+  return row.size() - static_cast<std::size_t>(std::count(row.begin(), row.end(), 0));
+}
+
+TEST(Generate, InstancesAreValidAndTheSameEveryTime) {
+  for (int n = 0; n < instances; ++n) {
+    const Instance instance = generate_instance(1, n, 4, n % 2 == 0);
+    ASSERT_TRUE(instance.valid()) << instance.text();
+    ASSERT_EQ(instance, generate_instance(1, n, 4, n % 2 == 0));
+    ASSERT_EQ(std::ssize(instance.proposals), n % 2 == 0 ? instance.drafts : 1);
+  }
+}
+
+TEST(Generate, SeedsDiffer) {
+  int equal = 0;
+  for (int n = 0; n < 100; ++n) equal += generate_instance(1, n, 4, false) == generate_instance(2, n, 4, false);
+  EXPECT_LE(equal, 5) << "small instances coincide now and then";
+}
+
+TEST(Generate, CoversSizesAndSupports) {
+  std::set<std::pair<int, int>> sizes;
+  int exhausted = 0, residual_left = 0, zero_in_p = 0, zero_in_q = 0;
+  for (int n = 0; n < instances; ++n) {
+    const Instance instance = generate_instance(1, n, 4, false);
+    const std::size_t q = support(instance.proposals.front()), size = instance.target.size();
+    sizes.insert({instance.vocabulary(), instance.drafts});
+    exhausted += static_cast<int>(q) < instance.drafts;
+    residual_left += static_cast<int>(q) > instance.drafts;
+    zero_in_p += support(instance.target) < size;
+    zero_in_q += q < size;
+  }
+  for (int drafts = 1; drafts <= 4; ++drafts)
+    for (int vocabulary = 2; vocabulary <= (drafts <= 2 ? 8 : drafts == 3 ? 6 : 5); ++vocabulary)
+      EXPECT_TRUE(sizes.contains({vocabulary, drafts})) << "V " << vocabulary << " K " << drafts;
+  // Shares of at least one in a hundred (exhaustion) and one in ten: far from zero, nowhere near their means.
+  EXPECT_GE(exhausted, instances / 100);
+  EXPECT_GE(residual_left, instances / 10);
+  EXPECT_GE(zero_in_p, instances / 10);
+  EXPECT_GE(zero_in_q, instances / 10);
+}
+
+TEST(Generate, RespectsTheMostDraftsAScheme) {
+  for (const int most : {1, 2, 3, 9})
+    for (int n = 0; n < 100; ++n) ASSERT_LE(generate_instance(3, n, most, false).drafts, std::min(most, 4));
+}
+
+TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
+  std::map<std::string_view, int> met;
+  const auto& generators = registry().generators();
+  for (const Generator& generator : generators) {
+    Dice dice(5, 7);
+    for (int vocabulary = 2; vocabulary <= 8; ++vocabulary) {
+      const WeightPair weights = generator.weights(dice, vocabulary);
+      ASSERT_EQ(std::ssize(weights.target), vocabulary) << generator.name;
+      ASSERT_EQ(std::ssize(weights.proposal), vocabulary) << generator.name;
+      for (const auto& row : {weights.target, weights.proposal})
+        ASSERT_TRUE(std::all_of(row.begin(), row.end(), [](int w) { return w >= 0; })) << generator.name;
+    }
+    ++met[generator.name];
+  }
+  for (const std::string_view name : {"dirichlet", "disjoint", "near", "ties", "zeros", "zipf"})
+    EXPECT_EQ(met[name], 1);
+  // The family "near" is the n-th: its p weights start at 50.
+  const auto near =
+      std::find_if(generators.begin(), generators.end(), [](const auto& g) { return g.name == "near"; });
+  const auto turn = static_cast<int>(near - generators.begin());
+  for (int round = 0; round < 10; ++round) {
+    const Instance instance = generate_instance(1, turn + round * static_cast<int>(generators.size()), 4, false);
+    EXPECT_GE(*std::min_element(instance.target.begin(), instance.target.end()), 50);
+  }
+}
+
+TEST(Dice, CoverTheirRange) {
+  Dice dice(1, 1);
+  std::set<int> seen;
+  for (int i = 0; i < 400; ++i) seen.insert(dice.between(-3, 4));
+  EXPECT_EQ(*seen.begin(), -3);
+  EXPECT_EQ(*seen.rbegin(), 4);
+  EXPECT_EQ(seen.size(), 8u);
+  EXPECT_EQ(dice.between(5, 5), 5);
+}
+
+}  // namespace
+}  // namespace draftproof

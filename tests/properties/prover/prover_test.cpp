@@ -1,0 +1,204 @@
+// What the prover says of everything that was found, at either level: lossless schemes are exact, mutants are refuted
+// by an instance that a person can check, and nothing depends on how many threads looked.
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+const ProofOptions quick{.instances = 120};
+
+template <class Level>
+class Prover;
+
+template <>
+class Prover<PositionLevel> : public testing::Test {
+ protected:
+  static const Registry& found() { return registry(); }
+  static constexpr std::string_view law = "iid";
+  static constexpr std::string_view exact = "recursive_rejection";
+  static constexpr std::array<std::string_view, 3> several{"recursive_rejection", "k_seq", "resample_from_target"};
+  static constexpr std::uint64_t few_branches = 3;
+  static constexpr ProofOptions options{.instances = 120};
+
+  static void expect_small(const Instance& instance) {
+    EXPECT_LE(instance.vocabulary(), 4) << instance.text();
+    EXPECT_LE(instance.drafts, 3) << instance.text();
+  }
+};
+
+template <>
+class Prover<PathLevel> : public testing::Test {
+ protected:
+  static const PathRegistry& found() { return path_registry(); }
+  static constexpr std::string_view law = "iid_paths";
+  static constexpr std::string_view exact = "recursive_rejection_walk";
+  static constexpr std::array<std::string_view, 3> several{"block", "k_seq_walk", "wor_verified_as_iid_walk"};
+  static constexpr std::uint64_t few_branches = 2;
+  static constexpr ProofOptions options{};
+
+  static void expect_small(const PathInstance& instance) {
+    EXPECT_LE(instance.vocabulary(), 3) << instance.text();
+    EXPECT_LE(instance.rows.size(), 5u) << instance.text();
+  }
+};
+
+struct LevelNames {
+  template <class Level>
+  static std::string GetName(int) {
+    return std::string(Level::name);
+  }
+};
+using Levels = testing::Types<PositionLevel, PathLevel>;
+TYPED_TEST_SUITE(Prover, Levels, LevelNames);
+
+/// Calls `visit(verifier, drafter)` for every pair that can be walked.
+void for_each_pair(const auto& found, Kind kind, auto&& visit) {
+  int visited = 0;
+  for (const auto& verifier : found.verifiers()) {
+    if (verifier->kind() != kind || !verifier->info().cannot.explore.empty()) continue;
+    if (verifier->info().wrong_by_rounding) continue;  // right in fractions: precision_audit_test
+    for (const auto* drafter : found.drafters_of(verifier->info())) {
+      SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
+      visit(*verifier, *drafter);
+      ++visited;
+    }
+  }
+  EXPECT_GT(visited, 0);
+}
+
+TYPED_TEST(Prover, EveryVerifierKeepsItsPromiseOnEveryLawItTakes) {
+  for_each_pair(this->found(), Kind::verifier, [](const auto& verifier, const auto& drafter) {
+    ProofOptions options = TestFixture::options;
+    options.tier.reset();
+    const auto proof = prove(verifier, drafter, options);
+    const int asked = TestFixture::options.instances;
+    EXPECT_EQ(proof.instances, asked > 0 ? asked : TypeParam::instances);
+    EXPECT_TRUE(proof.kept());
+    EXPECT_EQ(proof.exact(), verifier.info().promise == Promise::lossless);
+    for (const auto& finding : proof.findings)
+      EXPECT_TRUE(finding.status == Status::held || finding.status == Status::skipped)
+          << finding.property << " " << to_text(finding.status) << ": " << finding.evidence << " " << finding.replay;
+  });
+}
+
+TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
+  for_each_pair(this->found(), Kind::mutant, [](const auto& verifier, const auto& drafter) {
+    const auto proof = prove(verifier, drafter, {.tier = std::nullopt});
+    const auto* violation = proof.violation();
+    ASSERT_TRUE(violation);
+    if (proof.exact()) {
+      // No law of one decision shows it: what scripted words, ledgers and counters reveal.
+      const auto& all = TypeParam::properties();
+      const auto property =
+          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == violation->property; });
+      EXPECT_EQ(property->tier, Tier::edge) << violation->property;
+      if (proof.distance) {
+        EXPECT_EQ(proof.distance->largest, 0);
+      }
+    } else {
+      const auto& decisive = TypeParam::decisive;
+      EXPECT_NE(std::find(decisive.begin(), decisive.end(), violation->property), decisive.end())
+          << violation->property << ": losslessness is what the reader came for";
+      EXPECT_NE(violation->evidence.find("TV "), std::string::npos) << violation->evidence;
+      if (violation->property == decisive.front()) {  // one iteration has a law of its own: not so with state
+        ASSERT_TRUE(proof.distance) << "how far the law is from p must be visible";
+        EXPECT_GT(proof.distance->off, 0);
+        EXPECT_GT(proof.distance->largest, 0);
+      }
+    }
+    EXPECT_EQ(proof.lossy(), verifier.info().promise == Promise::lossy);
+    ASSERT_TRUE(violation->instance);
+    TestFixture::expect_small(*violation->instance);
+    EXPECT_NE(violation->replay.find(violation->instance->text()), std::string::npos) << violation->replay;
+    // What the replay line shows again, from its text.
+    const auto again =
+        prove_on(verifier, drafter, TypeParam::Instance::parse(violation->instance->text()), {.tier = std::nullopt});
+    ASSERT_TRUE(again.violation());
+    EXPECT_EQ(again.violation()->evidence, violation->evidence);
+    EXPECT_EQ(*again.violation()->instance, *violation->instance) << "a shrunk instance shrinks no further";
+  });
+}
+
+TYPED_TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
+  for (const std::string_view name : this->several) {
+    const auto& verifier = *this->found().verifier(name);
+    const auto& drafter = *this->found().drafter(this->law);
+    const auto run = [&](int threads) { return prove(verifier, drafter, {.instances = 60, .threads = threads}); };
+    const auto one = run(1);
+    for (const int threads : {2, 7}) {
+      const auto many = run(threads);
+      EXPECT_EQ(many.instances, one.instances);
+      EXPECT_EQ(many.leaves, one.leaves);
+      EXPECT_EQ(many.distance->largest, one.distance->largest);
+      EXPECT_EQ(many.distance->instance, one.distance->instance);
+      ASSERT_EQ(many.findings.size(), one.findings.size());
+      for (std::size_t i = 0; i < one.findings.size(); ++i) {
+        EXPECT_EQ(many.findings[i].property, one.findings[i].property);
+        EXPECT_EQ(many.findings[i].status, one.findings[i].status);
+        EXPECT_EQ(many.findings[i].held, one.findings[i].held);
+        EXPECT_EQ(many.findings[i].evidence, one.findings[i].evidence);
+        EXPECT_EQ(many.findings[i].instance, one.findings[i].instance);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Prover, DoesNotClaimWhatItCouldNotWalk) {
+  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law),
+                           {.instances = 30, .limits = {.leaves = this->few_branches}});
+  EXPECT_FALSE(proof.exact());
+  int undecided = 0;
+  for (const auto& finding : proof.findings) {
+    EXPECT_NE(finding.status, Status::violated) << finding.property << ": " << finding.evidence;
+    if (finding.property != TypeParam::decisive.front()) continue;
+    EXPECT_EQ(finding.status, Status::undecided);
+    EXPECT_GT(finding.undecided, 0);
+    EXPECT_FALSE(finding.evidence.empty());
+    ++undecided;
+  }
+  EXPECT_EQ(undecided, 1);
+}
+
+TYPED_TEST(Prover, StopsWhenAsked) {
+  const std::atomic<bool> stop{true};
+  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law), {.stop = &stop});
+  EXPECT_EQ(proof.instances, 0);
+  EXPECT_FALSE(proof.exact());
+}
+
+TYPED_TEST(Prover, EveryPropertyIsMetWithinTheQuickRun) {
+  // Rationed properties (every > 1) must still be decided on some instance.
+  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law), quick);
+  EXPECT_GE(proof.findings.size(), 7u);
+  for (const auto& finding : proof.findings) EXPECT_GE(finding.held, 3) << finding.property;
+}
+
+TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
+  const AnyVerifier& verifier = *registry().verifier("lenience");
+  const AnyDrafter& iid = *registry().drafter("iid");
+  const Proof proof = prove(verifier, iid, quick);
+  ASSERT_TRUE(proof.distance);
+  Rational largest = 0;
+  int off = 0;
+  for (int n = 0; n < quick.instances; ++n) {
+    const Instance instance = generate_instance(quick.seed, n, 1, false);
+    Examination at(verifier, iid, instance);
+    const Rational distance = total_variation(at.law().output, normalised(instance.target));
+    largest = std::max(largest, distance);
+    off += distance > 0;
+  }
+  EXPECT_EQ(proof.distance->largest, largest);
+  EXPECT_EQ(proof.distance->off, off);
+  EXPECT_EQ(prove_on(verifier, iid, proof.distance->instance, {}).distance->largest, largest);
+  EXPECT_EQ(prove(*registry().verifier("single_draft"), iid, quick).distance->largest, 0);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,114 @@
+// Simulated passages: captured trees give the means that another program computed for their paths, threads do not
+// matter, and an episode ends where the model does.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/tree_capture.hpp>
+#include <draftproof/properties/survey/path_simulation.hpp>
+#include <draftproof/studies/reference.hpp>
+#include <draftproof/tests/support/small_models.hpp>
+
+namespace draftproof {
+namespace {
+
+const std::string data = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
+
+/// E[tau | path] of token and block verification, mean over the stored paths.
+struct Expected {
+  double token = 0, block = 0;
+};
+
+Expected expected(const TreeCapture& trees) {
+  Expected mean;
+  const double paths = static_cast<double>(trees.contexts() * trees.paths());
+  const std::size_t length = trees.length();
+  for (std::size_t c = 0; c < trees.contexts(); ++c)
+    for (std::size_t k = 0; k < trees.paths(); ++k) {
+      double kept = 1;
+      std::vector<double> clipped{1}, success{1};
+      for (std::size_t i = 0; i < length; ++i) {
+        const auto p = trees.rows().target(trees.node(c, k, i));
+        const auto q = trees.rows().proposal("draft", trees.node(c, k, i));
+        const std::size_t x = trees.symbol(c, k, i);
+        if (i > 0) {
+          double excess = 0;
+          for (std::size_t y = 0; y < p.size(); ++y) excess += std::max(0.0, clipped[i] * p[y] - q[y]);
+          success.push_back(clipped[i] < 1 ? excess / (excess + (1 - clipped[i])) : 1);
+        }
+        mean.token += (kept *= std::min(1.0, p[x] / q[x])) / paths;
+        clipped.push_back(std::min(1.0, clipped[i] * (p[x] / q[x])));
+      }
+      success.push_back(clipped[length]);
+      double all_failed = 1;  // of the longer prefixes
+      for (std::size_t i = length; i > 0; --i) {
+        mean.block += all_failed * success[i] * static_cast<double>(i) / paths;
+        all_failed *= 1 - success[i];
+      }
+    }
+  return mean;
+}
+
+PassageTally simulated(std::string_view scheme, const PassageSource& source, std::uint64_t trials, int length,
+                       int threads, int iterations = 1, int drafts = 1) {
+  const PassageRun run{.verifier = small::verifier(scheme),
+                       .drafter = small::drafter("iid_paths"),
+                       .shape = {.drafts = drafts, .length = length},
+                       .seed = 7,
+                       .iterations = iterations};
+  return simulate_passages(run, source, {.trials = trials, .threads = threads, .shard = 8});
+}
+
+TEST(PassageSimulation, CapturedTreesHaveTheirReferenceMeans) {
+  const Expected mean = expected(TreeCapture::open(data + "stories512_trees.npz"));
+  EXPECT_TRUE(Reference{"3.8731"}.agrees(mean.token)) << mean.token;
+  EXPECT_TRUE(Reference{"4.4145"}.agrees(mean.block)) << mean.block;
+
+  // 192 paths a hundred times over. The spread between paths is in the standard error but not in the error, which
+  // makes five of them a wide margin: false alarms are rarer than one in a million seeds, and this is one seed.
+  const auto source = PassageSource::open(data + "stories512_trees.npz", {});
+  const PassageTally token = simulated("token_path", *source, 19'200, 8, 2);
+  const PassageTally block = simulated("block", *source, 19'200, 8, 2);
+  EXPECT_NEAR(token.mean_accepted(), mean.token, 5 * token.standard_error());
+  EXPECT_NEAR(block.mean_accepted(), mean.block, 5 * block.standard_error());
+  EXPECT_LT(token.standard_error(), 0.03);
+  EXPECT_EQ(token.impossible + block.impossible, 0u);
+}
+
+void same_for_any_threads(const PassageSource& source, std::uint64_t trials, int iterations) {
+  for (const std::string_view scheme : {"greedy_block", "block", "traversal"}) {
+    const int drafts = scheme == "traversal" ? 2 : 1;
+    const PassageTally one = simulated(scheme, source, trials, 4, 1, iterations, drafts);
+    for (const int threads : {2, 7}) {
+      const PassageTally many = simulated(scheme, source, trials, 4, threads, iterations, drafts);
+      EXPECT_EQ(many.accepted, one.accepted) << scheme;
+      EXPECT_EQ(many.trial_tokens_squared, one.trial_tokens_squared) << scheme;
+      EXPECT_EQ(many.passages, one.passages) << scheme;
+    }
+  }
+}
+
+TEST(PassageSimulation, SameForAnyThreadsOnCapturedTrees) {
+  same_for_any_threads(*PassageSource::open(data + "stories512_trees.npz", {}), 500, 1);
+}
+TEST(PassageSimulation, SameForAnyThreadsOnRows) {
+  path_registry();  // families are found with everything else
+  same_for_any_threads(*PassageSource::open("zipf:vocabulary=20,positions=5", {}), 500, 4);
+}
+TEST(PassageSimulation, SameForAnyThreadsOnALiveModel) {
+  same_for_any_threads(*PassageSource::open(data + "stories260k.bin:q4", {}), 17, 2);
+}
+
+// 200 iterations want 200 tokens and more; the model reads 512, of which a text takes 8 to 71.
+TEST(PassageSimulation, EpisodesEndWithTheModel) {
+  const auto source = PassageSource::open(data + "stories260k.bin:q4", {});
+  const PassageTally tally = simulated("block", *source, 1, 8, 1, 200);
+  EXPECT_EQ(tally.trials, 1u);
+  EXPECT_LT(tally.passages, 200u);
+  EXPECT_LE(tally.trial_tokens + tally.passages, 504u);
+  // Less than a path was left in the end.
+  EXPECT_GE(tally.trial_tokens + tally.passages, 512u - 71u - 8u - 1u);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,86 @@
+// What a survey of passages says beside its simulation: the optimum of each law, which no lossless scheme exceeds and
+// one path's block verification reaches.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/survey/path_survey.hpp>
+
+namespace draftproof {
+namespace {
+
+std::vector<PassageRow> surveyed(const PassageSurveyOptions& options) {
+  registry();
+  const auto source = PassageSource::open("gaussian_logits:vocabulary=2,positions=3", {});
+  return survey_passages(*source, options);
+}
+
+std::vector<std::string> every_law() {
+  registry();
+  std::vector<std::string> names;
+  for (const auto& drafter : path_registry().drafters()) names.emplace_back(drafter->info().name);
+  return names;
+}
+
+TEST(PassageSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
+  int compared = 0;
+  for (const PassageRow& row : surveyed({.drafts = {1, 2}, .length = 2, .passages = 30'000})) {
+    if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
+    ++compared;
+    // Starts alternate, so the mean over them is exact; six standard errors are one chance in 10^9 a row.
+    EXPECT_LE(row.tally.mean_accepted(), *row.optimum + 6 * row.tally.standard_error())
+        << row.verifier->info().name << " K = " << row.drafts;
+    EXPECT_LE(*row.optimum, *row.full_information + 1e-12);
+    if (row.verifier->info().name == "block") {
+      EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error());
+    }
+  }
+  EXPECT_GE(compared, 25);
+}
+
+TEST(PassageSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
+  std::set<std::string_view> laws;
+  int several_paths = 0;
+  for (const PassageRow& row : surveyed(
+           {.drafts = {1, 2}, .length = 2, .passages = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
+    ASSERT_TRUE(row.oracle && row.optimum);
+    EXPECT_EQ(row.tally.passages, 30'000u);
+    EXPECT_EQ(row.tally.impossible, 0u);
+    // The certificate's two bounds are 1e-9 apart at most: nothing beside six standard errors.
+    EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error() + 1e-9)
+        << row.drafter->info().name << " K = " << row.drafts;
+    laws.insert(row.drafter->info().name);
+    several_paths += row.drafts > 1;
+  }
+  EXPECT_EQ(laws.size(), path_registry().drafters().size());
+  EXPECT_GE(several_paths, 3);
+}
+
+TEST(PassageSurvey, TheOracleStandsBesideEverySchemeWithAnOptimum) {
+  std::set<std::pair<std::string_view, int>> with_oracle, with_optimum;
+  for (const PassageRow& row : surveyed({.drafts = {1, 2}, .length = 2, .passages = 64})) {
+    const std::pair key{row.drafter->info().name, row.drafts};
+    if (row.oracle) {
+      EXPECT_TRUE(with_oracle.insert(key).second) << "twice";
+    }
+    if (row.optimum) with_optimum.insert(key);
+  }
+  EXPECT_FALSE(with_oracle.empty());
+  EXPECT_EQ(with_oracle, with_optimum);
+}
+
+TEST(PassageSurvey, SaysNothingWhereTheBoundIsOfSomethingElse) {
+  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .passages = 64}))
+    EXPECT_EQ(row.optimum.has_value(), !row.verifier->stateful()) << row.verifier->info().name;
+  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .iterations = 3, .passages = 64}))
+    EXPECT_FALSE(row.optimum) << "contexts of later iterations are not the starts";
+  for (const PassageRow& row : surveyed({.drafts = {4}, .length = 8, .passages = 64})) {
+    if (row.drafts == 4) {
+      EXPECT_FALSE(row.optimum) << "2^32 trees";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,241 @@
+// One-pass rows against the definition, across block borders, in both entry types and every width; the work they
+// count.
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+const std::vector<double> places{0, 0.25, 0.7, 1, 1.5, 4};
+
+template <class Entry>
+std::vector<Entry> as(const std::vector<double>& row) {
+  return std::vector<Entry>(row.begin(), row.end());
+}
+
+/// (p - b q)+ as rows of the format form it.
+template <class Entry>
+double residual_term(Entry p, Entry q, double b) {
+  if constexpr (std::is_same_v<Entry, float>) {
+    const auto high = static_cast<float>(b), low = static_cast<float>(b - double{high});
+    return double{std::max(std::fmaf(-low, q, std::fmaf(-high, q, p)), 0.0f)};
+  } else {
+    return std::max(p - b * q, 0.0);
+  }
+}
+
+template <class Entry>
+struct FreshRowsOf : testing::Test {};
+using Entries = testing::Types<float, double>;
+TYPED_TEST_SUITE(FreshRowsOf, Entries);
+
+// Blocks hold 1024 tokens: sizes below, at and above one and several blocks.
+const std::vector<std::size_t> sizes{1, 5, 1023, 1024, 1025, 2500};
+
+TYPED_TEST(FreshRowsOf, ResidualMassIsTheIntegerSumOfItsTerms) {
+  for (const std::size_t size : sizes) {
+    const auto p = as<TypeParam>(examples::random_row(size, size, 6, 0.2));
+    const auto q = as<TypeParam>(examples::random_row(size + 1, size, 6, 0.2));
+    const FreshRows<TypeParam> rows(p, q);
+    for (const double b : places) {
+      const double sum = fixed_sum(static_cast<int>(size), [&](Token x) {
+        const auto i = static_cast<std::size_t>(x);
+        return residual_term(p[i], q[i], b);
+      });
+      EXPECT_EQ(rows.residual_mass(b), sum);
+      EXPECT_EQ(rows.residual_mass(b), sum) << "the second time, from the partial sums";
+    }
+  }
+}
+
+TYPED_TEST(FreshRowsOf, ResidualDrawIsTheLinearWalk) {
+  for (const std::size_t size : sizes) {
+    const auto p = as<TypeParam>(examples::random_row(size, size, 6, 0.2));
+    const auto q = as<TypeParam>(examples::random_row(size + 1, size, 6, 0.2));
+    const FreshRows<TypeParam> rows(p, q);
+    for (const double b : places) {
+      const auto plain = rows.weights([&](Token x) {
+        const auto i = static_cast<std::size_t>(x);
+        return residual_term(p[i], q[i], b);
+      });
+      for (const std::uint64_t word : examples::some_words(size, 60)) {
+        const Token drawn = rows.residual(b).draw(word);
+        ASSERT_EQ(drawn, plain.draw(word)) << "V " << size << " b " << b;
+        if (drawn != no_token) {
+          const auto i = static_cast<std::size_t>(drawn);
+          ASSERT_GT(residual_term(p[i], q[i], b), 0);
+        }
+      }
+      rows.residual_mass(0.5);  // another pass in between must not spoil the next draw
+    }
+  }
+}
+
+/// The first token whose running sum of integers exceeds what the word asks for.
+template <class F>
+Token running_sum_draw(int size, const F& weight, std::uint64_t word) {
+  Fixed total = 0;
+  for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
+  if (total <= 0) return no_token;
+  auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+  for (Token x = 0;; ++x)
+    if ((left -= to_fixed(weight(x))) < 0) return x;
+}
+
+TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{7}, std::size_t{1023}, std::size_t{1025}, std::size_t{4097}}) {
+    const auto n = static_cast<int>(size);
+    const auto p = as<TypeParam>(examples::random_row(size + 7, size, 6, 0.2));
+    const auto q = as<TypeParam>(examples::random_row(size + 8, size, 6, 0.2));
+    const FreshRows<TypeParam> rows(p, q);
+    const std::vector<Token> seen{rows.top(0), rows.top(std::min(1, n - 1)), rows.top(std::min(2, n - 1))};
+    const int gone = size > 2 ? 3 : 0;
+    const auto above = [&](Token x) {
+      const auto i = static_cast<std::size_t>(x);
+      return residual_term(p[i], q[i], 0.9);
+    };
+    const auto clipped = [&](Token x) {
+      return std::max(rows.target(x) - 1.3 * std::min(rows.proposal(x), rows.target(x) / 1.7), 0.0);
+    };
+    const auto row = [&](Token x) { return rows.proposal(x); };
+    const auto left = [&](Token x) { return among(x, seen.data(), gone) ? 0.0 : rows.proposal(x); };
+    const auto product = [&](Token x) { return rows.target(x) * rows.proposal(x); };
+    for (const wide::Width width : wide::widths) {
+      if (width > wide::widest()) continue;
+      const wide::Using now(width);
+      for (const std::uint64_t word : examples::some_words(size, size > 2000 ? 20 : 60)) {
+        ASSERT_EQ(rows.residual(0.9).draw(word), running_sum_draw(n, above, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.clipped(1.3, 1.7).draw(word), running_sum_draw(n, clipped, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.row(0).draw(word), running_sum_draw(n, row, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.row_without(0, seen.data(), gone).draw(word), running_sum_draw(n, left, word))
+            << wide::name_of(width);
+        ASSERT_EQ(rows.weights(product).draw(word), running_sum_draw(n, product, word)) << wide::name_of(width);
+      }
+      EXPECT_EQ(rows.clipped(1.3, 1.7).total(), fixed_sum(n, clipped));
+      EXPECT_EQ(rows.row_without(0, seen.data(), gone).total(), fixed_sum(n, left));
+      EXPECT_EQ(rows.mass_and_slope(0.9).mass, rows.residual_mass(0.9));
+      EXPECT_EQ(rows.mass_and_slope(0.9).slope,
+                fixed_sum(n, [&](Token x) { return above(x) > 0 ? rows.proposal(x) : 0.0; }));
+    }
+  }
+}
+
+// float_residual.hpp: rows of floats serve residuals whose terms are off by 2^-23 of what is left and 2^-47 of p, so
+// that F is off by no more than their sum, and the law by no more than that over F. Sums of integers lose less than
+// 2^-60 a term. Proposals next to the target leave little, where a relative bound is hardest to keep.
+TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {
+  int served = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const std::size_t size = 1 + 149 * seed;
+    const auto p = as<float>(examples::random_row(seed, size, 6, 0.2));
+    auto q = as<float>(examples::random_row(seed + 40, size, 6, 0.2));
+    const float closeness = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.9f : 0.99999f;
+    for (std::size_t i = 0; i < size; ++i) q[i] += closeness * (p[i] - q[i]);
+    const std::vector<double> wide_p(p.begin(), p.end()), wide_q(q.begin(), q.end());
+    const FreshRows<float> floats(p, std::span<const float>(q));
+    const FreshRows<double> doubles(wide_p, std::span<const double>(wide_q));
+    for (const double b : {0.3, 0.7, 1.0, 1 + 1e-9, 1.3, 2.1, 0x1p100, 0x1.8p100, 1e40}) {
+      const double mass = doubles.residual_mass(b), units = static_cast<double>(size) * 0x1p-60;
+      const double bound = (0x1p-23 + 0x1p-46) * mass + 0x1p-47 * (1 + 0x1p-19) + units;
+      EXPECT_NEAR(floats.residual_mass(b), mass, bound) << "V " << size << " b " << b;
+      if (mass <= 0 || floats.residual_mass(b) <= 0) continue;
+      std::vector<double> apart(size);
+      double total = 0, walked = 0;
+      doubles.residual(b).for_each_served([&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
+      floats.residual(b).for_each_served([&](Token x, double w) {
+        apart[static_cast<std::size_t>(x)] -= w / floats.residual_mass(b);
+        total += w;
+      });
+      floats.residual(b).for_each([&](Token x, double w) {
+        walked += w;
+        EXPECT_EQ(w, floats.residual(b).weight(x));
+      });
+      EXPECT_NEAR(total, floats.residual_mass(b), static_cast<double>(size) * 0x1p-53 * total) << "what draw serves";
+      EXPECT_NEAR(walked, total, units + static_cast<double>(size) * 0x1p-53 * total);
+      double distance = 0;
+      for (const double difference : apart) distance += std::abs(difference) / 2;
+      EXPECT_LE(distance, bound / mass + static_cast<double>(size) * 0x1p-53) << "V " << size << " b " << b;
+      ++served;
+    }
+  }
+  EXPECT_GT(served, 120);
+}
+
+TEST(FreshRows, CountTheTokensTheyLookAt) {
+  constexpr std::uint64_t size = 5000, block = FreshRows<float>::block;
+  const auto p = as<float>(examples::random_row(1, size)), q = as<float>(examples::random_row(2, size));
+  const FreshRows<float> rows(p, q);
+  std::uint64_t before = 0;
+  const auto looked = [&] { return rows.visited() - std::exchange(before, rows.visited()); };
+  rows.residual_mass(1);
+  EXPECT_EQ(looked(), size);
+  rows.residual_mass(1);
+  EXPECT_EQ(looked(), 0) << "the pass is there";
+  rows.residual(1).draw(5);
+  EXPECT_EQ(looked(), block);
+  rows.residual(1).draw(~std::uint64_t{0});
+  EXPECT_EQ(looked(), size % block) << "the last block is shorter";
+  rows.clipped(1.1, 1.2).draw(5);
+  EXPECT_EQ(looked(), size + block);
+  rows.residual(1).draw(5);
+  EXPECT_EQ(looked(), size + block) << "the sums were those of other weights";
+  rows.mass_and_slope(2);
+  EXPECT_EQ(looked(), size);
+  rows.residual(2).draw(5);
+  EXPECT_EQ(looked(), block) << "mass and slope leave the sums of the mass";
+  const Token seen[] = {3};
+  rows.row_without(0, seen, 1).draw(5);
+  EXPECT_EQ(looked(), size + block);
+  rows.mass_without(0, seen, 1);
+  EXPECT_EQ(looked(), 0) << "by subtraction";
+  rows.sum([&](Token x) { return rows.proposal(x); });
+  EXPECT_EQ(looked(), size);
+  rows.weights([&](Token x) { return rows.proposal(x); }).draw(5);
+  EXPECT_EQ(looked(), size + block);
+}
+
+TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
+  const auto p = examples::random_row(11, 300, 4, 0.2), q = examples::random_row(12, 300, 4, 0.2);
+  const FreshRows<double> fresh(p, q);
+  const Rows<double> rows(p, q);
+  const auto walk = [](const auto& weights) {
+    std::vector<std::pair<Token, double>> walked;
+    weights.for_each([&](Token x, double w) { walked.emplace_back(x, w); });
+    return walked;
+  };
+  const Token seen[] = {17, 3, 250};
+  for (const double b : places) EXPECT_EQ(walk(fresh.residual(b)), walk(rows.residual(b)));
+  EXPECT_EQ(walk(fresh.clipped(1.5, 2)), walk(rows.clipped(1.5, 2)));
+  EXPECT_EQ(walk(fresh.row(0)), walk(rows.row(0)));
+  EXPECT_EQ(walk(fresh.row_without(0, seen, 3)), walk(rows.row_without(0, seen, 3)));
+  for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.top(j), rows.top(j)) << j;
+  // Sums of 300 terms at most 1: V roundings in Rows, V units of 2^-60 and the rows' own defect in FreshRows.
+  EXPECT_NEAR(fresh.mass_without(0, seen, 3), rows.mass_without(0, seen, 3), 2 * 300 * 0x1p-53);
+}
+
+TEST(FreshRows, UnseenMassKeepsItsDigitsWhenThePeakIsTaken) {
+  const double rest = 3e-13;
+  const std::vector<double> q{1 - rest, 0, rest / 4, 3 * (rest / 4)};
+  const FreshRows<double> rows(q, q);
+  const Token peak[] = {0}, all[] = {2, 0, 3};
+  EXPECT_NEAR(rows.mass_without(0, peak, 1), rest, 4 * 0x1p-60) << "a difference from 1 would be off by up to 2^-53";
+  EXPECT_EQ(rows.mass_without(0, all, 3), 0) << "an exhausted support";
+}
+
+TEST(FreshRows, EmptyResidualGivesNoToken) {
+  const std::vector<double> p{0.25, 0.75};
+  const FreshRows<double> rows(p, p);
+  EXPECT_EQ(rows.residual_mass(1), 0);
+  EXPECT_EQ(rows.residual(1).draw(123), no_token);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,228 @@
+// Couplings on trees of shared noise: the trees have the law they name, what the walks emit has the target's law
+// after every prefix, and as much is accepted as the closed forms of one position give level by level. No explorer
+// walks noise, so all of it is trials of fixed seeds against intervals.
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/sim/drafters/trees/gumbel_paths.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/tests/support/noise_trees.hpp>
+#include <draftproof/verifiers/gls.hpp>
+
+namespace draftproof {
+namespace {
+
+using namespace noisy;
+
+/// Tokens drawn at every node, in order.
+std::vector<Tokens> draws_of(const DraftTree& tree) {
+  std::vector<Tokens> draws(static_cast<std::size_t>(tree.size()));
+  for (int u = 0; u < tree.size(); ++u)
+    for (const int child : tree.draws(u)) draws[static_cast<std::size_t>(u)].push_back(tree.token(child));
+  return draws;
+}
+
+TEST(NoiseTrees, HaveTheLawTheyName) {
+  int drafters = 0;
+  for (const auto& drafter : path_registry().drafters()) {
+    if (!drafter->info().shared_noise()) continue;
+    ++drafters;
+    const AnyTreeDrafter& form = small::drafter(drafter->info().noise_form_of);
+    for (int seed = 0; seed < 2; ++seed) {
+      const bool branches = drafter->info().branches;
+      const auto model = small::random_model(seed, branches ? 3 : 2, 1);
+      const TreeShape shape{
+          .drafts = 2, .length = 2, .branching = branches ? std::vector{2, 1} : std::vector<int>{}, .stem = 0};
+      std::map<std::vector<Tokens>, double> wanted;
+      explore_trees<Rows<Rational>, Rational>(
+          form, model, shape, 0, {},
+          [&](const DraftTree& tree, const Rational& q) { wanted[draws_of(tree)] += static_cast<double>(q); });
+      EXPECT_GT(wanted.size(), 3u);
+      const Tables tables = tables_of(model, 1 + model.vocabulary());
+      std::map<std::vector<Tokens>, std::uint64_t> counts;
+      constexpr std::uint64_t trials = 20'000;
+      run_trials_of<Philox>(
+          trials, 40 + static_cast<std::uint64_t>(seed),
+          [&](Philox& random, DraftTree& tree) { drafter->draw(tables, shape, random, tree); },
+          [](const DraftTree&, Philox&) { return Passage{}; },
+          [&](const DraftTree& tree, const Passage&) { ++counts[draws_of(tree)]; });
+      for (const auto& [draws, count] : counts) EXPECT_TRUE(wanted.contains(draws));
+      for (const auto& [draws, probability] : wanted)
+        EXPECT_TRUE(within(counts[draws], trials, probability)) << drafter->info().name << ", model " << seed;
+    }
+  }
+  EXPECT_EQ(drafters, 3);
+}
+
+TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
+  for (const auto& [scheme, drafts] :
+       {std::pair("gls_walk", 3), {"gumbel_coupling_walk", 1}, {"shared_race_walk", 2}, {"weighted_minhash_walk", 1}})
+    for (int seed = 0; seed < 3; ++seed) {
+      const auto model = small::random_model(seed, 3, 2);
+      const Tables tables = tables_of(model, 13);
+      const Emitted emitted =
+          emitted_by(scheme, tables, {.drafts = drafts, .length = 2}, 20'000, 50 + static_cast<std::uint64_t>(seed));
+      EXPECT_EQ(emitted.wrong(tables), 0) << scheme << ", model " << seed;
+      EXPECT_GT(emitted.beyond[2], 0u) << scheme << ", model " << seed;
+    }
+}
+
+const Doubles noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
+
+/// The probability that both drafts of a list coupling are its token. As for optimum/race_acceptance.hpp: Y = j wins
+/// in one of the streams, density p_j e^(-t phi(r)); in the other nothing rings before t under p and its draft is j,
+/// q_j t times the integral of e^(-t phi(u)) over u > r. Over t that is 1 / (phi(r) + phi(u))^2, and phi is linear
+/// between ratios.
+double both_drafts(const Doubles& p, const Doubles& q) {
+  const auto phi = [&](double u) {
+    double sum = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) sum += std::max(p[i], u * q[i]);
+    return sum;
+  };
+  double both = 0;
+  for (std::size_t j = 0; j < p.size(); ++j) {
+    if (p[j] == 0 || q[j] == 0) continue;
+    const double r = p[j] / q[j];
+    Doubles ends{r};
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (q[i] > 0 && p[i] / q[i] > r) ends.push_back(p[i] / q[i]);
+    std::sort(ends.begin(), ends.end());
+    for (std::size_t e = 0; e < ends.size(); ++e) {
+      double slope = 0;
+      for (std::size_t i = 0; i < p.size(); ++i)
+        if (q[i] > 0 && p[i] / q[i] <= ends[e]) slope += q[i];
+      const double begins = 1 / (phi(r) + phi(ends[e]));
+      const double stops = e + 1 < ends.size() ? 1 / (phi(r) + phi(ends[e + 1])) : 0;
+      both += 2 * p[j] * q[j] * (begins - stops) / slope;
+    }
+  }
+  return both;
+}
+
+TEST(NoiseTrees, BothDraftsInNumbersKnownOtherwise) {
+  // p = q: each stream has one winner for both, the token is that of the earlier stream, and the later stream's is an
+  // independent draw.
+  EXPECT_NEAR(both_drafts({0.5, 0.5}, {0.5, 0.5}), 0.5, 1e-15);
+  EXPECT_NEAR(both_drafts({1, 0}, {1, 0}), 1, 1e-15);
+  EXPECT_EQ(both_drafts({1, 0}, {0, 1}), 0);
+}
+
+TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
+  const auto &p = noise_target, &q = noise_proposal;
+  const Tables tables({RatioTable(p, q)});
+  constexpr std::uint64_t trials = 100'000;
+  const double one = acceptance::gumbel(p, q), two = acceptance::gls(p, q, 2), both = both_drafts(p, q);
+  ASSERT_LT(both, two);
+  const auto expect = [&](std::string_view scheme, const TreeShape& shape, const Doubles& wanted) {
+    const Emitted emitted = emitted_by(scheme, tables, shape, trials, 60);
+    for (std::size_t depth = 0; depth < wanted.size(); ++depth)
+      EXPECT_TRUE(within(emitted.beyond[depth + 1], trials, wanted[depth]))
+          << scheme << ": " << emitted.beyond[depth + 1] << " of " << trials << " accept " << depth + 1
+          << " tokens, wanted " << wanted[depth];
+  };
+  const TreeShape path{.drafts = 1, .length = 3}, paths{.drafts = 2, .length = 3};
+  expect("gumbel_coupling_walk", path, {one, one * one, one * one * one});
+  expect("gls_walk", path, {one, one * one, one * one * one});
+  const double darts = acceptance::minhash(p, q);
+  expect("weighted_minhash_walk", path, {darts, darts * darts, darts * darts * darts});
+  // How many of two paths agree so far is a chain: two stay two with `both`.
+  Doubles wanted;
+  double with_two = 1, with_one = 0;
+  for (int depth = 0; depth < 3; ++depth) {
+    with_one = with_two * (two - both) + with_one * one;
+    with_two *= both;
+    wanted.push_back(with_one + with_two);
+  }
+  expect("gls_walk", paths, wanted);
+  const double race = acceptance::shared_race(p, q, 2);
+  expect("shared_race_walk", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
+         {race, race * one, race * one * one});
+}
+
+TEST(NoiseTrees, EqualLawsAcceptWholePaths) {
+  // With four paths those that still agree need not be the first: their streams are not in a row.
+  for (const auto& [scheme, drafts] : {std::pair("gls_walk", 4),
+                                       {"gumbel_coupling_walk", 1},
+                                       {"shared_race_walk", 3},
+                                       {"weighted_minhash_walk", 1}}) {
+    const Tables tables = tables_of(small::random_model(1, 3, 2, small::Kind::equal), 13);
+    EXPECT_EQ(emitted_by(scheme, tables, {.drafts = drafts, .length = 3}, 2000, 80).beyond[3], 2000u) << scheme;
+  }
+}
+
+/// Noise that is the same at all depths of one path.
+struct Depthless : Philox {
+  using Philox::Philox;
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    return Philox::noise(stream - stream % stream_numbers, block);
+  }
+};
+
+/// Noise that is not shared.
+struct Separate : Philox {
+  Separate(std::uint64_t seed, std::uint64_t trial, Role role) : Philox(seed, trial, role), role_{role} {}
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
+    return Philox::noise(stream + (role_ == Role::verify ? 1000u : 0u), block);
+  }
+
+ private:
+  Role role_;
+};
+
+template <class Source>
+Emitted one_path_of(const Tables& tables, int length, std::uint64_t trials) {
+  const Walk<verifiers::Gls> walk;
+  const TreeShape shape{.drafts = 1, .length = length};
+  auto plans = walk.prepare(tables, shape);
+  Emitted emitted;
+  run_trials_of<Source>(
+      trials, 70,
+      [&](Source& random, DraftTree& tree) { tree_drafters::RacePaths{}.draw(tables, shape, random, tree); },
+      [&](const DraftTree& tree, Source& random) {
+        return walk.verify(TreeAt<RatioTable>(tables, tree), plans, random);
+      },
+      std::ref(emitted));
+  return emitted;
+}
+
+TEST(NoiseTrees, NoiseReadAgainAtALaterDepthIsSeenByTheLaw) {
+  const Tables tables({RatioTable(noise_target, noise_proposal)});
+  EXPECT_GT(one_path_of<Depthless>(tables, 2, 20'000).wrong(tables), 0);
+  EXPECT_EQ(one_path_of<Philox>(tables, 2, 20'000).wrong(tables), 0);
+}
+
+TEST(NoiseTrees, NoiseThatIsNotSharedIsSeenByWhatItAccepts) {
+  const Tables tables({RatioTable(noise_target, noise_proposal)});
+  constexpr std::uint64_t trials = 20'000;
+  const Emitted emitted = one_path_of<Separate>(tables, 1, trials);
+  EXPECT_EQ(emitted.wrong(tables), 0);
+  EXPECT_FALSE(within(emitted.beyond[1], trials, acceptance::gumbel(noise_target, noise_proposal)));
+  EXPECT_TRUE(within(emitted.beyond[1], trials, acceptance::sample_and_match(noise_target, noise_proposal, 1)));
+}
+
+TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
+  int walks = 0;
+  for (const auto& verifier : path_registry().verifiers()) {
+    if (!verifier->info().shared_noise) continue;
+    ++walks;
+    for (const AnyTreeDrafter* drafter : path_registry().drafters_of(verifier->info())) {
+      EXPECT_TRUE(drafter->info().shared_noise());
+      const PathProof proof = prove(*verifier, *drafter, {.instances = 48});
+      EXPECT_FALSE(proof.provable());
+      EXPECT_TRUE(proof.kept()) << verifier->info().name;
+      std::vector<std::string_view> asked;
+      for (const PathFinding& finding : proof.findings)
+        if (finding.held > 0) asked.push_back(finding.property);
+      EXPECT_EQ(asked, (std::vector<std::string_view>{"drafter_invariance", "equal_laws"}));
+    }
+  }
+  EXPECT_EQ(walks, 4);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,164 @@
+// Races: the arrivals of a plain sort, whoever looks; noise that belongs to the trial and not to a role.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/gumbel_iid.hpp>
+#include <draftproof/sim/drafters/gumbel_top_k.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/tape.hpp>
+#include <draftproof/sim/sampling/minhash_rejection.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+std::uint64_t word(Philox random, std::uint32_t stream, Token x) {
+  const auto half = [&](std::uint32_t of) {
+    const NoiseBlock block = random.noise(of, static_cast<std::uint32_t>(x) / 4);
+    return (x % 4 < 2 ? block.first : block.second) >> (x % 2 * 32) & 0xffffffffu;
+  };
+  return half(stream) << 32 | half(0x400000 + stream);
+}
+
+/// All arrivals of one stream, by a sort without any bound.
+template <class Row>
+std::vector<Token> sorted_arrivals(const Row& row, std::uint32_t stream, const Philox& random) {
+  std::vector<std::pair<double, Token>> times;
+  for (std::size_t x = 0; x < row.size(); ++x)
+    if (row[x] > 0)
+      times.emplace_back(exponential(word(random, stream, static_cast<Token>(x))) / static_cast<double>(row[x]),
+                         static_cast<Token>(x));
+  std::sort(times.begin(), times.end());
+  std::vector<Token> tokens;
+  for (const auto& time : times) tokens.push_back(time.second);
+  return tokens;
+}
+
+TEST(Race, SkippingLosesNoArrival) {
+  for (const auto& row : examples::awkward_rows())
+    for (std::uint64_t trial = 0; trial < 40; ++trial) {
+      Philox random(3, trial, Philox::Role::draft);
+      const Rows<double> rows(row, row);
+      const auto wanted = sorted_arrivals(row, 0, random);
+      Token found[max_drafts];
+      const int asked = 1 + static_cast<int>(trial) % max_drafts;
+      const int count = drafters::OneRace{}.draw(rows, asked, random, found);
+      ASSERT_EQ(count, std::min<int>(asked, static_cast<int>(wanted.size())));
+      ASSERT_TRUE(std::equal(found, found + count, wanted.begin()));
+    }
+}
+
+TEST(Race, EveryModelOfTheLawsHasTheSameWinners) {
+  // Multiples of 2^-20: floats, doubles and quantised rows hold them exactly.
+  std::vector<double> row(300);
+  double left = 1;
+  for (std::size_t x = 1; x < row.size(); ++x) {
+    row[x] = std::floor(examples::uniform(9, x) * 4000) * 0x1p-20 * (x % 3 != 0);
+    left -= row[x];
+  }
+  row[0] = left;
+  ASSERT_GT(left, 0);
+  const std::vector<float> narrow(row.begin(), row.end());
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    Philox random(4, trial, Philox::Role::draft);
+    Token wanted[3], found[3];
+    drafters::Races{}.draw(Rows<double>(row, row), 3, random, wanted);
+    for (int k = 0; k < 3; ++k)
+      EXPECT_EQ(wanted[k], sorted_arrivals(row, static_cast<std::uint32_t>(k), random).front());
+    drafters::Races{}.draw(RatioTable(row, row), 3, random, found);
+    EXPECT_TRUE(std::equal(found, found + 3, wanted));
+    drafters::Races{}.draw(FreshRows<float>(narrow, std::span<const float>(narrow)), 3, random, found);
+    EXPECT_TRUE(std::equal(found, found + 3, wanted));
+  }
+}
+
+/// Noise of which every block is written down: one for a stream and one for its companion.
+struct Scripted : UniformSource<Scripted> {
+  NoiseBlock upper, lower;
+  std::uint64_t next(Purpose) { return 0; }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t) { return stream == 0 ? upper : lower; }
+};
+
+TEST(Race, LowerHalvesDecideBetweenEqualUpperOnes) {
+  const Rows<double> rows({0.25, 0.25, 0.25, 0.25}, std::vector<double>{0.25, 0.25, 0.25, 0.25});
+  Scripted noise;
+  noise.upper = {0x0000700000007000, 0x0000700000007000};
+  noise.lower = {0x0000000300000002, 0x0000000000000001};  // of tokens 1, 0 and 3, 2
+  Token found[4];
+  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, noise, found), 4);
+  EXPECT_EQ(std::vector<Token>(found, found + 4), (std::vector<Token>{3, 2, 0, 1}));
+}
+
+TEST(Race, TiesGoToTheLowerId) {
+  const Rows<double> rows({0, 0.25, 0.5, 0.25}, std::vector<double>{0, 0.25, 0.25, 0.5});
+  Tape same(std::vector<std::uint64_t>(16, 0x0000303900003039));
+  Token found[4];
+  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, same, found), 3) << "a token without weight never arrives";
+  EXPECT_EQ(found[0], 3);
+  EXPECT_EQ(found[1], 1);
+  EXPECT_EQ(found[2], 2);
+}
+
+TEST(Race, WeightsTooSmallToDivideByArriveLast) {
+  const Rows<double> rows({1, 0, 0, 0}, std::vector<double>{5e-324, 1, 1e-310, 0});
+  Philox random(5, 0, Philox::Role::draft);
+  Token found[4];
+  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, random, found), 3);
+  EXPECT_EQ(found[0], 1);
+  EXPECT_EQ(std::min(found[1], found[2]), 0);
+  EXPECT_EQ(std::max(found[1], found[2]), 2);
+}
+
+TEST(SharedNoise, BelongsToTheTrialAndNotToARole) {
+  Philox draft(7, 11, Philox::Role::draft), verify(7, 11, Philox::Role::verify);
+  verify.next(Purpose::emit);
+  for (std::uint32_t stream : {0u, 1u, 5u, dart_stream})
+    for (std::uint32_t block = 0; block < 5; ++block) {
+      EXPECT_EQ(draft.noise(stream, block).first, verify.noise(stream, block).first);
+      EXPECT_EQ(draft.noise(stream, block).second, verify.noise(stream, block).second);
+    }
+}
+
+TEST(SharedNoise, NoWordIsReadTwice) {
+  // Streams, darts and the roles' own draws; trials and seeds. An accidental collision has probability n^2 2^-65.
+  std::set<std::uint64_t> words;
+  std::size_t read = 0;
+  const auto add = [&](std::uint64_t word) {
+    words.insert(word);
+    ++read;
+  };
+  for (const std::uint64_t seed : {1u, 2u})
+    for (const std::uint64_t trial : {0u, 1u, 2u}) {
+      for (const auto role : {Philox::Role::draft, Philox::Role::verify}) {
+        Philox random(seed, trial, role);
+        for (const auto purpose : {Purpose::flip, Purpose::pick, Purpose::emit})
+          for (int n = 0; n < 40; ++n) add(random.next(purpose));
+      }
+      const Philox random(seed, trial, Philox::Role::draft);
+      for (std::uint32_t stream = 0; stream < 32; ++stream)
+        for (std::uint32_t block = 0; block < 40; ++block)
+          for (const std::uint32_t kind : {0u, companion_stream, dart_stream}) {
+            const NoiseBlock noise = random.noise(kind + stream, block);
+            add(noise.first);
+            add(noise.second);
+          }
+    }
+  EXPECT_EQ(words.size(), read);
+}
+
+TEST(SharedNoise, IsRecorded) {
+  Recorder<Philox> recorder(Philox(7, 11, Philox::Role::draft));
+  const NoiseBlock noise = recorder.noise(3, 4);
+  ASSERT_EQ(recorder.draws().size(), 2u);
+  EXPECT_EQ(recorder.draws()[0].purpose, Purpose::noise);
+  EXPECT_EQ(recorder.draws()[0].word, noise.first);
+  EXPECT_EQ(recorder.draws()[1].word, noise.second);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,33 @@
+// Exact laws of one verifier under one draft law, beside the closed forms that they are compared with.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+
+namespace draftproof::exact {
+
+using Row = std::vector<Rational>;
+
+/// The explored law of a registered scheme, in fractions.
+inline ExactLaw<Rational> law(std::string_view scheme, std::string_view draft_law, const Rows<Rational>& rows,
+                              int drafts) {
+  const AnyVerifier* verifier = registry().verifier(scheme);
+  const AnyDrafter* drafter = registry().drafter(draft_law);
+  if (!verifier || !drafter) throw std::invalid_argument("no such scheme or draft law");
+  return explore_law(*drafter, *verifier->prove_on(rows, drafts), rows, drafts);
+}
+
+using namespace acceptance;
+
+inline std::vector<double> as_doubles(const Row& row) {
+  std::vector<double> doubles;
+  for (const Rational& value : row) doubles.push_back(static_cast<double>(value));
+  return doubles;
+}
+
+}  // namespace draftproof::exact

@@ -1,0 +1,80 @@
+// Devices that are none: they run trials on the host and count them, after which they may lie, fail or refuse. What
+// the framework makes of a device is tested on them, where there is a device and where there is none.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/simulation/sampled_trials.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/properties/simulation/trial_device.hpp>
+
+namespace draftproof::fake {
+
+struct Behaviour {
+  std::string missing{};                                                ///< empty: it is there
+  std::string failure{};                                                ///< of every run; empty: none
+  std::vector<std::string> refused{};                                   ///< verifiers without a kernel
+  std::function<void(const DeviceTrials&, Tally&)> lie{};               ///< about a Tally
+  std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< about what the gate counts
+};
+
+class Table final : public TrialTable {
+ public:
+  Table(const Behaviour& behaviour, const RatioTable& laws) : behaviour_{behaviour}, laws_{laws} {}
+
+  std::string refusal(const AnyVerifier& verifier, const AnyDrafter&, int) const override {
+    const auto& refused = behaviour_.refused;
+    const std::string name(verifier.info().name);
+    return std::find(refused.begin(), refused.end(), name) == refused.end() ? "" : name + " has no kernel";
+  }
+  Tally tally(const DeviceTrials& trials, bool histogram) const override {
+    fail();
+    const Simulation what{trials.verifier, trials.drafter, trials.drafts, trials.seed, trials.first, histogram};
+    Tally tally = simulate(what, laws_, {.trials = trials.count, .threads = 1});
+    if (behaviour_.lie && trials.count > 0) behaviour_.lie(trials, tally);
+    return tally;
+  }
+  void count(const DeviceTrials& trials, const SampledNull& null, std::uint64_t pairs,
+             SampledCounts& counts) const override {
+    fail();
+    const SampledTrials<RatioTable> run(trials.verifier, trials.drafter, laws_, trials.drafts, trials.seed,
+                                        trials.first);
+    run.count(null, 0, pairs, 0, trials.count, counts);
+    if (behaviour_.gate_lie) behaviour_.gate_lie(trials, counts);
+  }
+
+ private:
+  void fail() const {
+    if (!behaviour_.failure.empty()) throw DeviceFailure(behaviour_.failure);
+  }
+
+  const Behaviour& behaviour_;
+  const RatioTable& laws_;
+};
+
+class Device final : public TrialDevice {
+ public:
+  explicit Device(std::string name, Behaviour behaviour = {})
+      : name_{std::move(name)}, behaviour_{std::move(behaviour)} {}
+
+  std::string_view name() const override { return name_; }
+  std::string missing() const override { return behaviour_.missing; }
+  std::unique_ptr<TrialTable> load(const RatioTable& table) const override {
+    return std::make_unique<Table>(behaviour_, table);
+  }
+
+ private:
+  std::string name_;
+  Behaviour behaviour_;
+};
+
+/// Whether trial `n` is among them.
+inline bool among(const DeviceTrials& trials, std::uint64_t n) { return n - trials.first < trials.count; }
+
+}  // namespace draftproof::fake

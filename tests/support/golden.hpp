@@ -1,0 +1,71 @@
+// The reference cases of tests/golden/token.json.
+#pragma once
+
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/properties/prover/registry.hpp>
+
+namespace draftproof::golden {
+
+struct Case {
+  std::string id, scheme, draft_law;
+  int drafts;
+  std::vector<double> p;
+  std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
+  double flag, membership, optimum;    ///< optimum is NaN where the file has none
+  std::vector<double> output;
+  double distance;  ///< total variation of output and p
+  std::vector<std::size_t>
+      cut;  ///< a set of tokens of the smallest cut; empty where the file has none or it is empty
+  bool has_cut;
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, of `gls` alone
+};
+
+inline const std::vector<Case>& cases() {
+  static const std::vector<Case> read = [] {
+    std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/token.json");
+    const auto json = nlohmann::json::parse(file);
+    std::vector<Case> list;
+    for (const auto& entry : json.at("cases")) {
+      Case c{entry.at("id"),
+             entry.at("scheme"),
+             entry.at("draft_law"),
+             entry.at("K"),
+             entry.at("p"),
+             entry.at("q"),
+             entry.at("acceptance"),
+             entry.at("acceptance_membership"),
+             entry.at("optimum").is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                           : entry.at("optimum").get<double>(),
+             entry.at("output"),
+             entry.at("tv_to_target"),
+             entry.value("cut_set", std::vector<std::size_t>{}),
+             entry.contains("cut_set"),
+             std::numeric_limits<double>::quiet_NaN()};
+      if (entry.contains("lower_bound")) c.lower_bound = entry.at("lower_bound");
+      if (c.draft_law != "indep") c.q.resize(1);
+      list.push_back(std::move(c));
+    }
+    return list;
+  }();
+  return read;
+}
+
+/// Our drafter of a draft law of the file; null if it has not been written.
+inline const AnyDrafter* drafter(std::string_view draft_law) {
+  static const std::map<std::string_view, std::string_view> names{
+      {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},
+      {"greedy", "greedy"}, {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"},
+      {"spechub", "hub"},   {"rheo_m1", "tail_draw"}};
+  const auto name = names.find(draft_law);
+  return name == names.end() ? nullptr : registry().drafter(name->second);
+}
+
+}  // namespace draftproof::golden

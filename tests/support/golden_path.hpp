@@ -1,0 +1,117 @@
+// The reference cases of tests/golden/path.json.
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
+
+namespace draftproof::golden {
+
+/// Target and proposal rows at every prefix, breadth first.
+struct PathModel {
+  int vocabulary, length;
+  std::vector<std::vector<double>> target, proposal;
+
+  PrefixContexts<Rows<double>> contexts() const {
+    std::vector<Rows<double>> rows;
+    for (std::size_t c = 0; c < target.size(); ++c) rows.emplace_back(target[c], proposal[c]);
+    return PrefixContexts<Rows<double>>(std::move(rows));
+  }
+
+  /// The same model with token x called V - 1 - x. Breadth first, so every level and every row stand reversed.
+  PathModel reversed() const {
+    PathModel model = *this;
+    for (auto* rows : {&model.target, &model.proposal}) {
+      for (auto& row : *rows) std::reverse(row.begin(), row.end());
+      std::ptrdiff_t level = 1;
+      for (auto first = rows->begin(); first != rows->end(); level *= vocabulary) {
+        std::reverse(first, first + level);
+        first += level;
+      }
+    }
+    return model;
+  }
+};
+
+struct PathCase {
+  std::string id, scheme;
+  const PathModel* model;
+  TreeShape shape;
+  double mean_accepted;              ///< of a process: of its first iteration
+  std::vector<double> accepted;      ///< law of the number of accepted tokens; empty for a process
+  std::map<Tokens, double> emitted;  ///< entries below 1e-15 left out; empty for a process
+  nlohmann::json entry;              ///< the rest
+};
+
+inline Tokens tokens_of(const std::string& text) {
+  Tokens tokens;
+  for (std::size_t from = 0; from < text.size();) {
+    std::size_t digits = 0;
+    tokens.push_back(static_cast<Token>(std::stoi(text.substr(from), &digits)));
+    from += digits + 1;
+  }
+  return tokens;
+}
+
+inline const nlohmann::json& path_file() {
+  static const nlohmann::json json = [] {
+    std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/path.json");
+    return nlohmann::json::parse(file);
+  }();
+  return json;
+}
+
+inline const std::map<std::string, PathModel>& path_models() {
+  static const std::map<std::string, PathModel> models = [] {
+    std::map<std::string, PathModel> read;
+    for (const auto& [name, entry] : path_file().at("models").items()) {
+      PathModel model{.vocabulary = entry.at("V"), .length = entry.at("L"), .target = {}, .proposal = {}};
+      // Breadth first is by length, then by tokens from the left: the order of this map.
+      std::map<std::pair<std::size_t, Tokens>, std::string> prefixes;
+      for (const auto& [prefix, row] : entry.at("target").items()) {
+        const Tokens tokens = tokens_of(prefix);
+        prefixes[{tokens.size(), tokens}] = prefix;
+      }
+      for (const auto& [order, prefix] : prefixes) {
+        model.target.push_back(entry.at("target").at(prefix));
+        model.proposal.push_back(entry.at("draft").at(prefix));
+      }
+      read.emplace(name, std::move(model));
+    }
+    return read;
+  }();
+  return models;
+}
+
+inline const std::vector<PathCase>& path_cases() {
+  static const std::vector<PathCase> cases = [] {
+    std::vector<PathCase> read;
+    for (const auto& entry : path_file().at("cases")) {
+      const PathModel& model = path_models().at(entry.at("model"));
+      PathCase c{.id = entry.at("id"),
+                 .scheme = entry.at("scheme"),
+                 .model = &model,
+                 .shape = {.drafts = entry.at("K"), .length = model.length, .branching = {}, .stem = 0},
+                 .mean_accepted = entry.at(entry.contains("E_tau") ? "E_tau" : "E_tau_first_iteration"),
+                 .accepted = entry.value("tau_pmf", std::vector<double>{}),
+                 .emitted = {},
+                 .entry = entry};
+      if (entry.contains("branching")) c.shape.branching = entry.at("branching").get<std::vector<int>>();
+      if (entry.contains("emitted_law"))
+        for (const auto& [text, probability] : entry.at("emitted_law").items())
+          c.emitted[tokens_of(text)] = probability;
+      read.push_back(std::move(c));
+    }
+    return read;
+  }();
+  return cases;
+}
+
+}  // namespace draftproof::golden

@@ -1,0 +1,53 @@
+// A kernel with one slip: what it changes between a batch and a verdict. Files of kernel_mutants/ are found by the
+// build and run twice, by fibers of the host and, where there is a device, as kernels.
+//
+//   rows(batch, position, lanes)    where a position's rows lie, and how many tokens they have
+//   Team<T>                         how its threads meet
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/gpu/batch.hpp>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::kernel_mutants {
+
+/// No slip: what the others change one part of.
+struct SoundKernel {
+  static constexpr const char* name = "sound";
+  DRAFTPROOF_DEVICE static gpu::RowView<float> rows(const gpu::Batch<float>& batch, std::int64_t position, int) {
+    return batch.rows(position);
+  }
+  template <class T>
+  using Team = T;
+};
+
+/// A team T that leaves out every other barrier: the first, third, .. or the second, fourth, ..
+template <class T, unsigned int parity>
+class MissingBarrier : public T {
+ public:
+  using T::T;
+  DRAFTPROOF_DEVICE explicit MissingBarrier(const T& team) : T(team) {}
+  DRAFTPROOF_DEVICE void barrier() const {
+    if (calls_++ % 2 != parity) T::barrier();
+  }
+
+ private:
+  mutable unsigned int calls_ = 0;
+};
+
+/// What a thread of `team` does with one position.
+template <class M, class V, class T>
+DRAFTPROOF_DEVICE Verdict decide_with(const gpu::Batch<float>& batch, std::int64_t position, const T& team) {
+  const typename M::template Team<T> own(team);
+  const gpu::TeamRows laws(M::rows(batch, position, team.lanes()), own);
+  const V verifier{};
+  const int count = batch.counts[position];
+  const auto plan = prepare(verifier, laws, count);
+  Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
+  return verify(verifier, At(laws, batch.drafts_at(position), count), plan, random);
+}
+
+}  // namespace draftproof::kernel_mutants

@@ -1,0 +1,121 @@
+// Rows of p and q for tests of tables that a device builds: the shapes that make an order, an alias cell or a guide
+// differ if anything can. Addressed by shape and trial, so that a mismatch can be made again alone.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <draftproof/gpu/batch.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+
+namespace draftproof::parity {
+
+enum class LawShape { random, zeros, ties, peaked, equal_rows, one_hot, denormal, geometric, steps, plateau };
+inline constexpr int law_shapes = 10;
+
+/// Rows of one position, target first, as floats that sum to 1 within their rounding.
+class LawRows {
+ public:
+  LawRows(int vocabulary, int proposals, LawShape shape, std::uint64_t trial) {
+    for (int k = 0; k <= proposals; ++k) {
+      rows_.push_back(row(vocabulary, shape, trial, k));
+      if (shape == LawShape::equal_rows) rows_.back() = rows_.front();
+    }
+  }
+
+  int vocabulary() const { return static_cast<int>(rows_[0].size()); }
+  int proposals() const { return static_cast<int>(rows_.size()) - 1; }
+  std::vector<float>& operator[](int k) { return rows_[static_cast<std::size_t>(k)]; }
+  const std::vector<float>& operator[](int k) const { return rows_[static_cast<std::size_t>(k)]; }
+
+  RatioTable table() const {
+    std::vector<std::vector<double>> doubles;
+    for (const auto& row : rows_) doubles.emplace_back(row.begin(), row.end());
+    return {doubles.front(), std::span(doubles).subspan(1)};
+  }
+
+ private:
+  static double weight(LawShape shape, int x, int vocabulary, std::uint64_t trial, int k) {
+    const PhiloxPair words = philox_pair(trial, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(x), 3);
+    const double u = unit_interval(words.first), v = unit_interval(words.second);
+    const int hot = static_cast<int>(
+        scale(philox_pair(trial, static_cast<std::uint64_t>(k), 0, 4).first, static_cast<std::uint64_t>(vocabulary)));
+    switch (shape) {
+      case LawShape::zeros:  // of p, of q, of both
+        return u < 0.4 || x % 7 == 3 ? 0 : v;
+      case LawShape::ties:
+        return std::floor(3 * u) * std::exp2(x % 3);
+      case LawShape::peaked:
+        return std::pow(u, 40);
+      case LawShape::one_hot:
+        return x == hot ? 1 : 0;
+      case LawShape::denormal:  // of float; 0 in units of 2^-62
+        return x == hot ? 1 : (u < 0.5 ? std::ldexp(v, -130) : std::ldexp(v, -40 - x % 40));
+      case LawShape::geometric:
+        return std::exp2(-(x % 50) - (k > 0 ? x % 3 : 0));
+      case LawShape::steps:  // all of a row alike: cells that are full to the last unit
+        return k == 0 || x % 2 == 0 ? 1 : 0;
+      case LawShape::plateau:  // of one draft, all cuts but the ends have one value
+        return k > 0 ? 1 : (x == 0 ? 2 : (x == vocabulary - 1 ? 0 : 1));
+      default:
+        return v + 0x1p-20;
+    }
+  }
+  static std::vector<float> row(int vocabulary, LawShape shape, std::uint64_t trial, int k) {
+    std::vector<double> weights;
+    double total = 0;
+    for (int x = 0; x < vocabulary; ++x) total += weights.emplace_back(weight(shape, x, vocabulary, trial, k));
+    if (!(total > 0)) total = weights.back() = 1;
+    std::vector<float> floats;
+    for (const double w : weights) floats.push_back(static_cast<float>(w / total));
+    for (float& entry : floats)
+      if (!(entry > 0)) entry = trial % 2 == 0 ? 0.0f : -0.0f;
+    return floats;
+  }
+
+  std::vector<std::vector<float>> rows_;
+};
+
+/// The rows of several positions of one vocabulary in one piece of memory, as a batch; entries between rows are NaN.
+template <class Entry>
+class LawBatch {
+ public:
+  explicit LawBatch(const std::vector<LawRows>& laws)
+      : vocabulary_{laws[0].vocabulary()},
+        proposals_{laws[0].proposals()},
+        positions_{static_cast<int>(laws.size())} {
+    for (const LawRows& rows : laws)
+      for (int k = 0; k <= proposals_; ++k) {
+        for (const float entry : rows[k]) entries_.push_back(static_cast<Entry>(entry));
+        entries_.resize(entries_.size() + padding, static_cast<Entry>(std::numeric_limits<float>::quiet_NaN()));
+      }
+  }
+
+  std::vector<Entry>& entries() { return entries_; }
+  Entry* row(int position, int k) { return entries_.data() + (position * (1 + proposals_) + k) * apart(); }
+  gpu::Batch<Entry> batch() const {
+    gpu::Batch<Entry> view;
+    view.positions = positions_;
+    view.vocabulary = vocabulary_;
+    view.proposals = proposals_;
+    view.target = entries_.data();
+    view.proposal = entries_.data() + apart();
+    view.target_stride = view.proposal_stride = apart() * (1 + proposals_);
+    view.proposal_row_stride = apart();
+    return view;
+  }
+
+ private:
+  static constexpr int padding = 3;
+  std::int64_t apart() const { return vocabulary_ + padding; }
+
+  int vocabulary_, proposals_, positions_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace draftproof::parity

@@ -1,0 +1,52 @@
+// Rows of logits for tests: the shapes that make softmax differ if anything can.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+
+namespace draftproof::parity {
+
+enum class LogitShape { spread, ties, masked_half, masked_blocks, one_token, huge, steep, end };
+
+/// `size` logits in the format of Entry, a function of (shape, row).
+template <class Entry>
+std::vector<Entry> logit_row(LogitShape shape, int size, std::uint64_t row) {
+  constexpr double masked = -std::numeric_limits<double>::infinity();
+  std::vector<Entry> logits;
+  for (int x = 0; x < size; ++x) {
+    const PhiloxPair word = philox_pair(row, static_cast<std::uint64_t>(shape), static_cast<std::uint32_t>(x), 3);
+    const double u = unit_interval(word.first), v = unit_interval(word.second);
+    double logit = 8 * (u + v - 1);
+    switch (shape) {
+      case LogitShape::ties:
+        logit = std::floor(3 * u);
+        break;
+      case LogitShape::masked_half:
+        if (v < 0.5 && x + 1 < size) logit = masked;
+        break;
+      case LogitShape::masked_blocks:  // the first block of softmax is masked from end to end
+        if (x < 1024 && x + 1 < size) logit = masked;
+        break;
+      case LogitShape::one_token:
+        if (x != static_cast<int>(row) % size) logit = masked;
+        break;
+      case LogitShape::huge:
+        logit = 60000 * (2 * u - 1);
+        break;
+      case LogitShape::steep:
+        logit = -90 * u - x * 0.01;
+        break;
+      default:
+        break;
+    }
+    logits.emplace_back(static_cast<Entry>(logit));
+  }
+  return logits;
+}
+
+}  // namespace draftproof::parity

@@ -1,0 +1,64 @@
+// Parity: a verifier run by another machine must emit the tokens, and flag the drafts, that it does on the
+// host for the same rows, drafts and counters. Zero mismatches; nothing statistical is left to chance.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <draftproof/gpu/draft_batch.hpp>
+#include <draftproof/gpu/launch.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::parity {
+
+using HostRows = FreshRows<float>;
+
+/// One decision on the host: `drafts` holds `count` tokens; the counters are those of (seed, trial, verify).
+using HostVerdict = std::function<Verdict(const HostRows&, const Token* drafts, int count, Philox)>;
+/// The verdicts of a batch in host memory by the machine under test.
+using Machine = std::function<gpu::BatchVerdicts(const gpu::Batch<float>&)>;
+
+struct Scheme {
+  Info info;
+  HostVerdict host;
+  Machine machine;
+};
+
+/// A draft law; `draw` writes at most `drafts` tokens and returns how many.
+struct DraftLaw {
+  DrafterInfo info;
+  std::function<int(const HostRows&, int drafts, Philox, Token* out)> draw;
+  /// The tuples of a batch in host memory by the machine under test.
+  std::function<gpu::DraftTuples(const gpu::DraftBatch<float>&)> machine;
+};
+
+void add(Scheme scheme);
+void add(DraftLaw law);
+
+struct Sizes {
+  std::vector<int> vocabularies;
+  int drafts;     ///< counts run over 1 .. drafts
+  int positions;  ///< of a batch; one batch per scheme, draft law and vocabulary
+  /// For very many positions: all look at one pair of rows, all have `drafts` drafts, and the host decides on as many
+  /// threads as it has.
+  bool one_pair = false;
+  std::uint64_t first_trial = 0;
+};
+
+/// Runs every registered scheme on every draft law it is written for. Prints each mismatch and a summary;
+/// returns the number of mismatches, plus 1 if nothing was compared.
+int run(const Sizes& sizes);
+
+/// The host's verdict of V, as every machine is compared with it.
+template <class V>
+Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
+  const V verifier{};
+  const auto plan = prepare(verifier, rows, count);
+  return verify(verifier, At(rows, drafts, count), plan, random);
+}
+
+}  // namespace draftproof::parity

@@ -1,0 +1,48 @@
+// Registers a verifier's kernels for the parity test. They are compiled in draftproof::gpu.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/gpu/launch.hpp>
+#include <draftproof/tests/support/gpu/parity.hpp>
+
+namespace draftproof {
+namespace parity {
+
+/// By the mapping that the device would choose, and then by all that it has; they must agree.
+template <class V>
+gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
+  const gpu::DeviceBatch<float> device(host);
+  gpu::verify_batch(V{}, device.view(), nullptr);
+  const gpu::BatchVerdicts chosen = device.verdicts();
+  for (const gpu::Mapping mapping :
+       {gpu::Mapping::warp, gpu::Mapping::block, gpu::Mapping::split, gpu::Mapping::cluster}) {
+    try {
+      gpu::verify_batch(V{}, device.view(), nullptr, mapping);
+    } catch (const std::invalid_argument&) {
+      continue;  // not on this device, or not for these rows
+    }
+    const gpu::BatchVerdicts found = device.verdicts();
+    for (std::size_t i = 0; i < found.verdicts.size(); ++i)
+      if (found.verdicts[i].token != chosen.verdicts[i].token ||
+          found.verdicts[i].accepted != chosen.verdicts[i].accepted)
+        throw std::logic_error("mappings disagree: " + std::string(V::info.name) + " by " +
+                               std::string(gpu::name_of(mapping)) + ", position " + std::to_string(i));
+  }
+  return chosen;
+}
+
+}  // namespace parity
+
+template <class V>
+void register_device_parity() {
+  if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
+    parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::device_verdicts<V>});
+}
+template <class V>
+void register_mutant_device_parity() {
+  register_device_parity<V>();
+}
+
+}  // namespace draftproof

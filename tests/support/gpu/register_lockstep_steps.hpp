@@ -1,0 +1,55 @@
+// Registers schemes of paths and walks for the lockstep test of passages: fibers of the host in the place of a
+// device's threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include <draftproof/gpu/plan_bytes.hpp>
+#include <draftproof/tests/support/gpu/host_team.hpp>
+#include <draftproof/tests/support/gpu/step_parity.hpp>
+
+namespace draftproof {
+namespace passage_parity {
+
+/// A block of two warps, a warp alone, and blocks all over the device.
+inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{.shares = 1, .warps = 2, .lanes = 4},
+                                                              parity::TeamShape{.shares = 1, .warps = 1, .lanes = 4},
+                                                              parity::TeamShape{.shares = 4, .warps = 2, .lanes = 4}};
+
+template <class V>
+void lockstep_passages(const gpu::PassageBatch<float>& batch, std::int64_t) {
+  for (int i = 0; i < batch.requests; ++i) {
+    parity::HostTeam team(team_shapes[static_cast<std::size_t>(i) % team_shapes.size()]);
+    team.give_memory(gpu::plan_bytes<V>);
+    std::vector<Passage> passages(static_cast<std::size_t>(team.shape().threads()));
+    team.run([&](const parity::HostThread& thread) {
+      passages[static_cast<std::size_t>(thread.index())] = gpu::pass(V{}, batch, i, thread, thread.index() == 0);
+    });
+    for (const Passage& passage : passages)
+      if (passage.node != passages.front().node || passage.extra.token != passages.front().extra.token)
+        throw std::logic_error("lockstep: the threads of a team disagree");
+    batch.passages[i] = passages.front();
+  }
+}
+
+}  // namespace passage_parity
+
+template <class V>
+void register_lockstep_steps() {
+  if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(V::info, passage_parity::lockstep_passages<V>);
+}
+template <class D>
+void register_lockstep_steps_trees() {
+  passage_parity::add_trees<D>();
+}
+template <class V>
+void register_lockstep_steps_walk() {
+  if constexpr (gpu::no_passages<Walk<V>>.empty())
+    passage_parity::add<Walk<V>>(WalkOf<V>::info, passage_parity::lockstep_passages<Walk<V>>);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,84 @@
+// Parity on ratio tables: views of a table, here and in a device's memory, against the table itself, trial by trial.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/gpu/simulation/trial_range.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/ladder/plan_view.hpp>
+
+namespace draftproof::parity {
+
+/// Trials with their drafts, `max_drafts` apart.
+struct TableTrials {
+  std::uint64_t seed = 0, first = 0;
+  int drafts = 1;
+  std::vector<Token> tuples{};
+  std::vector<int> lengths{};
+};
+
+template <class L, class Result>
+using OnLaws = std::function<Result(const L&, const TableTrials&)>;
+
+struct TableScheme {
+  Info info;
+  OnLaws<RatioTable, std::vector<Verdict>> host;
+  OnLaws<TableView, std::vector<Verdict>> view;  ///< empty: not compared
+  /// The same trials, drafts included, by a device; empty: not compared.
+  std::function<Tally(std::string_view law, const RatioTable&, const gpu::TrialRange&)> device;
+};
+
+struct TableLaw {
+  DrafterInfo info;
+  std::function<int(const RatioTable&, int drafts, Philox, Token* out)> host;
+  std::function<int(const TableView&, int drafts, Philox, Token* out)> view;
+};
+
+void add(TableScheme scheme);
+void add(TableLaw law);
+
+struct TableSizes {
+  std::vector<int> vocabularies, drafts;
+  int trials;  ///< of each scheme, draft law, number of drafts and table
+};
+
+/// Every registered scheme on every draft law it is written for, on tables of every shape. Prints each mismatch and a
+/// summary; returns the number of mismatches, plus 1 if nothing was compared.
+int run(const TableSizes& sizes);
+
+template <class V, class L, class Plan>
+std::vector<Verdict> verdicts_by(const L& laws, const TableTrials& trials, const Plan& plan) {
+  const V verifier{};
+  std::vector<Verdict> verdicts;
+  for (std::size_t i = 0; i < trials.lengths.size(); ++i) {
+    Philox random(trials.seed, trials.first + i, Philox::Role::verify);
+    verdicts.push_back(
+        verify(verifier, At<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
+  }
+  return verdicts;
+}
+
+template <class V, class L>
+std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
+  const V verifier{};
+  if constexpr (std::is_same_v<L, TableView> && ViewsPlans<V>) {
+    const auto plan = prepare(verifier, PlanningView(laws), trials.drafts);
+    return verdicts_by<V>(laws, trials, plan.view([](const auto* data, std::size_t) { return data; }));
+  } else {
+    return verdicts_by<V>(laws, trials, prepare(verifier, laws, trials.drafts));
+  }
+}
+
+/// Whether V runs on views: its plan, if it has one, owns nothing.
+template <class V>
+inline constexpr bool runs_on_views = V::info.cannot.device.empty() && V::info.cannot.simulate.empty();
+
+}  // namespace draftproof::parity

@@ -1,0 +1,57 @@
+// Small random models of two or three tokens with zeros and ties, in fractions, and the shapes of trees drafted from
+// them.
+#pragma once
+
+#include <random>
+
+#include <draftproof/properties/paths/tree_optimum.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
+
+namespace draftproof {
+
+using ExactContexts = PrefixContexts<Rows<Rational>>;
+
+struct SmallTreeModel {
+  ExactContexts contexts;
+  TreeShape shape;
+
+  TreeLaw law(std::string_view drafter) const {
+    return enumerate_tree_law(*path_registry().drafter(drafter), contexts, shape).value();
+  }
+  TreeLaw law(std::string_view drafter, int drafts) const {
+    TreeShape other = shape;
+    other.drafts = drafts;
+    return enumerate_tree_law(*path_registry().drafter(drafter), contexts, other).value();
+  }
+};
+
+class SmallTreeModels {
+ public:
+  explicit SmallTreeModels(std::uint64_t seed) : random_{seed} {}
+
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+
+  /// V = 2 with L in 1 .. 3 or V = 3 with L in 1 .. 2; K in 1 .. 3; a stem of 0 .. L tokens.
+  SmallTreeModel next() {
+    const int vocabulary = 2 + below(2), length = 1 + below(vocabulary == 2 ? 3 : 2);
+    std::vector<Rows<Rational>> rows;
+    int level = 1;
+    for (int depth = 0; depth <= length; ++depth, level *= vocabulary)
+      for (int i = 0; i < level; ++i) rows.emplace_back(row(vocabulary), row(vocabulary));
+    return {ExactContexts(std::move(rows)),
+            {.drafts = 1 + below(3), .length = length, .branching = {}, .stem = below(length + 1)}};
+  }
+
+ private:
+  std::vector<Rational> row(int vocabulary) {
+    std::vector<int> weights;
+    for (int x = 0; x < vocabulary; ++x) weights.push_back(below(5) == 0 ? 0 : 1 + below(9));
+    weights[static_cast<std::size_t>(below(vocabulary))] += 1;
+    return normalised(weights);
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace draftproof

@@ -1,0 +1,106 @@
+// Small models of paths in fractions, with zeros and ties, and what a verifier's exact law is held to on them.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/sim/trees/prefix_table.hpp>
+
+namespace draftproof::weighted {
+
+/// Rows of integer weights at every prefix of at most `length` tokens, breadth first.
+struct Model {
+  int vocabulary, length;
+  std::vector<std::vector<int>> target, proposal;
+
+  template <class Scalar>
+  PrefixContexts<Rows<Scalar>> contexts() const {
+    std::vector<Rows<Scalar>> rows;
+    for (std::size_t c = 0; c < target.size(); ++c)
+      rows.emplace_back(normal<Scalar>(target[c]), normal<Scalar>(proposal[c]));
+    return PrefixContexts<Rows<Scalar>>(std::move(rows));
+  }
+
+  std::string text() const {
+    std::string text = "V = " + std::to_string(vocabulary) + ", L = " + std::to_string(length) + "; p, q:";
+    for (std::size_t c = 0; c < target.size(); ++c) {
+      text += " (";
+      for (const int weight : target[c]) text += std::to_string(weight) + ' ';
+      text += '|';
+      for (const int weight : proposal[c]) text += ' ' + std::to_string(weight);
+      text += ')';
+    }
+    return text;
+  }
+
+ private:
+  template <class Scalar>
+  static std::vector<Scalar> normal(const std::vector<int>& weights) {
+    int sum = 0;
+    for (const int weight : weights) sum += weight;
+    std::vector<Scalar> row;
+    for (const int weight : weights) row.push_back(Scalar(weight) / Scalar(sum));
+    return row;
+  }
+};
+
+inline std::size_t prefixes(int vocabulary, int length) {
+  std::size_t count = 1, level = 1;
+  for (int i = 0; i < length; ++i) count += level *= static_cast<std::size_t>(vocabulary);
+  return count;
+}
+
+/// Weights 0 .. `largest`, so that zeros and equal ratios are common. The standard fixes this generator's numbers.
+inline Model random_model(int vocabulary, int length, int largest, std::uint32_t seed) {
+  std::mt19937 words(seed);
+  const auto row = [&] {
+    std::vector<int> weights(static_cast<std::size_t>(vocabulary));
+    int sum = 0;
+    while (sum == 0)
+      for (int& weight : weights) sum += weight = static_cast<int>(words() % static_cast<std::uint32_t>(largest + 1));
+    return weights;
+  };
+  Model model{vocabulary, length, {}, {}};
+  for (std::size_t c = prefixes(vocabulary, length); c-- > 0;) {
+    model.target.push_back(row());
+    model.proposal.push_back(row());
+  }
+  return model;
+}
+
+/// Probability of `tokens` under the target.
+template <class Scalar>
+Scalar target_of(const PrefixContexts<Rows<Scalar>>& contexts, const Tokens& tokens, std::size_t from, int context) {
+  Scalar product{1};
+  for (std::size_t i = from; i < tokens.size(); ++i) {
+    product *= contexts.laws(context).target(tokens[i]);
+    context = contexts.next(context, tokens[i]);
+  }
+  return product;
+}
+
+/// Largest deviation from the target of what was emitted, continued by the target to L + 1 tokens.
+template <class Scalar>
+Scalar completed_error(const PassageLaw<Scalar>& law, const PrefixContexts<Rows<Scalar>>& contexts, int length) {
+  Scalar largest{0};
+  Tokens tokens(static_cast<std::size_t>(length) + 1, 0);
+  for (;;) {
+    Scalar mass{0};
+    int context = 0;
+    for (std::size_t n = 1; n <= tokens.size(); ++n) {
+      context = contexts.next(context, tokens[n - 1]);
+      const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
+      if (emitted != law.emitted.end()) mass += emitted->second * target_of(contexts, tokens, n, context);
+    }
+    const Scalar error = mass - target_of(contexts, tokens, 0, 0);
+    largest = std::max<Scalar>({largest, error, Scalar(-error)});
+    std::size_t i = 0;
+    while (i < tokens.size() && ++tokens[i] == contexts.vocabulary()) tokens[i++] = 0;
+    if (i == tokens.size()) return largest;
+  }
+}
+
+}  // namespace draftproof::weighted

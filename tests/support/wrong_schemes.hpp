@@ -1,0 +1,158 @@
+// Verifiers of paths and tree drafters that are wrong on purpose, each in the one way that one property looks for.
+#pragma once
+
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
+#include <draftproof/verifiers/paths/token_path.hpp>
+#include <draftproof/verifiers/sample_and_match.hpp>
+
+namespace draftproof::wrong {
+
+constexpr Info named(std::string_view name, Claims claims = {}, DraftLaws drafts = DraftLaws{"iid_paths"}) {
+  return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
+}
+
+/// Takes the first path whatever the target says.
+struct AcceptAlways {
+  static constexpr Info info = named("accept_always");
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const int end = at.last();
+    return {end, random.emit(at.laws(end).residual(at.laws(end).zero()))};
+  }
+};
+
+/// Token verification whose bonus comes from the proposal: right on the first L tokens.
+struct BonusFromDraft {
+  static constexpr Info info = [] {
+    Info one = named("bonus_from_draft");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const Passage passage = verifiers::paths::TokenPath{}.verify(at, random);
+    if (!at.tree().leaf(passage.node)) return passage;
+    return {passage.node, random.emit(at.laws(passage.node).row(0))};
+  }
+};
+
+/// Token verification that hands on a carry without a meaning.
+struct CarriesForNothing : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info one = named("carries_for_nothing");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>&, R& random) const {
+    return verifiers::paths::TokenPath::verify(at, random);
+  }
+  template <class L>
+  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>&,
+                                  const Passage& passage) const {
+    return {{.remaining = at.tree().depth(passage.node), .ratio = at.laws(0).one()}};
+  }
+};
+
+/// The same, but whoever carries something takes every draft: right in the first iteration.
+struct ForgetsItself : CarriesForNothing {
+  static constexpr Info info = [] {
+    Info one = named("forgets_itself");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry, R& random) const {
+    if (carry.empty()) return CarriesForNothing::verify(at, carry, random);
+    return AcceptAlways{}.verify(at, random);
+  }
+};
+
+/// Greedy block verification that carries its last block alone: right until three iterations overlap.
+struct CarriesTheNewest : verifiers::paths::GreedyBlock {
+  static constexpr Info info = [] {
+    Info one = named("carries_the_newest");
+    one.most_drafts = 1;
+    return one;
+  }();
+  template <class L>
+  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
+                                  const Passage& passage) const {
+    const auto left = verifiers::paths::GreedyBlock::after(at, carry, passage);
+    if (left.empty()) return {};
+    return {left.back()};
+  }
+};
+
+/// Token verification, exact over sampled drafts, sold as right for any.
+struct SoldForAny : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info any = named("sold_for_any", {}, any_law);
+    any.most_drafts = 1;
+    return any;
+  }();
+};
+
+/// Sample and match neither accepts equal laws always nor is token verification of one path.
+struct ClaimsEqualLaws : Walk<verifiers::SampleAndMatch> {
+  static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
+};
+struct ClaimsTokenPath : Walk<verifiers::SampleAndMatch> {
+  static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
+};
+/// Token verification moves with the proposal.
+struct ClaimsInvariance : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info one = named("claims_invariance", {.drafter_invariant = true});
+    one.most_drafts = 1;
+    return one;
+  }();
+};
+/// Token verification is not block verification.
+struct ClaimsBlock : verifiers::paths::TokenPath {
+  static constexpr Info info = [] {
+    Info block = named("claims_block", {.one_path_is_block = true});
+    block.most_drafts = 1;
+    return block;
+  }();
+};
+
+/// Takes a path that begins with token 0 and no other.
+struct LikesTokenZero {
+  static constexpr Info info = named("likes_token_zero");
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    if (at.tree().find(DraftTree::root, 0) >= 0) return AcceptAlways{}.verify(at, random);
+    return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).zero()))};
+  }
+};
+
+/// Draws from a residual without mass when the laws are equal.
+struct ReachesNothing {
+  static constexpr Info info = named("reaches_nothing");
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).one()))};
+  }
+};
+
+struct DrawsFromTarget {
+  static constexpr TreeDrafterInfo info{.name = "draws_from_target", .summary = "wrong on purpose"};
+  template <class L, class R>
+  void draw(const Contexts<L>& contexts, const TreeShape&, R& random, DraftTree& out) const {
+    const L& laws = contexts.laws(out.context(0));
+    const Token x = random.pick(laws.residual(laws.zero()));
+    out.draw(DraftTree::root, x, contexts.next(out.context(0), x));
+  }
+};
+struct ClaimsDistinct : tree_drafters::IidPaths {
+  static constexpr TreeDrafterInfo info{
+      .name = "claims_distinct", .summary = "wrong on purpose", .distinct_siblings = true};
+};
+struct ClaimsFixed : tree_drafters::IidPaths {
+  static constexpr TreeDrafterInfo info{.name = "claims_fixed", .summary = "wrong on purpose", .fixed = true};
+};
+
+}  // namespace draftproof::wrong

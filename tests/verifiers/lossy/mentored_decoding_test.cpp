@@ -1,0 +1,117 @@
+// Mentored decoding by its definition: no output law within the divergence accepts more, by looking at all laws of a
+// grid; nothing allowed gives single-draft sampling; everything allowed gives q.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/tests/support/exact.hpp>
+#include <draftproof/verifiers/lossy/mentored_decoding.hpp>
+
+namespace draftproof {
+namespace {
+
+using mutants::MentoredDecoding;
+using Doubles = std::vector<double>;
+
+template <class Scalar>
+ExactLaw<Scalar> law_of(double divergence, const Rows<Scalar>& rows) {
+  const VerifierOf<MentoredDecoding> scheme(Kind::mutant, {.divergence = divergence});
+  const AnyDrafter& iid = *registry().drafter("iid");
+  if constexpr (std::is_same_v<Scalar, double>)
+    return explore_law(iid, *scheme.explore_on(rows, 1), rows, 1);
+  else
+    return explore_law(iid, *scheme.prove_on(rows, 1), rows, 1);
+}
+
+double divergence(const Doubles& law, const Doubles& p) {
+  double sum = 0;
+  for (std::size_t x = 0; x < p.size(); ++x)
+    if (law[x] > 0) sum += p[x] > 0 ? law[x] * std::log(law[x] / p[x]) : HUGE_VAL;
+  return sum;
+}
+
+double overlap(const Doubles& a, const Doubles& b) {
+  double sum = 0;
+  for (std::size_t x = 0; x < a.size(); ++x) sum += std::min(a[x], b[x]);
+  return sum;
+}
+
+/// The most that any law on a grid of the simplex over three tokens accepts within the divergence.
+double best_of_grid(const Doubles& p, const Doubles& q, double allowed, int cells) {
+  double best = 0;
+  for (int i = 0; i <= cells; ++i)
+    for (int j = 0; i + j <= cells; ++j) {
+      const Doubles law{1.0 * i / cells, 1.0 * j / cells, 1.0 * (cells - i - j) / cells};
+      if (divergence(law, p) <= allowed) best = std::max(best, overlap(law, q));
+    }
+  return best;
+}
+
+TEST(MentoredDecoding, NoLawWithinTheDivergenceAcceptsMore) {
+  constexpr int cells = 400;
+  const std::vector<std::pair<Doubles, Doubles>> pairs{{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}},
+                                                       {{0.1, 0.2, 0.7}, {0.6, 0.35, 0.05}},
+                                                       {{1. / 3, 1. / 3, 1. / 3}, {0, 0.25, 0.75}},
+                                                       {{0, 0.4, 0.6}, {0.5, 0.1, 0.4}},
+                                                       {{0.5, 0.5, 0}, {0, 0, 1}}};
+  for (const auto& [p, q] : pairs)
+    for (const double allowed : {0.001, 0.02, 0.1, 0.5}) {
+      const Rows<double> rows(p, q);
+      const auto law = law_of(allowed, rows);
+      EXPECT_NEAR(law.mass, 1, 1e-12);
+      EXPECT_NEAR(law.flag, overlap(law.output, q), 1e-12) << "single-draft sampling of its own output law";
+      // Of the sums of three terms in divergence_of: 2^-53 each, amplified by 1024 and truncated at 2^-60.
+      EXPECT_LE(divergence(law.output, p), allowed + 1e-12);
+      const double best = best_of_grid(p, q, allowed, cells);
+      // c is bisected to 2^-50, and a law of slope at most 1 / p in c moves acceptance by less than 1e-12.
+      EXPECT_LE(best, law.flag + 1e-12) << allowed;
+      // The nearest law of the grid towards p is within 4 cells of the best one and no further from p.
+      EXPECT_GE(best, law.flag - 4.0 / cells) << allowed;
+    }
+}
+
+RC_GTEST_PROP(MentoredDecoding, WithNothingAllowedIsSingleDraft, (Instance instance)) {
+  instance.drafts = 1;
+  const auto rows = instance.rows();
+  const auto single = exact::law("single_draft", "iid", rows, 1);
+  const auto law = law_of(0.0, rows);
+  RC_ASSERT(law.output == single.output);
+  RC_ASSERT(law.flag == single.flag);
+}
+
+RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (Instance instance)) {
+  instance.drafts = 1;
+  const auto rows = instance.rows();
+  const Doubles p = exact::as_doubles(normalised(instance.target));
+  Rational before = 0;
+  for (const double allowed : {0.0, 0.01, 0.1, 1.0}) {
+    const auto law = law_of(allowed, rows);
+    RC_ASSERT(law.mass == 1);
+    RC_ASSERT(law.flag == law.membership);
+    RC_ASSERT(divergence(exact::as_doubles(law.output), p) <= allowed + 1e-12);
+    RC_ASSERT(law.flag >= before);
+    before = law.flag;
+  }
+}
+
+TEST(MentoredDecoding, WithEverythingAllowedIsTheProposal) {
+  const auto rows = Instance::parse("p=(1 1)/2 q=(1 7)/8 K=1").rows();
+  const auto law = law_of(10.0, rows);
+  EXPECT_EQ(law.flag, 1);
+  EXPECT_EQ(law.output, normalised(std::vector{1, 7}));
+}
+
+TEST(MentoredDecoding, ByHandOnTwoTokens) {
+  // p = (1 1)/2, q = (0 1): the output is (1 - t, t), accepted with t; KL = t ln 2t + (1 - t) ln 2(1 - t).
+  const auto law = law_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
+  const double t = law.flag;
+  EXPECT_GT(t, 0.5);
+  EXPECT_NEAR(t * std::log(2 * t) + (1 - t) * std::log(2 * (1 - t)), 0.1, 1e-12);
+  EXPECT_NEAR(law.output[1], t, 1e-15);
+}
+
+}  // namespace
+}  // namespace draftproof

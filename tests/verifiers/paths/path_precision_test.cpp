@@ -1,0 +1,194 @@
+// The same sources on prepared tables and on fresh rows: their exact law under an explorer, and their runs on Philox.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/without_replacement_tree.hpp>
+#include <draftproof/tests/support/small_models.hpp>
+#include <draftproof/verifiers/paths/branch_reentry.hpp>
+#include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
+#include <draftproof/verifiers/paths/greedy_multipath_block.hpp>
+#include <draftproof/verifiers/paths/layerwise_rejection.hpp>
+#include <draftproof/verifiers/paths/traversal.hpp>
+
+namespace draftproof {
+namespace {
+
+using Law = std::map<Tokens, double>;
+
+template <class V, class D, class L>
+Law law_of(const Contexts<L>& contexts, const TreeShape& shape) {
+  Law law;
+  Explorer<double> explorer;
+  DraftTree tree;
+  Passage passage;
+  const bool whole = explorer.explore(
+      [&](Explorer<double>& random) {
+        tree.clear(0);
+        D{}.draw(contexts, shape, random, tree);
+        const TreeAt<L> at(contexts, tree);
+        if constexpr (requires { V{}.verify(at, random); })
+          passage = V{}.verify(at, random);
+        else
+          passage = V{}.verify(at, Carry<double>{}, random);
+        return passage.extra;
+      },
+      [&](const Leaf<double>& leaf) {
+        Tokens tokens = path_to(tree, passage.node);
+        tokens.push_back(leaf.verdict.token);
+        if (leaf.verdict.token >= 0) law[tokens] += leaf.probability;
+        for (const auto& [token, weight] : leaf.spread) {
+          tokens.back() = token;
+          law[tokens] += leaf.probability / leaf.spread_total * weight;
+        }
+      });
+  EXPECT_TRUE(whole);
+  return law;
+}
+
+/// A model in the three forms. Entries are 48ths: exact in no binary format.
+struct PrecisionForms {
+  std::vector<std::vector<double>> target, proposal;
+  std::vector<std::vector<float>> target_float, proposal_float;
+
+  PrecisionForms(int seed, int vocabulary, int length) {
+    const auto model = small::random_model(seed, vocabulary, length);
+    int contexts = 0;
+    for (int depth = 0, width = 1; depth <= length; ++depth, width *= vocabulary) contexts += width;
+    for (int c = 0; c < contexts; ++c) {
+      auto &p = target.emplace_back(), &q = proposal.emplace_back();
+      for (Token x = 0; x < vocabulary; ++x) {
+        p.push_back(static_cast<double>(model.laws(c).target(x)));
+        q.push_back(static_cast<double>(model.laws(c).proposal(x)));
+      }
+      target_float.emplace_back(p.begin(), p.end());
+      proposal_float.emplace_back(q.begin(), q.end());
+    }
+  }
+  template <class L, class P>
+  PrefixContexts<L> as(const P& p, const P& q) const {
+    std::vector<L> laws;
+    for (std::size_t c = 0; c < p.size(); ++c) laws.emplace_back(p[c], q[c]);
+    return PrefixContexts<L>(std::move(laws));
+  }
+  PrefixContexts<Rows<double>> rows() const { return as<Rows<double>>(target, proposal); }
+  PrefixContexts<RatioTable> tables() const { return as<RatioTable>(target, proposal); }
+  PrefixContexts<FreshRows<double>> fresh() const { return as<FreshRows<double>>(target, proposal); }
+  PrefixContexts<FreshRows<float>> fresh_float() const { return as<FreshRows<float>>(target_float, proposal_float); }
+};
+
+double distance(const Law& a, const Law& b) {
+  double sum = 0;
+  for (const auto& [tokens, probability] : a) {
+    const auto found = b.find(tokens);
+    sum += std::abs(probability - (found == b.end() ? 0 : found->second));
+  }
+  for (const auto& [tokens, probability] : b)
+    if (!a.contains(tokens)) sum += probability;
+  return sum / 2;
+}
+
+template <class T>
+class PathForms : public testing::Test {};
+
+template <class V, class D>
+struct With {
+  using Verifier = V;
+  using Drafter = D;
+};
+using Schemes = testing::Types<With<verifiers::paths::GreedyBlock, tree_drafters::IidPaths>,
+                               With<verifiers::paths::Traversal, tree_drafters::IidPaths>,
+                               With<verifiers::paths::Traversal, tree_drafters::WithoutReplacementTree>,
+                               With<verifiers::paths::LayerFrame, tree_drafters::IidPaths>,
+                               With<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>,
+                               With<verifiers::paths::BranchReentry, tree_drafters::IidPaths>>;
+TYPED_TEST_SUITE(PathForms, Schemes);
+
+TYPED_TEST(PathForms, HaveOneLaw) {
+  using V = typename TypeParam::Verifier;
+  using D = typename TypeParam::Drafter;
+  for (int seed = 0; seed < 12; ++seed) {
+    const TreeShape shape{.drafts = V::info.most_drafts == 1 ? 1 : 2, .length = 2};
+    const PrecisionForms forms(700 + seed, 3, 2);
+    const Law reference = law_of<V, D>(forms.rows(), shape);
+    // Sums truncate V terms at 2^-60, everything else rounds at 2^-53; a quotient loses at most the factor 1 / F, and
+    // a test at most 1 / (1 - w), both below 10^4 in weights of 0 to 5: 81 trees, 10 roundings, 10^4 2^-53 < 1e-9.
+    EXPECT_LT(distance(reference, law_of<V, D>(forms.tables(), shape)), 1e-9) << seed;
+    EXPECT_LT(distance(reference, law_of<V, D>(forms.fresh(), shape)), 1e-9) << seed;
+  }
+}
+
+// Fresh rows rank tokens by buckets of p / q; within one, ids decide. Choice and law must use the same order there.
+TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
+  const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
+  std::vector<FreshRows<double>> laws;
+  laws.emplace_back(p, q);
+  ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
+  const PrefixContexts<FreshRows<double>> contexts(std::move(laws));
+  for (const int drafts : {2, 3}) {
+    const Law law = law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
+        contexts, {.drafts = drafts, .length = 2});
+    std::map<Tokens, double> reached;
+    for (const auto& [tokens, probability] : law)
+      for (std::size_t n = 0; n <= tokens.size(); ++n)
+        reached[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))] += probability;
+    for (const auto& [tokens, probability] : reached) {
+      if (tokens.empty()) continue;
+      double beyond = 0;
+      Tokens sibling = tokens;
+      for (sibling.back() = 0; sibling.back() < 3; ++sibling.back())
+        if (reached.contains(sibling)) beyond += reached.at(sibling);
+      // As above: 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60.
+      EXPECT_NEAR(probability, beyond * p[static_cast<std::size_t>(tokens.back())], 1e-12);
+    }
+  }
+}
+
+/// Mean of accepted tokens in `trials` runs, and whether each passage is one.
+template <class L>
+double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider, const Contexts<L>& contexts,
+                     const Contexts<RatioTable>& tables, const TreeShape& shape, int vocabulary, int trials) {
+  double sum = 0;
+  DraftTree tree;
+  for (int trial = 0; trial < trials; ++trial) {
+    Philox drafting(1, static_cast<std::uint64_t>(trial), Philox::Role::draft);
+    Philox verifying(1, static_cast<std::uint64_t>(trial), Philox::Role::verify);
+    tree.clear(0);
+    small::drafter("iid_paths").draw(tables, shape, drafting, tree);
+    const Passage passage = decider.decide(tree, {}, verifying);
+    EXPECT_TRUE(passage.extra.token >= 0 && passage.extra.token < vocabulary) << verifier.info().name;
+    EXPECT_GT(contexts.laws(tree.context(passage.node)).target(passage.extra.token), 0) << verifier.info().name;
+    sum += tree.depth(passage.node);
+  }
+  return sum / trials;
+}
+
+TEST(PathRuns, PhiloxOnTablesAndOnFreshRows) {
+  constexpr int trials = 20'000, length = 3;
+  // A mean of numbers in 0 .. L: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / L^2); 1e-10 here.
+  const double bound = length * std::sqrt(std::log(2 / 1e-10) / (2 * trials));
+  const PrecisionForms forms(42, 3, length);
+  const auto rows = forms.rows();
+  const auto tables = forms.tables();
+  const auto fresh = forms.fresh_float();
+  for (const std::string_view name :
+       {"block", "greedy_block", "traversal", "greedy_multipath_block", "branch_reentry", "layer_frame"}) {
+    const AnyPathVerifier& verifier = small::verifier(name);
+    const TreeShape shape{.drafts = verifier.takes(2) ? 2 : 1, .length = length};
+    const auto exploring = verifier.explore_on(rows, shape);
+    const double expected =
+        explore_passage_law<Rows<double>>(small::drafter("iid_paths"), *exploring, rows, shape).mean_accepted();
+    const auto on_tables = verifier.simulate_on(tables, shape);
+    const auto on_fresh = verifier.simulate_on(fresh, shape);
+    EXPECT_NEAR(mean_accepted(verifier, *on_tables, tables, tables, shape, 3, trials), expected, bound) << name;
+    // Float rows move the law by 2^-24 a row: nothing beside the bound.
+    EXPECT_NEAR(mean_accepted(verifier, *on_fresh, fresh, tables, shape, 3, trials), expected, bound) << name;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,120 @@
+// How often an iteration at fresh rows passes over the vocabulary: counted, on a path that is refused to its root and
+// on trees, against what the headers say. No times.
+#include <gtest/gtest.h>
+
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/verifiers/paths/block.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
+#include <draftproof/verifiers/paths/greedy_multipath_block.hpp>
+#include <draftproof/verifiers/paths/layerwise_rejection.hpp>
+#include <draftproof/verifiers/paths/token_path.hpp>
+#include <draftproof/verifiers/paths/traversal.hpp>
+
+namespace draftproof {
+namespace {
+
+constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
+
+/// One pair of rows after every prefix, in an object for each context.
+class FreshContexts final : public Contexts<FreshRows<float>> {
+ public:
+  explicit FreshContexts(int contexts) : target_{row(1)}, proposal_{row(2)} {
+    for (int c = 0; c < contexts; ++c) laws_.emplace_back(target_, std::span<const float>(proposal_));
+  }
+  const FreshRows<float>& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return (5 * context + x + 1) % static_cast<int>(laws_.size()); }
+
+  std::uint64_t visited() const {
+    std::uint64_t sum = 0;
+    for (const auto& laws : laws_) sum += laws.visited();
+    return sum;
+  }
+  /// The token that the target wants least for its proposal.
+  Token least() const {
+    Token best = 0;
+    const auto ratio = [this](Token x) { return laws(0).target(x) / laws(0).proposal(x); };
+    for (Token x = 1; x < laws(0).vocabulary(); ++x)
+      if (ratio(x) < ratio(best)) best = x;
+    return best;
+  }
+
+ private:
+  static std::vector<float> row(std::uint64_t seed) {
+    std::vector<float> made(row_size);
+    for (std::size_t x = 0; x < made.size(); ++x)
+      made[x] = static_cast<float>((examples::uniform(seed, x) + 0.01) / (0.51 * static_cast<double>(row_size)));
+    return made;
+  }
+
+  std::vector<float> target_, proposal_;
+  std::vector<FreshRows<float>> laws_;
+};
+
+/// Refuses whatever is asked and draws with the words of a trial.
+struct RefusingSource {
+  Philox words;
+  bool flip(double, double) const { return false; }
+  Token pick(const auto& weights) { return words.pick(weights); }
+  Verdict emit(const auto& weights) { return words.emit(weights); }
+};
+
+/// Visited tokens of an iteration that refuses a path of the least wanted token.
+template <class V>
+std::uint64_t visited_by_refusal(int length) {
+  const FreshContexts contexts(40);
+  DraftTree path(0);
+  for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, contexts.least(), depth + 1);
+  RefusingSource random{Philox(1, 1, Philox::Role::verify)};
+  const TreeAt<FreshRows<float>> at(contexts, path);
+  Passage passage;
+  if constexpr (requires { V{}.verify(at, Carry<double>{}, random); })
+    passage = V{}.verify(at, Carry<double>{}, random);
+  else
+    passage = V{}.verify(at, random);
+  EXPECT_EQ(passage.node, DraftTree::root) << V::info.name;
+  EXPECT_GE(passage.extra.token, 0) << V::info.name;
+  return contexts.visited();
+}
+
+TEST(PassagePasses, ARefusedPathCostsOneAPositionAndOneBlock) {
+  using namespace verifiers::paths;
+  for (const int length : {1, 2, 8, 20}) {
+    // The end of the path has no test of this kind; the root none, but the draw.
+    const std::uint64_t passes = row_size * static_cast<std::uint64_t>(length);
+    for (const std::uint64_t visited :
+         {visited_by_refusal<Block>(length), visited_by_refusal<GreedyBlock>(length),
+          visited_by_refusal<GreedyMultipathBlock>(length), visited_by_refusal<Traversal>(length),
+          visited_by_refusal<LayerFrame>(length)}) {
+      EXPECT_GT(visited, passes) << length;
+      EXPECT_LE(visited, passes + row_block) << length;
+    }
+    EXPECT_LE(visited_by_refusal<TokenPath>(length), row_size + row_block);
+  }
+}
+
+TEST(PassagePasses, ATreeCostsAtMostOneADraftAndADraw) {
+  for (std::uint64_t trial = 0; trial < 40; ++trial) {
+    const TreeShape shape{.drafts = 3, .length = 4};
+    DraftTree tree(0);
+    const auto expect_at_most = [&](const auto& verifier, auto passes) {
+      const FreshContexts contexts(400);
+      tree.clear(0);
+      Philox drafter(2, trial, Philox::Role::draft), random(2, trial, Philox::Role::verify);
+      tree_drafters::IidPaths{}.draw(contexts, shape, drafter, tree);
+      const std::uint64_t before = contexts.visited();
+      verifier.verify(TreeAt<FreshRows<float>>(contexts, tree), random);
+      EXPECT_LE(contexts.visited() - before, row_size * passes() + row_block)
+          << verifier.info.name << " trial " << trial;
+    };
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // one each but the root, a draw
+    const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
+    expect_at_most(verifiers::paths::Traversal{}, nodes);
+    expect_at_most(verifiers::paths::LayerFrame{}, drafts);
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,32 @@
+// What couplings by races do with their noise: the winner of a race of p is the token, accepted if it was drafted.
+// Schemes differ in who drafts from that noise, and in how many of its streams race.
+//
+//   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
+//   Y         argmin over x and k of E^(k)_x / p(x)    ties to the lower id; q is never read
+//
+// Cost: a pass over the vocabulary a stream. Source: Daliri et al., arXiv:2408.07978 (one stream); Rowan, Phan and
+// Khisti, arXiv:2506.05632 (several). Exact because n races of rates p are one race of rates n p, whose winner has
+// law p.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
+
+namespace draftproof {
+
+/// What follows from the token being read off p and the noise alone.
+inline constexpr Claims race_of_target_claims{
+    .accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true};
+inline constexpr Cannot race_of_target_cannot{.explore =
+                                                  "its randomness is continuous noise that the drafter reads too"};
+
+/// The verdict of a race of p in the first `streams` streams.
+template <Position P, NoiseSource R>
+DRAFTPROOF_DEVICE Verdict race_of_target(const P& at, int streams, R& random) {
+  const auto winner = race<1>(
+      at.laws(), 0, streams, 1, [&at](Token x) { return at.target(x); }, random);
+  return matched(at, {winner[0].token, none_accepted});
+}
+
+}  // namespace draftproof

@@ -1,0 +1,33 @@
+// Shared race: the first arrivals of one race of q are the drafts, the winner of the same race of p is the token.
+//
+//   E_x       noise of stream 0, token x        exponential of rate 1, read by drafter and verifier
+//   x_1..x_K  first arrivals of E_x / q(x)      the drafter's part: drafters/one_race.hpp
+//   Y         argmin of E_x / p(x)              ties to the lower id; q is never read
+//
+// Cost: one pass over the vocabulary and V random words, whatever K is. Acceptance: optimum/race_acceptance.hpp; that
+// of the Gumbel coupling at K = 1. Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked
+// against the paper; the formula is derived here and held to simulation and reference values. Exact because the
+// winner of a race with rates p has law p.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/coupling/race_of_target.hpp>
+
+namespace draftproof::verifiers {
+
+struct SharedRace {
+  static constexpr Info info{.name = "shared_race",
+                             .summary = "the winner of a race of p in the noise whose first arrivals drafted",
+                             .source = "reconstruction of arXiv:2609.21858",
+                             .drafts = DraftLaws{"one_race"},
+                             .claims = race_of_target_claims,
+                             .cannot = race_of_target_cannot,
+                             .shared_noise = true};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return race_of_target(at, 1, random);
+  }
+};
+
+}  // namespace draftproof::verifiers

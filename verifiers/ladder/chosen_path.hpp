@@ -1,0 +1,187 @@
+// The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
+// its proposal. Cost: O(1) a token, O(n) an excess or a correction of n groups, O(log V) from a table of the node;
+// laws in buckets are made for one look and take a pass instead, one for both. Where the ladder takes no break, both
+// are the laws' own.
+//
+//   proposal(i)     kept          where a device's team makes plans there is none left to ask
+//   ladder(i)       plans.node    kept on the host, on a team the last one or made again (planned_again.hpp)
+#pragma once
+
+#include <optional>
+#include <type_traits>
+
+#include <draftproof/sim/distributions/ratio_ranking.hpp>
+#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/verifiers/ladder/path_node.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+
+namespace draftproof {
+
+/// `Plans` hands out LadderNode<L>s by their places.
+template <class L, class Plans>
+class ChosenSteps {
+ public:
+  using Scalar = typename L::Scalar;
+  using Place = typename Plans::Place;
+
+  DRAFTPROOF_DEVICE ChosenSteps(const TreeAt<L>& at, Plans& plans) : at_{at}, plans_{plans} {}
+
+  /// The child that was chosen where the last node's ladder is at `place`, and the rung of its token.
+  DRAFTPROOF_DEVICE void append(const Place& place, int child, int rung) {
+    places_[length_] = place;
+    proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), rung);
+    last_rung_ = rung;
+    nodes_[++length_] = child;
+  }
+
+  DRAFTPROOF_DEVICE int length() const { return length_; }
+  DRAFTPROOF_DEVICE int node(int i) const { return nodes_[i]; }
+  DRAFTPROOF_DEVICE decltype(auto) laws(int i) const { return at_.laws(nodes_[i]); }
+  DRAFTPROOF_DEVICE Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
+  DRAFTPROOF_DEVICE const Place& place(int i) const { return places_[i]; }
+  DRAFTPROOF_DEVICE Scalar zero() const { return laws(0).zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return laws(0).one(); }
+
+  DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
+  DRAFTPROOF_DEVICE Scalar proposal(int i) const { return proposals_[i]; }
+  /// Of the last token.
+  DRAFTPROOF_DEVICE int last_rung() const { return last_rung_; }
+  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
+    if (plain(i)) return c * laws(i).residual_mass(one() / c);
+    if constexpr (Ranked<L>) {
+      return ladder(i).with_left_over(laws(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
+    } else if constexpr (ShowsRows<L>) {
+      return ladder(i).equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
+    } else if constexpr (PlannedByTeam<L>) {
+      return team_excess(i, c);
+    } else {
+      return laws(i).sum(left(i, c));
+    }
+  }
+  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
+  DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
+
+ private:
+  struct Correction {
+    const ChosenSteps& steps;
+    int i;
+    Scalar c;
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+      return with([word](const auto& weights) { return weights.draw(word); });
+    }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      with([&visit](const auto& weights) {
+        weights.for_each(visit);
+        return no_token;
+      });
+    }
+    template <class Visit>
+    void for_each_served(Visit visit) const {
+      with([&visit](const auto& weights) {
+        visit_served(weights, visit);
+        return no_token;
+      });
+    }
+
+   private:
+    template <class Use>
+    DRAFTPROOF_DEVICE Token with(Use use) const {
+      const L& laws = steps.laws(i);
+      if (steps.plain(i)) return use(laws.residual(steps.one() / c));
+      if constexpr (Ranked<L>)
+        return use(FromTable{laws, steps.ladder(i), c});
+      else if constexpr (ShowsRows<L>)
+        return steps.ladder(i).equal() ? use(laws.weights(steps.left(i, c))) : use(steps.passed(i, c));
+      else if constexpr (PlannedByTeam<L>)
+        return use(FromTeam{steps, i, c});
+      else
+        return use(laws.weights(steps.left(i, c)));
+    }
+  };
+  struct FromTable {
+    const L& laws;
+    const LadderNode<L>& ladder;
+    Scalar c;
+
+    Token draw(std::uint64_t word) const {
+      return ladder.with_left_over(laws, [this, word](const auto& left) { return left.draw(c, word); });
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+      ladder.with_left_over(laws, [this, &visit](const auto& left) { left.for_each(c, visit); });
+    }
+  };
+
+  struct FromTeam {
+    const ChosenSteps& steps;
+    int i;
+    Scalar c;
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return steps.team_draw(i, c, word); }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      steps.laws(i).weights(steps.left(i, c)).for_each(visit);
+    }
+  };
+
+  DRAFTPROOF_DEVICE bool plain(int i) const { return Plans::plain(places_[i]); }
+  DRAFTPROOF_DEVICE const LadderNode<L>& ladder(int i) const { return plans_.node(at_, *this, i); }
+  DRAFTPROOF_DEVICE auto left(int i, const Scalar& c) const { return left_of(laws(i), ladder(i), c); }
+  DRAFTPROOF_DEVICE static auto left_of(const L& laws, const LadderNode<L>& ladder, const Scalar& c) {
+    return [rows = &seen_by_pass(laws), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
+  }
+  // A team's pass for the excess is the pass for a draw as well: what is corrected was tested just before. Calls of
+  // their own, or they would spill what verify_block holds.
+  DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
+    const LadderNode<L>& node = ladder(i);
+    passed_at_ = i;
+    passed_scale_ = c;
+    return sum_left(laws(i), node, c);
+  }
+  DRAFTPROOF_DEVICE Token team_draw(int i, const Scalar& c, std::uint64_t word) const {
+    const LadderNode<L>& node = ladder(i);
+    return draw_left(laws(i), node, c, passed_at_ == i && passed_scale_ == c, word);
+  }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Scalar sum_left(const L& laws, const LadderNode<L>& ladder, Scalar c) {
+    return laws.sum(left_of(laws, ladder, c));
+  }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Token draw_left(const L& laws, const LadderNode<L>& ladder, Scalar c,
+                                                             bool summed, std::uint64_t word) {
+    return laws.weights(left_of(laws, ladder, c), summed).draw(word);
+  }
+
+  /// The pass of one position, kept likewise.
+  template <class Row = L>
+  const auto& passed(int i, const Scalar& c) const {
+    if (!(passed_at_ == i && passed_scale_ == c)) {
+      passed_.emplace(ladder(i).left(laws(i), c));
+      passed_at_ = i;
+      passed_scale_ = c;
+    }
+    return *passed_;
+  }
+
+  template <class Row>
+  struct PassOf {
+    struct type {};
+  };
+  template <ShowsRows Row>
+  struct PassOf<Row> {
+    using type = std::optional<LadderLeft<Row, LadderRungs<Row>>>;
+  };
+
+  const TreeAt<L>& at_;
+  Plans& plans_;
+  mutable typename PassOf<L>::type passed_;
+  mutable int passed_at_ = -1;
+  mutable Scalar passed_scale_{0};
+  int length_ = 0;
+  int last_rung_ = 0;
+  int nodes_[max_path_length + 1] = {DraftTree::root};
+  Scalar proposals_[max_path_length];
+  Place places_[max_path_length];
+};
+
+}  // namespace draftproof

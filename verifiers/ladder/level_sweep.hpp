@@ -1,0 +1,285 @@
+// The sweep that turns a concave G into levels: every standing break spends its kink of G at the rate of f's kink
+// there, and leaves when it is spent; only its two neighbours then change their rates.
+//
+//   A_j       break.missed       1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
+//   kink_j    break.kink         left minus right slope of what is left of G at j
+//   rate_j    break.rate         the same of the interpolant of f at the breaks that stand
+//   time_j    break.time         when the break leaves if its neighbours stay; 1 if never
+//   share     segment.share      chord of f times how long the segment stood: sums to the slopes of the selected law
+//
+// Cost: O(n log n), of which the heap holds only breaks that leave before both neighbours do. Derived in
+// docs/ladder.md. Right because f is concave: where a neighbour leaves, the rate rises, so times only ever fall, to
+// no less than the present. Hence a break that leaves after a neighbour goes on doing so until that neighbour has
+// left, the next to leave is always in the heap, and only the two beside it can have become candidates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <draftproof/sim/device/cooperative_memory.hpp>
+
+namespace draftproof {
+
+/// Corners that stood at first and the q-mass above each: a team's rungs do not say it any more once there is a plan.
+template <class Scalar, class Room>
+struct PlanCorners {
+  ListIn<Room, typename Room::Index> corner;
+  ListIn<Room, Scalar> s;
+};
+template <class Scalar>
+struct PlanCorners<Scalar, OwnRoom> {};
+
+template <class Scalar, class Room = OwnRoom>
+struct LadderPlan : PlanCorners<Scalar, Room> {
+  ListIn<Room, Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused. Brief
+  ListIn<Room, Scalar> slope;  ///< selected law over q, for each of the n rungs
+  ListIn<Room, typename Room::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
+  Scalar acceptance{0};                        ///< of the best verifier that keeps to these rungs
+};
+
+/// A concave G <= f with the same ends, at the corners that stand at first.
+template <class Scalar, class Room = OwnRoom>
+struct LadderGoal {
+  ListIn<Room, typename Room::Index> corner;  ///< rungs above it; from 0 to n
+  ListIn<Room, Scalar> s;                     ///< their q-mass, strictly rising
+  ListIn<Room, char> on_f;                    ///< from this corner to the next G is the chord of f
+  ListIn<Room, Scalar> slope;                 ///< of G from this corner to the next, where that is not so
+};
+
+namespace detail {
+
+/// Levels are compared with uniforms on the 53-bit grid: rounding them down to it makes both sides exact.
+template <class Scalar>
+DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
+  if constexpr (std::is_floating_point_v<Scalar>)
+    return static_cast<Scalar>(static_cast<double>(static_cast<std::int64_t>(time * 0x1p53)) * 0x1p-53);
+  else
+    return time;
+}
+
+/// A binary heap of times, the least on top, ties by index. `List` has room for all that are in it at a time.
+template <class Scalar, template <class> class List>
+class Departures {
+ public:
+  struct Event {
+    Scalar time;
+    int index;
+    DRAFTPROOF_DEVICE bool before(const Event& other) const {
+      return time < other.time || (time == other.time && index < other.index);
+    }
+  };
+
+  DRAFTPROOF_DEVICE explicit Departures(List<Event>& events) : events_{events} {}
+
+  DRAFTPROOF_DEVICE bool empty() const { return size_ == 0; }
+  DRAFTPROOF_DEVICE const Event& top() const { return events_[0]; }
+  DRAFTPROOF_DEVICE void push(Event event) {
+    std::size_t i = size_++;
+    for (; i > 0 && event.before(events_[(i - 1) / 2]); i = (i - 1) / 2) events_[i] = events_[(i - 1) / 2];
+    events_[i] = event;
+  }
+  DRAFTPROOF_DEVICE void pop() {
+    const Event last = events_[--size_];
+    if (size_ > 0) replace_top(last);
+  }
+  DRAFTPROOF_DEVICE void replace_top(const Event& event) {
+    std::size_t i = 0;
+    for (std::size_t child; (child = 2 * i + 1) < size_; i = child) {
+      if (child + 1 < size_) child += events_[child + 1].before(events_[child]);
+      if (!events_[child].before(event)) break;
+      events_[i] = events_[child];
+    }
+    events_[i] = event;
+  }
+
+ private:
+  List<Event>& events_;
+  std::size_t size_ = 0;
+};
+
+template <class Scalar, class Index>
+struct LadderBreak {
+  Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
+  Scalar born{0}, chord{0};  ///< of the segment to the right
+  Index left{0}, right{0};   ///< neighbours that still stand
+  Index segment{0};
+  bool gone = false;
+};
+
+/// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
+/// may cost acceptance, never exactness.
+template <class Scalar, class Coverage, class Room = OwnRoom>
+class LadderSweep {
+ public:
+  DRAFTPROOF_DEVICE LadderSweep(const Room& room, const LadderGoal<Scalar, Room>& goal, const Coverage& coverage)
+      : room_{room},
+        coverage_{coverage},
+        goal_{goal},
+        last_{static_cast<int>(goal.corner.size()) - 1},
+        breaks_(room.template brief<Break>(last_ + 1)),
+        shares_(room.template brief<Scalar>(2 * last_)),
+        parents_(room.template brief<Index>(2 * last_)),
+        events_(room.template brief<Event>(last_ / 2 + 1)) {
+    const int n = last_;
+    room_.each(n + 1, [&](int j) {
+      Break& b = breaks_[at(j)] = Break{};
+      b.missed = Scalar{1} - goal_.s[at(j)];
+      b.left = index(j - 1);
+      b.right = index(j + 1);
+      b.segment = index(j);  // the one that starts here
+    });
+    room_.each(2 * n, [&](int segment) {
+      shares_[at(segment)] = Scalar{0};
+      parents_[at(segment)] = no_parent;
+      if (segment < n) breaks_[at(segment)].chord = chord(segment, segment + 1);
+    });
+    room_.each(n - 1, [&](int i) {
+      const int j = i + 1;
+      Break& b = breaks_[at(j)];
+      b.rate = kink(b);
+      const bool spent_with_f = goal_.on_f[at(j - 1)] && goal_.on_f[at(j)];
+      b.kink = spent_with_f ? b.rate : Scalar(slope(j - 1) - slope(j));
+      if (b.kink < Scalar{0}) b.kink = Scalar{0};  // rounding only: G is concave
+      schedule(b);
+    });
+  }
+
+  /// `rungs`: how many there are between the first corner and the last.
+  DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Room>& plan, int rungs) {
+    const int n = last_;
+    plan.slope = room_.template kept<Scalar>(rungs);
+    plan.leaving = room_.template kept<Index>(n);
+    plan.level = room_.template brief<Scalar>(rungs > 1 ? rungs : 1);
+    room_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
+    room_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
+    const int leaving = room_.once([&] {
+      if constexpr (requires { Coverage::many_terms; })
+        return spend_apart(plan);
+      else
+        return spend(plan);
+    });
+    plan.leaving.resize(at(leaving));
+    room_.each(n, [&](int j) {
+      for (int rung = goal_.corner[at(j)]; rung < static_cast<int>(goal_.corner[at(j + 1)]); ++rung)
+        plan.slope[at(rung)] = shares_[at(j)];
+    });
+  }
+
+ private:
+  using Index = typename Room::Index;
+  using Event = typename Departures<Scalar, Room::template List>::Event;
+  /// Only a segment of two has segments under it, and none of these is the first.
+  static constexpr Index no_parent = 0;
+
+  using Break = LadderBreak<Scalar, Index>;
+
+  DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  DRAFTPROOF_DEVICE static Index index(int i) { return static_cast<Index>(i); }
+  /// Of G right of break j, as it is given.
+  DRAFTPROOF_DEVICE const Scalar& slope(int j) const {
+    return goal_.on_f[at(j)] ? breaks_[at(j)].chord : goal_.slope[at(j)];
+  }
+
+  /// Slope of f between two breaks.
+  DRAFTPROOF_DEVICE Scalar chord(int a, int b) const {
+    return coverage_.chord(breaks_[at(a)].missed, breaks_[at(b)].missed);
+  }
+  /// Slope of f left of a break minus right of it, between its neighbours.
+  DRAFTPROOF_DEVICE Scalar kink(const Break& b) const {
+    const Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
+    return (goal_.s[at(b.right)] - goal_.s[at(b.left)]) * coverage_.bend(left.missed, b.missed, right.missed);
+  }
+
+  DRAFTPROOF_DEVICE void schedule(Break& b) const {
+    if (!(b.rate > Scalar{0})) return;  // f is straight here: the break never leaves
+    const Scalar time = b.since + b.kink / b.rate;
+    if (time < b.time) b.time = Greater{}(on_grid(time), b.since);
+  }
+  DRAFTPROOF_DEVICE bool before(int i, int j) const {
+    const Scalar &a = breaks_[at(i)].time, &b = breaks_[at(j)].time;
+    return a < b || (a == b && i < j);
+  }
+  DRAFTPROOF_DEVICE bool candidate(int j) const {
+    const Break& b = breaks_[at(j)];
+    return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
+  }
+
+  /// One departure after the other, by one thread; returns how many breaks left after time 0.
+  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
+    const int n = last_;
+    Departures<Scalar, Room::template List> departures(events_);  // no two neighbours are in it
+    for (int j = 1; j < n; ++j)
+      if (candidate(j)) departures.push({breaks_[at(j)].time, j});
+    int segments = n, leaving = 0;
+    while (!departures.empty()) {
+      const Event event = departures.top();
+      Break& b = breaks_[at(event.index)];
+      if (b.gone || !(b.time == event.time)) {  // scheduled anew since
+        departures.pop();
+        continue;
+      }
+      const Index i = goal_.corner[at(event.index)];
+      plan.level[at(i)] = event.time;
+      if (event.time > Scalar{0}) plan.leaving[at(leaving++)] = i;
+      leave(b, event.time, segments++);
+      // Neighbours of each other now: at most one of the two leaves next.
+      const int next = before(b.left, b.right) ? b.left : b.right;
+      if (candidate(next))
+        departures.replace_top({breaks_[at(next)].time, next});
+      else
+        departures.pop();
+    }
+    for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
+    // A rung's slope is the sum over the segments it was ever part of; parents come after their children.
+    for (int segment = segments; segment-- > 0;)
+      if (const Index parent = parents_[at(segment)]; parent != no_parent)
+        shares_[at(segment)] += shares_[at(parent)];
+    return leaving;
+  }
+
+  /// A call of its own, for values of f that want registers where a caller has few left.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Room>& plan) { return spend(plan); }
+
+  /// Ends the segment right of a break at `time`.
+  DRAFTPROOF_DEVICE void close(const Break& b, const Scalar& time) {
+    shares_[at(b.segment)] += b.chord * (time - b.born);
+  }
+
+  /// The break on top of the heap: the segments on both sides of it become one.
+  DRAFTPROOF_DEVICE void leave(Break& b, const Scalar& time, int merged) {
+    Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
+    close(left, time);
+    close(b, time);
+    parents_[at(left.segment)] = parents_[at(b.segment)] = index(merged);
+    b.gone = true;
+    left.segment = index(merged);
+    left.born = time;
+    left.chord = chord(b.left, b.right);
+    left.right = b.right;
+    right.left = b.left;
+    if (b.left > 0) respeed(left, time);
+    if (b.right < last_) respeed(right, time);
+  }
+
+  /// Neighbours changed: spend what was spent so far, go on at the new rate.
+  DRAFTPROOF_DEVICE void respeed(Break& b, const Scalar& time) {
+    b.kink -= b.rate * (time - b.since);
+    if (b.kink < Scalar{0}) b.kink = Scalar{0};
+    b.since = time;
+    b.rate = kink(b);
+    schedule(b);
+  }
+
+  const Room& room_;
+  const Coverage& coverage_;
+  const LadderGoal<Scalar, Room>& goal_;
+  int last_;
+  ListIn<Room, Break> breaks_;
+  ListIn<Room, Scalar> shares_;  ///< of segments: the first n, and those that they become; 2 n - 1 in all at most
+  ListIn<Room, Index> parents_;
+  ListIn<Room, Event> events_;
+};
+
+}  // namespace detail
+}  // namespace draftproof

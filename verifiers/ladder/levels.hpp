@@ -1,0 +1,183 @@
+// The levels of a ladder as a trial uses them: one uniform u says which breaks are up, and those cut the rungs into
+// groups.
+//
+//   u        draw(random)            as the interval between two distinct levels that it falls in: no more is asked
+//            together(top, rung, u)  no break from below `top` down to `rung` is up
+//   [a, b)   for_each_group(rung)    the groups `rung` is in as u goes from 0 to 1, and how long in each
+//
+// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a
+// rung. In double the levels are multiples of 2^-53, as uniforms are: every interval has exactly the probability its
+// length says.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/verifiers/ladder/level_sweep.hpp>
+#include <draftproof/verifiers/ladder/range_max.hpp>
+
+namespace draftproof {
+
+/// 0 .. size - 1, all alike.
+struct EqualWeights {
+  int size;
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+    return static_cast<Token>(scale(word, static_cast<std::uint64_t>(size)));
+  }
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    for (Token i = 0; i < size; ++i) visit(i, 1);
+  }
+};
+
+/// Intervals of u: number j is [distinct[j], distinct[j + 1]).
+template <class Scalar, class List>
+struct LevelIntervals {
+  static constexpr bool many_branches = true;
+  const List& distinct;
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+    const double u = unit_interval(word);
+    const auto not_above = [&](std::size_t j) { return !(u < static_cast<double>(distinct[j])); };
+    return static_cast<Token>(bisected(0, distinct.size(), not_above)) - 1;
+  }
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    for (std::size_t j = 0; j + 1 < distinct.size(); ++j)
+      visit(static_cast<Token>(j), Scalar(distinct[j + 1] - distinct[j]));
+  }
+};
+
+template <class Scalar, class Room = OwnRoom>
+class LadderLevels {
+ public:
+  LadderLevels() = default;
+  /// `many_trials`: whether tables for them are worth their making.
+  LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Room{}, plan, many_trials) {}
+  DRAFTPROOF_DEVICE LadderLevels(const Room& room, const LadderPlan<Scalar, Room>& plan, bool many_trials)
+      : LadderLevels(room, plan.level, plan.leaving, many_trials) {}
+  /// `level` as LadderPlan has it.
+  explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(Room{}, level, by_level(level), true) {}
+
+  /// A break is up when its level has a rank above the interval's.
+  using Interval = std::uint32_t;
+
+  template <class R>
+  DRAFTPROOF_DEVICE Interval draw(R& random) const {
+    return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Room, Scalar>>{distinct_}));
+  }
+
+  DRAFTPROOF_DEVICE bool together(int top, int rung, Interval u) const {
+    return rung == top || ranks_.none_above(top + 1, rung + 1, u);
+  }
+
+  /// The levels that differ, from 0 to 1, and the ranks of breaks among them.
+  const ListIn<Room, Scalar>& distinct() const { return distinct_; }
+  const RangeMaximum& ranks() const { return ranks_.largest(); }
+
+  /// Calls `visit(a, b, share)` for each group of rungs a .. b - 1 that holds `rung`; the shares of u sum to 1.
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each_group(int rung, Visit visit) const {
+    constexpr Interval never = ~Interval{0};
+    const auto leaves = [this](int i) { return i > 0 && i < rungs_ ? ranks_.of(i) : never; };
+    int a = rung, b = rung + 1;
+    const auto end = static_cast<Interval>(distinct_.size() - 1);
+    for (Interval u = 0; u < end;) {
+      while (leaves(a) <= u) --a;
+      while (leaves(b) <= u) ++b;
+      const Interval above = leaves(a), below = leaves(b), first = below < above ? below : above;
+      const Interval next = end < first ? end : first;
+      visit(a, b, Scalar(distinct_[next] - distinct_[u]));
+      u = next;
+    }
+  }
+
+ private:
+  static constexpr bool alone = std::is_same_v<Room, OwnRoom>;
+  using Rank = std::conditional_t<alone, Interval, typename Room::Index>;
+
+  /// Ranks with a table for the largest of any run.
+  class TabledRanks {
+   public:
+    TabledRanks() = default;
+    TabledRanks(const OwnRoom&, std::vector<Interval> ranks, bool many_trials)
+        : largest_(std::move(ranks), many_trials) {}
+    const RangeMaximum& largest() const { return largest_; }
+    Interval of(int i) const { return largest_.of(i, i + 1); }
+    bool none_above(int first, int last, Interval u) const { return largest_.of(first, last) <= u; }
+
+   private:
+    RangeMaximum largest_;
+  };
+  /// Ranks that a team goes through.
+  class TeamRanks {
+   public:
+    TeamRanks() = default;
+    DRAFTPROOF_DEVICE TeamRanks(const Room& room, const ListIn<Room, Rank>& ranks, bool)
+        : room_{&room}, ranks_{ranks} {}
+    DRAFTPROOF_DEVICE Interval of(int i) const { return ranks_[static_cast<std::size_t>(i)]; }
+    DRAFTPROOF_DEVICE bool none_above(int first, int last, Interval u) const {
+      return room_->first(first, last, [&](int i) { return ranks_[static_cast<std::size_t>(i)] > u; }) == last;
+    }
+
+   private:
+    const Room* room_ = nullptr;
+    ListIn<Room, Rank> ranks_;
+  };
+
+  /// `leaving` lists the breaks whose level is neither 0 nor 1, by rising level.
+  template <class Leaving>
+  DRAFTPROOF_DEVICE LadderLevels(const Room& room, const ListIn<Room, Scalar>& level, const Leaving& leaving,
+                                 bool many_trials)
+      : rungs_{static_cast<int>(level.size())},
+        distinct_(room.template kept<Scalar>(static_cast<int>(leaving.size()) + 2)),
+        ranks_(room, ranked(room, level, leaving), many_trials) {}
+
+  /// The rank of each level, and the levels that differ.
+  template <class Leaving>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Room, Rank> ranked(const Room& room, const ListIn<Room, Scalar>& level,
+                                                                const Leaving& leaving) {
+    auto ranks = room.template kept<Rank>(rungs_);
+    const auto height = [&](int k) -> const Scalar& {
+      return level[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])];
+    };
+    room.each(rungs_, [&](int i) { ranks[static_cast<std::size_t>(i)] = 0; });
+    const int last = room.scan(
+        static_cast<int>(leaving.size()), 0, [&](int k) { return k == 0 || height(k - 1) < height(k) ? 1 : 0; },
+        Plus{},
+        [&](int k, int before, int own) {
+          const auto rank = static_cast<std::size_t>(before + own);
+          if (own != 0) distinct_[rank] = height(k);
+          ranks[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])] = static_cast<Rank>(rank);
+        });
+    room.each(rungs_, [&](int i) {
+      const auto place = static_cast<std::size_t>(i);
+      if (i > 0 && !(level[place] < Scalar{1})) ranks[place] = static_cast<Rank>(last + 1);
+    });
+    room.each(1, [&](int) {
+      distinct_[0] = Scalar{0};
+      distinct_[static_cast<std::size_t>(last) + 1] = Scalar{1};
+    });
+    distinct_.resize(static_cast<std::size_t>(last) + 2);
+    return ranks;
+  }
+
+  static std::vector<int> by_level(const std::vector<Scalar>& level) {
+    const auto at = [&level](int i) -> const Scalar& { return level[static_cast<std::size_t>(i)]; };
+    std::vector<int> leaving;
+    for (int i = 1; i < static_cast<int>(level.size()); ++i)
+      if (Scalar{0} < at(i) && at(i) < Scalar{1}) leaving.push_back(i);
+    std::sort(leaving.begin(), leaving.end(), [&at](int i, int j) { return at(i) < at(j); });
+    return leaving;
+  }
+
+  int rungs_ = 0;
+  ListIn<Room, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
+  std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the place of its level among those
+};
+
+}  // namespace draftproof

@@ -1,0 +1,112 @@
+// How many of K i.i.d. paths are still together: the law of the number of paths that share a node of the path a
+// ladder chooses, given that the choice came there, from the law at the node before.
+//
+//   mu_m     law[m - 1]            m paths at the node, m = 1 .. K
+//   c        proposal              q of the token taken from there
+//   x        W - c                 q-mass of the other tokens in its group
+//   beta                           q-mass of the groups below
+//   H(j, r)                        mean of j / (j + n), n being how many of r paths that take none of the groups
+//                                  above nor the token are in the group
+//
+//   mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
+//
+// j paths take the token, n others its group, and one of the j + n is chosen. With the mean over u's intervals taken
+// of H, the sum over j is the law of the chosen token. Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a
+// room (plan_room.hpp). Derived in docs/ladder.md. H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in
+// [0, 1]; splitting off one factor gives
+//     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
+// sums of positive terms only.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/sim/device/cooperative_memory.hpp>
+
+namespace draftproof {
+
+/// All K paths: what is known before anything was chosen.
+template <class Scalar>
+std::vector<Scalar> all_active(int paths) {
+  std::vector<Scalar> law(static_cast<std::size_t>(paths), Scalar{0});
+  law.back() = Scalar{1};
+  return law;
+}
+
+template <class Scalar, class Room = OwnRoom>
+class ActivePaths {
+ public:
+  using Law = ListIn<Room, Scalar>;
+
+  /// Before the groups of the token are known; `law` must outlive this. Made by all threads of the room, the rest is
+  /// one thread's.
+  DRAFTPROOF_DEVICE ActivePaths(const Room& room, const Law& law)
+      : law_{law},
+        mean_(room.template brief<Scalar>(static_cast<int>(law.size() * law.size()))),
+        h_(room.template brief<Scalar>(static_cast<int>(law.size()))) {}
+
+  /// No group yet.
+  DRAFTPROOF_DEVICE void begin() {
+    for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] = Scalar{0};
+  }
+  /// The token is in a group of q-mass x besides its own, with `beta` below, for this share of u.
+  DRAFTPROOF_DEVICE void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
+    const std::size_t paths = law_.size();
+    auto& h = h_;  // H(j, r) at j - 1
+    for (std::size_t j = 0; j < paths; ++j) h[j] = Scalar{1};
+    for (std::size_t r = 0;; ++r) {
+      for (std::size_t j = 1; j + r <= paths; ++j) mean(j, r) += share * h[j - 1];
+      if (r + 1 == paths) return;
+      for (std::size_t j = 1; j + r < paths; ++j) h[j - 1] = beta * h[j - 1] + x * number(j) / number(j + 1) * h[j];
+    }
+  }
+
+  /// The law after a token of this q-mass, into `next`. In double its entries are multiples of 2^-53, so that they
+  /// add to 1 in any order: f then ends at 1, and equal rows are told to be equal.
+  DRAFTPROOF_DEVICE void after(const Scalar& proposal, Law& next) {
+    const std::size_t paths = law_.size();
+    Scalar power{1}, total{0};
+    for (std::size_t j = 1; j <= paths; ++j) {
+      power *= proposal;
+      Scalar choices{1}, weight{0};  // C(m, j)
+      for (std::size_t m = j; m <= paths; ++m) {
+        if (m > j) choices = choices * number(m) / number(m - j);
+        weight += law_[m - 1] * choices * mean(j, m - j);
+      }
+      weight *= power;
+      total += weight;
+      next[j - 1] = weight;
+    }
+    if (!(total > Scalar{0})) return none_taken(next);
+    for (std::size_t j = 0; j < paths; ++j) next[j] /= total;
+    if constexpr (std::is_floating_point_v<Scalar>) {
+      Scalar left{1};
+      std::size_t most = 0;
+      for (std::size_t j = 0; j < paths; ++j) {
+        left -= next[j] = std::floor(next[j] * Scalar(0x1p53)) * Scalar(0x1p-53);
+        if (next[most] < next[j]) most = j;
+      }
+      next[most] += left;
+    }
+  }
+
+ private:
+  DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
+  DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
+  /// A tree that cannot have been drawn from its rows. Kernels cannot throw: there one path is left.
+  DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Law& next) {
+#if defined(__CUDA_ARCH__)
+    for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);
+#else
+    throw std::logic_error("active paths: a token that no path can have taken");
+#endif
+  }
+
+  const Law& law_;
+  Law mean_, h_;
+};
+
+}  // namespace draftproof

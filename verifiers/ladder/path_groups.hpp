@@ -1,0 +1,149 @@
+// The rungs that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
+// made for one passage or two, and a sweep over every token would be most of its cost.
+//
+//   n                size()                 rungs; as many tokens as few_tokens stay single
+//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
+//                                           acceptance than that, single tokens none
+//   ladder_rungs(laws, coarse), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
+//
+// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a
+// token. Right because groups are stretches of the ranking, so their masses are differences of exact sums.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/distributions/ratio_guide.hpp>
+#include <draftproof/sim/distributions/ratio_ranking.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+/// Laws that keep exact sums along their ranking.
+template <class L>
+concept RankedBySums = Ranked<L> && requires(const L& laws) {
+  laws.exact_prefix();
+};
+
+/// Tokens of rows so short that every plan is made, and for single tokens.
+inline constexpr int few_tokens = 64;
+
+/// One thread's own; what it answers never changes.
+template <RankedBySums L>
+class RankedRungs {
+ public:
+  static constexpr bool single_tokens = false;
+  static constexpr double least_spread = 0x1p-14;
+
+  /// Refers to the laws.
+  explicit RankedRungs(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
+    const int n = ranking_.size();
+    const double allowed = n > few_tokens ? spread : 0;
+    first_.push_back(0);
+    target_.push_back(ranking_.undraftable());
+    proposal_.push_back(0);
+    for (int first = 0, last; first < n; first = last) {
+      const double highest = ranking_.ratio(first);
+      last = end_of_group(
+          first, [&](int j) { return (highest - ranking_.ratio(j)) * ranking_.proposal(first, j + 1) < allowed; });
+      const double target = ranking_.target(first, last), proposal = ranking_.proposal(first, last);
+      first_.push_back(last);
+      target_.push_back(ranking_.undraftable() + ranking_.target(0, last));
+      proposal_.push_back(ranking_.proposal(0, last));
+      ratio_.push_back(last == first + 1 ? highest : target / proposal);
+      lowest_.push_back(ranking_.ratio(last - 1));
+      stretches_.push_back({highest, lowest_.back(), target, proposal});
+    }
+    guide_ = RatioGuide{lowest_};
+  }
+
+  int size() const { return static_cast<int>(ratio_.size()); }
+  double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  const std::vector<double>& ratios() const { return ratio_; }
+  /// Drafts are the same few tokens over and over.
+  int of(Token x) const {
+    Known& known = known_[static_cast<std::size_t>(x) % known_.size()];
+    if (known.token != x) known = {x, find(x)};
+    return known.rung;
+  }
+
+  /// The tokens of a rung: p / q of the first and the last, and what they have together.
+  struct Stretch {
+    double highest, lowest, target, proposal;
+  };
+  const Stretch& stretch(int i) const { return stretches_[static_cast<std::size_t>(i)]; }
+  /// Rank of the first token of rung i; of the last rung's end for i = n.
+  int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
+  const auto& ranking() const { return ranking_; }
+
+ private:
+  struct Known {
+    Token token = no_token;
+    int rung = 0;
+  };
+  int find(Token x) const {
+    const double ratio = ranking_.ratio_of(x);
+    const std::size_t rung = guide_.reach(lowest_, ratio);
+    if (rung + 1 == lowest_.size() || stretches_[rung + 1].highest < ratio) return static_cast<int>(rung);
+    // Equal ratios on both sides of a break.
+    const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
+    return static_cast<int>(after - first_.begin()) - 1;
+  }
+  /// The first rank after `first` that `joins` refuses. Ratios never rise along the ranking and masses never fall,
+  /// also when rounded: what refuses one refuses all after it, and a search finds what a walk finds.
+  template <class Joins>
+  int end_of_group(int first, Joins joins) const {
+    const int n = ranking_.size();
+    int low = first, step = 1;  // of the ranks known to join, the last
+    while (low + step < n && joins(low + step)) {
+      low += step;
+      step *= 2;
+    }
+    int high = std::min(low + step, n);  // refused, or the end
+    while (high - low > 1) {
+      const int middle = low + (high - low) / 2;
+      (joins(middle) ? low : high) = middle;
+    }
+    return high;
+  }
+
+  decltype(std::declval<const L&>().ranking()) ranking_;
+  std::vector<int> first_;
+  std::vector<double> target_, proposal_, ratio_, lowest_;
+  std::vector<Stretch> stretches_;
+  RatioGuide guide_;  ///< over lowest_
+  mutable std::array<Known, 256> known_;
+};
+
+/// Where a second path is rarely there, what groups lose is lost as rarely, and more than in proportion: p_I is near
+/// q whatever the ladder does. Measured in docs/ladder.md.
+inline constexpr double coarse_spread = 0x1p-10;
+
+template <class L>
+DRAFTPROOF_DEVICE auto ladder_rungs(const L& laws, bool coarse) {
+  if constexpr (RankedBySums<L>) {
+    return RankedRungs<L>(laws, coarse ? coarse_spread : RankedRungs<L>::least_spread);
+  } else {
+    auto rungs = laws.rungs();
+    if constexpr (requires { rungs.least_spread = coarse_spread; })
+      if (coarse) rungs.least_spread = coarse_spread;
+    return rungs;
+  }
+}
+template <class L>
+using LadderRungs = decltype(ladder_rungs(std::declval<const L&>(), false));
+
+/// `rungs` of these laws.
+template <class L, class Rungs>
+DRAFTPROOF_DEVICE int ladder_rung(const L& laws, const Rungs& rungs, Token x) {
+  if constexpr (RankedBySums<L>)
+    return rungs.of(x);
+  else
+    return laws.rung(rungs, x);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,94 @@
+// A ladder's plan for one table by the addresses of its arrays, so that it goes into a kernel as it is: what one
+// thread decides a trial with, on the host or on a device, in whose memory the arrays may lie.
+//
+//   rungs       by token, -1 where q = 0                 [V]
+//   slope       of each rung                             [n]
+//   levels      those that differ, and the search for the largest of a run of ranks      [m], [n log n]
+//   residual    alias table of (p - p_I)+                [V]
+//
+// Cost: O(K) look-ups a trial. Right because it is the plan's own arrays, read by the same text
+// (verifiers/ladder.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_table_view.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
+
+namespace draftproof {
+
+struct LevelsView {
+  ListView<double> distinct;
+  RangeSearch ranks;
+
+  using Interval = std::uint32_t;
+  template <class R>
+  DRAFTPROOF_DEVICE Interval draw(R& random) const {
+    return static_cast<Interval>(random.pick(LevelIntervals<double, ListView<double>>{distinct}));
+  }
+  DRAFTPROOF_DEVICE bool together(int top, int rung, Interval u) const {
+    return rung == top || ranks.of(top + 1, rung + 1) <= u;
+  }
+};
+
+/// Draws of an alias table; none of an empty one.
+struct AliasView {
+  const std::uint64_t* cells;
+  const std::uint32_t* rests;
+  std::size_t size;
+
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+    return size == 0 ? no_token : alias_draw(cells, rests, size, word);
+  }
+  /// Views draw; whoever walks all tokens has the table.
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each(Visit) const {}
+};
+
+struct LadderView {
+  const int* rungs;
+  const double* slope;
+  LevelsView levels;
+  AliasView residual;
+  bool nothing_left;
+
+  DRAFTPROOF_DEVICE const LadderView& core() const { return *this; }
+  DRAFTPROOF_DEVICE int rung(const TableView&, Token x) const { return rungs[x]; }
+  DRAFTPROOF_DEVICE double selected(const TableView& laws, Token x) const {
+    const double q = laws.proposal(x);
+    return q > 0 ? q * slope[rungs[x]] : 0.0;
+  }
+};
+
+/// A view of a table with what plans ask of the table: on the host alone, where plans are made.
+struct PlanningView : TableView {
+  explicit PlanningView(const TableView& view) : TableView{view} {}
+
+  TokenRungs<double> rungs() const {
+    std::size_t skipped = 0;
+    while (skipped < ratios.size && !(proposal(order()[skipped]) > 0)) ++skipped;
+    return {*this, std::vector<Token>(order() + skipped, order() + ratios.size),
+            std::span(prefix() + skipped, ratios.size + 1 - skipped)};
+  }
+  int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
+  template <class F>
+  auto frozen(F f) const {
+    std::vector<double> values;
+    for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
+    return FrozenWeights(std::move(values));
+  }
+};
+
+/// Verifiers whose plans for a table go into a kernel by view(place).
+template <class V>
+concept ViewsPlans = requires {
+  typename V::TablePlan;
+};
+
+}  // namespace draftproof

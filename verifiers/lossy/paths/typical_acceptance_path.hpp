@@ -1,0 +1,35 @@
+// Typical acceptance along a path: tokens are accepted while the target finds them typical, without a test against
+// the proposal; the first other one is replaced by a draw from the target.
+//
+//   epsilon, delta     of the threshold min(epsilon, delta exp(-H(p))) (verifiers/lossy/typical_acceptance.hpp)
+//
+// Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1. Lossy by design.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/lossy/typical_acceptance.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+
+namespace draftproof::mutants::paths {
+
+struct TypicalAcceptancePath {
+  static constexpr Info info{.name = "typical_acceptance_path",
+                             .summary = "accept a path while p finds its tokens typical, without a test against q",
+                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .promise = Promise::lossy,
+                             .most_drafts = 1,
+                             .distorts = "token_path"};
+
+  mutants::TypicalAcceptance rule{};
+
+  template <class L, class R>
+  Passage verify(const TreeAt<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    int i = 0;
+    while (i < steps.length() && static_cast<double>(steps.target(i)) > rule.prepare(steps.laws(i), 1)) ++i;
+    return {steps.node(i), random.emit(steps.laws(i).residual(steps.zero()))};
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,48 @@
+// The most probable of the drafts that pass the entropy threshold is taken, of equals the lower token; if none
+// passes, the token is drawn from p. Lossy by design.
+//
+//   p        at.target(x)        target probability of token x
+//   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
+//
+// Cost: one pass for the threshold; a look at every draft. Source: the default of the code of Cai et al. 2024
+// (Medusa), arXiv:2401.10774. Wrong because more drafts make the most probable token ever more certain.
+#pragma once
+
+#include <draftproof/verifiers/lossy/typical_acceptance.hpp>
+
+namespace draftproof::mutants {
+
+struct TypicalBest {
+  static constexpr Info info{.name = "typical_best",
+                             .summary = "take the most probable of the drafts that p finds typical",
+                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, default of the code",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy,
+                             .ranks_tokens = true,
+                             .distorts = "recursive_rejection"};
+
+  double epsilon = 0.3, delta = 0.09, added = 1e-5;
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
+    return typical_threshold(laws, epsilon, delta, added);
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, double threshold, R& random) const {
+    int best = none_accepted;
+    for (int k = 0; k < at.drafts(); ++k)
+      if (static_cast<double>(at.target(at.draft(k))) > threshold && (best < 0 || before(at, k, best))) best = k;
+    if (best >= 0) return accepted(at.draft(best), best);
+    return random.emit(at.residual(at.zero()));
+  }
+
+ private:
+  template <class P>
+  DRAFTPROOF_DEVICE static bool before(const P& at, int j, int k) {
+    const Token x = at.draft(j), y = at.draft(k);
+    return at.target(x) > at.target(y) || (at.target(x) == at.target(y) && x < y);
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,51 @@
+// The token is drawn from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
+// drafted. Lossy by design: exact for the cut law, which is not p.
+//
+//   p        at.target(x)        target probability of token x
+//   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
+//
+// Cost: a pass for the threshold and one for the cut law, then a pass a draw; where trials are many the cut law is
+// kept and a draw bisects it (sim/sampling/tabulated_weights.hpp). Source: the sampling variant of the code of Cai et al. 2024
+// (Medusa), arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
+#pragma once
+
+#include <draftproof/sim/sampling/tabulated_weights.hpp>
+#include <draftproof/verifiers/lossy/typical_acceptance.hpp>
+
+namespace draftproof::mutants {
+
+struct TypicalSample {
+  static constexpr Info info{.name = "typical_sample",
+                             .summary = "draw from p cut to its typical tokens, accepted if drafted",
+                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
+                             .drafts = DraftLaws{"iid"},
+                             .promise = Promise::lossy,
+                             .distorts = "sample_and_match"};
+
+  double epsilon = 0.3, delta = 0.6, added = 1e-5;
+
+  /// p cut at the threshold.
+  template <class L>
+  struct Cut {
+    const L& laws;
+    double threshold;
+    DRAFTPROOF_DEVICE typename L::Scalar operator()(Token x) const {
+      return static_cast<double>(laws.target(x)) >= threshold ? laws.target(x) : laws.zero();
+    }
+  };
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE auto prepare(const L& laws, int) const {
+    const Cut<L> typical{laws, typical_threshold(laws, epsilon, delta, added)};
+    // exp(-H) <= max p holds for the entropy; the added 1e-5 can put it above a law that is flat on 50,000 tokens.
+    const bool some = laws.sum(typical) > laws.zero();
+    return tabled(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
+  }
+
+  template <Position P, Weights Plan, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Plan& cut, R& random) const {
+    return matched(at, random.emit(cut));
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,92 @@
+// Block verification of one path whose tokens were drawn from known rows: the largest number of tokens whose test
+// succeeds is accepted, and the tests look at products of ratios, not at single tokens.
+//
+//   L            steps.length()          drafted tokens; node i is the prefix of i of them
+//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; the row it was drawn from
+//   c_i          clipped[i]              c_0 = 1, c_(i+1) = min(1, c_i p_i / q_i)
+//   A_i          steps.excess(i, c_i)    sum over the vocabulary of (c_i p - q)+ after node i
+//   correction   steps.correction(i, c)  weights (c_i p - q)+;  bonus: steps.bonus(), p after node L
+//
+// Test i < L succeeds with A_i / (A_i + 1 - c_i), test L with c_L. Cost: one excess a position, one draw.
+// Source: Sun et al. 2025, arXiv:2403.10444. Why it is right: the mass that stops at a node or below it is
+// a(x) = q(x) c(x), so that a(xy) = min(q(xy), a(x) p(y|x)), and the correction serves a(x) p(y|x) - a(xy).
+#pragma once
+
+#include <cassert>
+
+#include <draftproof/sim/trees/conditional_model.hpp>
+
+namespace draftproof {
+
+/// A path as it was drafted: rows of the laws at its nodes.
+template <class L>
+class PlainSteps {
+ public:
+  using Scalar = typename L::Scalar;
+
+  /// The first path from the root to its end.
+  DRAFTPROOF_DEVICE explicit PlainSteps(const TreeAt<L>& at) : PlainSteps(at, DraftTree::root) {
+    while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
+  }
+  /// No step yet.
+  DRAFTPROOF_DEVICE PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
+
+  /// One step further, to a child of the last node.
+  DRAFTPROOF_DEVICE void append(int child) {
+    assert(length_ < max_path_length);
+    nodes_[++length_] = child;
+  }
+
+  DRAFTPROOF_DEVICE int length() const { return length_; }
+  DRAFTPROOF_DEVICE int node(int i) const { return nodes_[i]; }
+  DRAFTPROOF_DEVICE decltype(auto) laws(int i) const { return at_.laws(nodes_[i]); }
+  DRAFTPROOF_DEVICE Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
+  DRAFTPROOF_DEVICE Scalar zero() const { return laws(0).zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return laws(0).one(); }
+
+  DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
+  DRAFTPROOF_DEVICE Scalar proposal(int i) const { return laws(i).proposal(token(i)); }
+  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const { return c * laws(i).residual_mass(one() / c); }
+  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return laws(i).residual(one() / c); }
+  DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
+
+ private:
+  const TreeAt<L>& at_;
+  int length_ = 0;
+  int nodes_[max_path_length + 1];
+};
+
+template <class Steps>
+DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
+  clipped[0] = steps.one();
+  for (int i = 0; i < steps.length(); ++i) {
+    const auto product = clipped[i] * steps.target(i);
+    const auto q = steps.proposal(i);
+    clipped[i + 1] = product < q ? typename Steps::Scalar(product / q) : steps.one();
+  }
+}
+
+/// The tests of the nodes above the end of the path, from the lowest up: one of them succeeds.
+template <class Steps, class R>
+DRAFTPROOF_DEVICE Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
+  using Scalar = typename Steps::Scalar;
+  int i = steps.length() - 1;
+  for (; i > 0; --i) {
+    if (!(clipped[i] > steps.zero())) continue;
+    const Scalar excess = steps.excess(i, clipped[i]);
+    // With c = 1 the test is certain; where A is 0 as well, only rounding of the test behind it leads here.
+    if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
+  }
+  return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
+}
+
+template <class Steps, class R>
+DRAFTPROOF_DEVICE Passage verify_block(const Steps& steps, R& random) {
+  typename Steps::Scalar clipped[max_path_length + 1];
+  clip_products(steps, clipped);
+  const int length = steps.length();
+  if (random.flip(clipped[length], steps.one())) return {steps.node(length), random.emit(steps.bonus())};
+  return verify_above_end(steps, clipped, random);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,103 @@
+// The target of greedy block verification: that of the iterations before, each of which may have left a layer over
+// the next few positions. All rows stay in the family (p - b q)+ / F(b), so a position needs one b.
+//
+//   R_j(u)       layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
+//   .., over its
+//                              probability under q; beyond the largest double it saturates
+//   b(u)         b[i]          0, then b <- b + F(b) / R_j(u) for every layer that reaches the position, oldest first
+//   F(b(u))      mass[i]
+//   R(u)         ratio(i)      the same ratio of the present block, from its start
+//
+// Cost: one residual mass a layer and position. Source: the idea of a modified target is of the appendix of
+// arXiv:2403.10444; these formulas are derived here (docs/paths.md); proved by exploration of the process.
+// Saturation is harmless: a ratio falls from beyond 2^1023 to the size of 1 with probability below 2^-1000 (Markov's
+// inequality for R under q, for 1 / R under the target), and at infinity the layer asks for nothing. A node the
+// target never reaches has no row; its ratio is 0, and nothing below it is accepted.
+#pragma once
+
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+
+namespace draftproof {
+
+template <class L>
+class LayeredPath {
+ public:
+  using Scalar = typename L::Scalar;
+
+  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry)
+      : steps_{at}, layers_{carry}, running_{steps_.one()} {
+    for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
+    step(length(), no_token);
+  }
+
+  DRAFTPROOF_DEVICE int length() const { return steps_.length(); }
+  DRAFTPROOF_DEVICE int node(int i) const { return steps_.node(i); }
+  /// R after i tokens; 0 once the target gives the path none.
+  DRAFTPROOF_DEVICE const Scalar& ratio(int i) const { return ratio_[i]; }
+
+  /// Sum over the vocabulary of (R p_s - q)+ after i tokens; R > 0.
+  DRAFTPROOF_DEVICE Scalar excess(int i) const {
+    return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
+  }
+  DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
+
+  /// What the next iteration carries after `accepted` tokens of the path and then `extra`.
+  DRAFTPROOF_DEVICE static CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
+    const L& last = PlainSteps<L>(at).laws(accepted);
+    // Every ratio becomes infinite, and layers ask for nothing.
+    if (!(last.proposal(extra) > last.zero())) return {};
+    LayeredPath path(at, carry, accepted, extra);
+    path.layers_.push_back({path.length(), path.running_});
+    CarryAt<L> left;
+    for (const Layer<Scalar>& layer : path.layers_)
+      if (layer.remaining > accepted + 1) left.push_back({layer.remaining - accepted - 1, layer.ratio});
+    return left;
+  }
+
+ private:
+  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra)
+      : steps_{at}, layers_{carry}, running_{steps_.one()} {
+    for (int i = 0; i < accepted; ++i) step(i, steps_.token(i));
+    step(accepted, extra);
+  }
+
+  DRAFTPROOF_DEVICE Scalar corrected(int i) const { return b_[i] + mass_[i] / ratio_[i]; }
+
+  /// The target after i tokens, and all ratios after x.
+  DRAFTPROOF_DEVICE void step(int i, Token x) {
+    const L& laws = steps_.laws(i);
+    ratio_[i] = running_;
+    if (!(running_ > laws.zero())) return;
+    Scalar b = laws.zero(), mass = laws.one();
+    for (Layer<Scalar>& layer : layers_) {
+      if (layer.remaining <= i) continue;
+      const Scalar before = layer.ratio;
+      if (x != no_token) layer.ratio *= share(laws, b, mass, x);
+      b += mass / before;
+      mass = laws.residual_mass(b);
+      if (!(mass > laws.zero())) {
+        ratio_[i] = running_ = laws.zero();
+        return;
+      }
+    }
+    b_[i] = b;
+    mass_[i] = mass;
+    if (x == no_token) return;
+    const Scalar next = share(laws, b, mass, x);
+    running_ = next > laws.zero() ? Scalar(running_ * next) : laws.zero();
+  }
+
+  /// Target's over proposal's probability of x.
+  DRAFTPROOF_DEVICE static Scalar share(const L& laws, const Scalar& b, const Scalar& mass, Token x) {
+    const Scalar wanted = laws.target(x) - b * laws.proposal(x);
+    return wanted > laws.zero() ? Scalar(wanted / (mass * laws.proposal(x))) : laws.zero();
+  }
+
+  PlainSteps<L> steps_;
+  CarryAt<L> layers_;
+  Scalar running_;
+  Scalar b_[max_path_length + 1], mass_[max_path_length + 1], ratio_[max_path_length + 1];
+};
+
+}  // namespace draftproof

@@ -1,0 +1,229 @@
+// The law of the greatest path's next token where tokens are ordered in buckets, and what a target leaves above it:
+// (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, by passes: nothing is kept of a token,
+// so that rows that are met once need no table and a team of a device's threads no memory.
+//
+//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W the same for all tokens at once   (fan.hpp)
+//   P_i, Q_i      passes.mass(i)     masses of bucket i                                       (order_passes.hpp)
+//   certain       c W p / q > w(y) at the least p / q and the greatest w that bucket i can have: all of it is left,
+//                 c P_i - its law, where the differences hi^K - lo^K telescope; nothing is left the other way round
+//   crossing      neither: its tokens are weighed one by one, each at its own mass below
+//
+// A sum is a pass for the masses of all buckets and two for every few of those that are crossing. There are one to
+// four of them as a rule, for w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket, and a
+// dozen or two where c p is close to the law over a long way. A draw after it is two passes in the token's bucket,
+// and one for the masses first if that is a certain one. Sorting a vocabulary would take more passes, with writes.
+// Right because all sums are of integers: every thread, and every order of addition, finds the same buckets and
+// tokens. Bounds of a bucket say which form its sum takes and nothing else: where rounding lets them err, the two
+// forms differ by no more. A draw among the tokens of a certain bucket meets the last one if the integers of its
+// tokens fall short of its sum's: by less than 2^-60 each.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/verifiers/paths/greatest/max_of_k_paths.hpp>
+#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
+
+namespace draftproof {
+
+/// Where the token that a path goes on with stands; nothing is skewed on a single path. Trivial, for arrays of them.
+struct PlacedToken {
+  Fan<double> fan;
+  double q, below, total;  ///< of the token, of those below it, and of all
+};
+
+template <class L>
+class BucketedRow {
+ public:
+  /// `laws`, if they are no value, must outlive this.
+  DRAFTPROOF_DEVICE BucketedRow(const L& laws, const PlacedToken& placed)
+      : passes_(laws),
+        fan_{placed.fan},
+        norm_{placed.total * fan_.skew(fan_.under(placed.total), fan_.below)},
+        law_{placed.q > 0 ? fan_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
+
+  /// One pass.
+  DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const Fan<double>& fan, Token x) {
+    const auto [below, total] = OrderPasses<L>(laws).place(x);
+    return {fan, laws.proposal(x), from_fixed(below), from_fixed(total)};
+  }
+
+  /// Of the placed token.
+  DRAFTPROOF_DEVICE double law() const { return law_; }
+
+  /// A run of buckets, as many as a list of crossing ones holds, and what is left of them.
+  struct Stretch {
+    Fixed certain;  ///< of all certain buckets
+    BucketList crossing;
+    Fixed tokens[BucketList::most];  ///< of each crossing one
+    int end;
+
+    DRAFTPROOF_DEVICE Fixed sum() const {
+      Fixed all = certain;
+      for (int i = 0; i < crossing.size; ++i) all += tokens[i];
+      return all;
+    }
+  };
+  /// What is left of the vocabulary, and the stretch of the lowest buckets, for most draws the only one.
+  struct Excess {
+    Fixed total;
+    Stretch lowest;
+  };
+
+  // Results that hold lists are written where they are wanted: copies would go through a thread's registers. And what
+  // makes passes is a call of its own: inlined at every place that asks, it would spill what a thread holds.
+
+  /// Sum of (c p - law)+ over the vocabulary.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void excess(double c, Excess& all) const {
+    weigh(0, c, all.lowest);
+    all.total = all.lowest.sum();
+    Stretch stretch;
+    for (int from = all.lowest.end; from < OrderBuckets::count; from = stretch.end) {
+      weigh(from, c, stretch);
+      all.total += stretch.sum();
+    }
+  }
+
+  /// `all` is the excess at c.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw(double c, const Excess& all, std::uint64_t word) const {
+    if (all.total <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all.total)));
+    Stretch further;
+    const Stretch* stretch = &all.lowest;
+    for (int from = 0;;) {
+      const Fixed here = stretch->sum();
+      if (left < here) return draw_within(from, *stretch, c, left);
+      left -= here;
+      from = stretch->end;
+      if (from == OrderBuckets::count) return no_token;  // not reached: `left` is below the sum of all
+      weigh(from, c, further);
+      stretch = &further;
+    }
+  }
+
+  /// Calls `visit(x, weight)` for all x with c p > law.
+  template <class Visit>
+  void for_each(double c, Visit visit) const {
+    passes_.for_each(left_over(c), visit);
+  }
+
+ private:
+  struct Bucket {
+    Fixed certain = 0;
+    bool crosses = false;
+  };
+
+  /// (c p - law)+ of a token, by itself.
+  struct LeftOver {
+    Fan<double> fan;
+    double c, norm;
+
+    DRAFTPROOF_DEVICE double operator()(double p, double q, double below) const {
+      const double left = c * p - (q > 0 ? fan.skewed(q, below) / norm : 0.0);
+      return left > 0 ? left : 0.0;
+    }
+
+    /// The same operations on many tokens side by side.
+    static constexpr int strip = 64;
+    void fill(const double* p, const double* q, const double* below, double* terms) const {
+      double lo[strip], hi[strip], sum[strip], power[strip];
+      for (int i = 0; i < strip; ++i) {
+        lo[i] = fan.under(below[i]);
+        hi[i] = lo[i] + fan.reached * q[i];
+        sum[i] = power[i] = 1;
+      }
+      for (int degree = 1; degree < fan.paths; ++degree)
+        for (int i = 0; i < strip; ++i) {
+          power[i] *= lo[i];
+          sum[i] = hi[i] * sum[i] + power[i];
+        }
+      for (int i = 0; i < strip; ++i) {
+        const double left = c * p[i] - q[i] * sum[i] / norm;
+        terms[i] = left > 0 ? left : 0.0;
+      }
+    }
+  };
+  DRAFTPROOF_DEVICE LeftOver left_over(double c) const { return {fan_, c, norm_}; }
+
+  DRAFTPROOF_DEVICE Bucket bucket(int i, const OrderMass& own, Fixed upto, double c) const {
+    if (own.target == 0) return {};
+    const double p = from_fixed(own.target), q = from_fixed(own.proposal);
+    const double lo = fan_.under(from_fixed(upto - own.proposal)), hi = fan_.under(from_fixed(upto));
+    if (own.proposal != 0 && !(c * norm_ * OrderBuckets::begin(i) > fan_.skew(hi, hi)))
+      return {0, c * norm_ * OrderBuckets::end(i) > fan_.skew(lo, lo)};
+    const double left = c * p - q * fan_.skew(hi, lo) / norm_;
+    return {left > 0 ? to_fixed(left) : 0, false};
+  }
+
+  /// Calls step(start, own, upto) with each lane's bucket start + lane(), those below `from` empty, and the q-mass of
+  /// the buckets up to it, until one returns false.
+  template <class Step>
+  DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
+    Fixed below = 0;
+    for (int start = 0; start < OrderBuckets::count; start += passes_.lanes()) {
+      const int i = start + passes_.lane();
+      const OrderMass own = i < OrderBuckets::count ? passes_.mass(i) : OrderMass{};
+      const Fixed upto = below + passes_.lane_running_sum(own.proposal);
+      if (!step(start, i < from ? Bucket{} : bucket(i, own, upto, c), upto)) return;
+      below = passes_.lane_get(upto, passes_.lanes() - 1);
+    }
+  }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void weigh(int from, double c, Stretch& stretch) const {
+    passes_.weigh_buckets();
+    stretch.crossing.size = 0;
+    stretch.end = OrderBuckets::count;
+    Fixed certain = 0;
+    walk(from, c, [&](int start, Bucket own, Fixed upto) {
+      for (;;) {
+        const int lane = passes_.first_lane(own.crosses);
+        if (lane == passes_.lanes()) break;
+        if (stretch.crossing.size == BucketList::most) {
+          stretch.end = start + lane;
+          break;
+        }
+        stretch.crossing.add(start + lane, passes_.lane_get(upto, lane));
+        if (passes_.lane() == lane) own.crosses = false;
+      }
+      if (start + passes_.lane() < stretch.end) certain += own.certain;
+      return stretch.end == OrderBuckets::count;
+    });
+    stretch.certain = passes_.lane_sum(certain);
+    passes_.along_all(stretch.crossing, left_over(c), stretch.tokens);
+  }
+
+  /// The token of a stretch that begins at bucket `from`, which has more than `left`.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c,
+                                                        Fixed left) const {
+    for (int i = 0; i < stretch.crossing.size; ++i) {
+      if (left < stretch.tokens[i]) return draw_along(stretch.crossing.bucket[i], stretch.crossing.upto[i], c, left);
+      left -= stretch.tokens[i];
+    }
+    passes_.weigh_buckets();
+    int found = 0;
+    Fixed mass = 0;
+    walk(from, c, [&](int start, const Bucket& own, Fixed upto) {
+      const Fixed running = passes_.lane_running_sum(own.certain);
+      const int lane = passes_.first_lane(running > left);
+      const bool here = lane < passes_.lanes();
+      left -= here ? passes_.lane_get(running - own.certain, lane) : passes_.lane_get(running, passes_.lanes() - 1);
+      if (!here) return true;
+      found = start + lane;
+      mass = passes_.lane_get(upto, lane);
+      return false;
+    });
+    return draw_along(found, mass, c, left);
+  }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_along(int i, Fixed upto, double c, Fixed left) const {
+    const Fixed tokens = passes_.along(i, upto, left_over(c));
+    if (tokens <= 0) return no_token;
+    return passes_.find(i, upto, left_over(c), left < tokens ? left : tokens - 1);
+  }
+
+  OrderPasses<L> passes_;
+  Fan<double> fan_;
+  double norm_, law_;
+};
+
+}  // namespace draftproof

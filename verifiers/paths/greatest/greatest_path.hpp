@@ -1,0 +1,156 @@
+// The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) with the row
+// each of its tokens truly has, in place of q.
+//
+//   fan          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
+//   row(i)       law of token i + 1 given the i before: skewed (fan.hpp) in a fan, q itself on a single path
+//   choose       choose(order, u) -> child of u. Theirs is the greatest by the order the row was made with
+//
+// Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
+// (greatest_row.hpp, bucketed_row.hpp). The choice never looks below the point where two paths part: what follows
+// there is a fresh draw of q, whatever was chosen.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+#include <draftproof/verifiers/paths/greatest/bucketed_row.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
+#include <draftproof/verifiers/paths/greatest/token_order.hpp>
+
+namespace draftproof {
+
+/// The child of u that the order puts on top.
+struct ChooseGreatest {
+  template <class L>
+  DRAFTPROOF_DEVICE int operator()(const TreeAt<L>& at, const TokenOrder<L>& order, int u) const {
+    int greatest = -1;
+    for (const int child : at.tree().children(u))
+      if (greatest < 0 || order.above(at.tree().token(child), at.tree().token(greatest))) greatest = child;
+    return greatest;
+  }
+};
+
+/// What a path keeps of its rows.
+template <class L>
+struct RowsAlong {
+  using Row = PlacedToken;
+  using Excess = typename BucketedRow<L>::Excess;
+};
+template <Ranked L>
+struct RowsAlong<L> {
+  using Row = std::optional<GreatestRow<L>>;
+  struct Excess {};
+};
+
+template <class L>
+class GreatestPath : public PlainSteps<L> {
+ public:
+  using Scalar = typename L::Scalar;
+
+  template <class Choose = ChooseGreatest>
+  DRAFTPROOF_DEVICE GreatestPath(const TreeAt<L>& at, int start, Choose choose = {}) : PlainSteps<L>(at, start) {
+    const auto& tree = at.tree();
+    if constexpr (Ranked<L>) rows_.reserve(static_cast<std::size_t>(tree.length()));
+    auto fan = Fan<Scalar>::of(tree.draw_count(start));
+    for (int u = start; !tree.leaf(u);) {
+      int child = *tree.children(u).begin();
+      if (fan.paths > 1)
+        fan = add_row(at.laws(u), fan, [&](const TokenOrder<L>& order) {
+          if (tree.draw_count(u) > 1) child = choose(at, order, u);
+          return tree.token(child);
+        });
+      else
+        rows_.push_back({});
+      int arriving = 0;
+      for (const int drawn : tree.draws(u)) arriving += drawn == child;
+      if (tree.draw_count(child) > arriving) fan = Fan<Scalar>::of(tree.draw_count(child));
+      this->append(child);
+      u = child;
+    }
+  }
+
+  DRAFTPROOF_DEVICE Scalar proposal(int i) const {
+    if (!skewed(i)) return PlainSteps<L>::proposal(i);
+    if constexpr (Ranked<L>)
+      return row(i)->law(this->token(i));
+    else
+      return bucketed(i).law();
+  }
+  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
+    if (!skewed(i)) return PlainSteps<L>::excess(i, c);
+    if constexpr (Ranked<L>)
+      return row(i)->excess(c);
+    else
+      return from_fixed(left_over(i, c).total);
+  }
+  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
+
+ private:
+  using Row = typename RowsAlong<L>::Row;
+
+  struct Correction {
+    const GreatestPath& path;
+    int i;
+    Scalar c;
+
+    DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
+      if (!path.skewed(i)) return path.PlainSteps<L>::correction(i, c).draw(word);
+      if constexpr (Ranked<L>)
+        return path.row(i)->draw(c, word);
+      else
+        return path.draw_left_over(i, c, word);
+    }
+    template <class Visit>
+    DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+      if (!path.skewed(i)) return path.PlainSteps<L>::correction(i, c).for_each(visit);
+      if constexpr (Ranked<L>)
+        path.row(i)->for_each(c, visit);
+      else
+        path.bucketed(i).for_each(c, visit);
+    }
+  };
+
+  /// The row after `laws`, whose token `chosen` names by its order. Returns the fan seen from there.
+  template <class Chosen>
+  DRAFTPROOF_DEVICE Fan<Scalar> add_row(const L& laws, const Fan<Scalar>& fan, const Chosen& chosen) {
+    TokenOrder<L> order(laws);
+    const Token x = chosen(order);
+    if constexpr (Ranked<L>) {
+      rows_.emplace_back();
+      return rows_.back().emplace(laws, std::move(order), fan).after(x);
+    } else {
+      const PlacedToken placed = BucketedRow<L>::placed(laws, fan, x);
+      rows_.push_back(placed);
+      return fan.after(placed.q, placed.below);
+    }
+  }
+
+  DRAFTPROOF_DEVICE const Row& row(int i) const { return rows_.begin()[i]; }
+  DRAFTPROOF_DEVICE bool skewed(int i) const {
+    if constexpr (Ranked<L>)
+      return row(i).has_value();
+    else
+      return row(i).fan.paths > 1;
+  }
+
+  DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->laws(i), row(i)}; }
+  /// The excess of one position, kept: what is corrected was tested just before.
+  DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
+    if (tested_ != i) {
+      bucketed(i).excess(c, left_over_);
+      tested_ = i;
+    }
+    return left_over_;
+  }
+  DRAFTPROOF_DEVICE Token draw_left_over(int i, double c, std::uint64_t word) const {
+    return bucketed(i).draw(c, left_over(i, c), word);
+  }
+
+  ListAt<L, Row, max_path_length> rows_;
+  mutable int tested_ = -1;  ///< every position has one c
+  mutable typename RowsAlong<L>::Excess left_over_;
+};
+
+}  // namespace draftproof

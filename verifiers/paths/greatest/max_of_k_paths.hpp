@@ -1,0 +1,48 @@
+// How a path that was compared with others lies among them: of K independent paths the greatest one, token by token,
+// is no longer a draw of q, but how the others lie below it is known.
+//
+//   K             paths         independent paths that were compared
+//   B             below         probability that a path is less than all that pass through node u
+//   q(u)          reached       that it passes through u; both up to a common factor
+//   lo(m)         under(m)      B + q(u) m: that it is less than those through u and a token above q-mass m there
+//   w(hi, lo)     skew          sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
+//
+// Cost: O(K) a skew. The difference hi^K - lo^K itself has no digits left where hi and lo are close.
+// Source: Thomas and Pal, arXiv:2602.16961.
+#pragma once
+
+#include <draftproof/sim/device/host_device.hpp>
+
+namespace draftproof {
+
+template <class Scalar>
+struct Fan {
+  int paths;
+  Scalar below, reached;
+
+  /// Of paths from the node where they part.
+  DRAFTPROOF_DEVICE static Fan of(int paths) { return {paths, Scalar{0}, Scalar{1}}; }
+
+  DRAFTPROOF_DEVICE Scalar under(const Scalar& mass) const { return below + reached * mass; }
+  DRAFTPROOF_DEVICE Scalar skew(const Scalar& hi, const Scalar& lo) const {
+    Scalar sum{1}, power{1};
+    for (int degree = 1; degree < paths; ++degree) {
+      power *= lo;
+      sum = hi * sum + power;
+    }
+    return sum;
+  }
+  /// The law of a token of proposal q > 0 above so much mass is this over the skew of all tokens together.
+  DRAFTPROOF_DEVICE Scalar skewed(const Scalar& q, const Scalar& mass) const {
+    const Scalar lo = under(mass);
+    return q * skew(Scalar(lo + reached * q), lo);
+  }
+  /// The fan seen from a child of proposal q above so much mass. Scaled to below + reached = 1, so that neither runs
+  /// out of digits.
+  DRAFTPROOF_DEVICE Fan after(const Scalar& q, const Scalar& mass) const {
+    const Scalar lo = under(mass), own = reached * q;
+    return {paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};
+  }
+};
+
+}  // namespace draftproof

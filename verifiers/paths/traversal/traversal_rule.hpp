@@ -1,0 +1,121 @@
+// Traversal verification of a drafted tree: leaves are tried before the nodes above them, and what refused leaves
+// leave unserved goes to their parent. Nodes keep four scalars instead of rows.
+//
+//   b            node.b        current target row after u: (p - b q)+ / F(b); 0 while no child of u was refused
+//   F            node.mass     F(b)
+//   m            node.unseen   q-mass outside the refused children
+//   w            node.weight   probability that u or a node below it is accepted; 1 at the root
+//   w_c          entered       min(1, w m (p(c) - b q(c)) / (F q(c))) for child c of u
+//   c refused    b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
+//
+// Cost: at most one residual mass a node. Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar
+// form is derived here (docs/paths.md) and proved by exploration against full rows (tests/paths). Children of a node
+// must be draws of one row without replacement, in draw order: merged paths are, in order of first appearance.
+#pragma once
+
+#include <cassert>
+#include <utility>
+
+#include <draftproof/sim/trees/conditional_model.hpp>
+
+namespace draftproof {
+
+/// `Order` is draw order; a function (at, u) -> children of u in the order they are tried.
+struct DrawOrder {
+  template <class L>
+  DRAFTPROOF_DEVICE auto operator()(const TreeAt<L>& at, int u) const {
+    return at.tree().children(u);
+  }
+};
+
+template <class L, class R, class Order = DrawOrder>
+class TraversalRun {
+ public:
+  using Scalar = typename L::Scalar;
+
+  DRAFTPROOF_DEVICE TraversalRun(const TreeAt<L>& at, R& random, Order order = {})
+      : at_{at}, random_{random}, order_{order} {}
+
+  DRAFTPROOF_DEVICE Passage run() {
+    const Scalar one = at_.laws(DraftTree::root).one();
+    enter(DraftTree::root, one);
+    for (;;) {
+      Node& u = path_.back();
+      if (const Children& children = u.children; !(u.next == children.end())) {
+        const Scalar weight = entered(u, at_.tree().token(*u.next));
+        // Nothing below a node of weight 0 is ever accepted.
+        if (weight > at_.laws(u.node).zero())
+          enter(*u.next, weight);
+        else
+          refuse(u);
+      } else if (u.node == DraftTree::root || random_.flip(u.weight, one)) {
+        return {u.node, random_.emit(at_.laws(u.node).residual(u.b))};
+      } else {
+        path_.pop_back();
+        refuse(path_.back());
+      }
+    }
+  }
+
+ private:
+  using Children = decltype(std::declval<const Order&>()(std::declval<const TreeAt<L>&>(), 0));
+  using Next = decltype(std::declval<const Children&>().begin());
+
+  struct Node {
+    int node;
+    Scalar b, mass, unseen, weight;
+    Children children;
+    Next next;    ///< the child that is tried
+    int refused;  ///< those before it
+  };
+
+  DRAFTPROOF_DEVICE void enter(int u, const Scalar& weight) {
+    const L& laws = at_.laws(u);
+    path_.push_back({u, laws.zero(), laws.one(), laws.one(), weight, order_(at_, u), {}, 0});
+    Node& last = path_.back();
+    const Children& children = last.children;
+    last.next = children.begin();
+  }
+
+  DRAFTPROOF_DEVICE Scalar entered(const Node& u, Token c) const {
+    const L& laws = at_.laws(u.node);
+    const Scalar wanted = laws.target(c) - u.b * laws.proposal(c);
+    if (!(u.weight > laws.zero()) || !(wanted > laws.zero())) return laws.zero();
+    const Scalar num = u.weight * u.unseen * wanted, den = u.mass * laws.proposal(c);
+    return num < den ? Scalar(num / den) : laws.one();
+  }
+
+  DRAFTPROOF_DEVICE void refuse(Node& u) {
+    const L& laws = at_.laws(u.node);
+    ++u.refused;
+    ++u.next;
+    if (!(u.weight > laws.zero())) return;
+    const Scalar b = u.b + u.mass / (u.weight * u.unseen);
+    const Scalar mass = laws.residual_mass(b);
+    if (!(mass > laws.zero())) {
+      // The rest of the tree served all that u wanted: a dead node, left with certainty. At weight 1 it could not
+      // have been refused, and only rounding leads here: u stays as it was.
+      if (u.weight < laws.one()) u.weight = laws.zero();
+      return;
+    }
+    assert(u.refused <= max_drafts);
+    Token seen[max_drafts];
+    int count = 0;
+    const Children& children = u.children;
+    for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
+    // w F' over w F' + (1 - w) F: at w = 1 a quotient of equals.
+    const Scalar served = u.weight * mass;
+    u.weight = served / (served + (laws.one() - u.weight) * u.mass);
+    u.unseen = laws.mass_without(0, seen, count);
+    u.b = b;
+    u.mass = mass;
+  }
+
+  const TreeAt<L>& at_;
+  R& random_;
+  Order order_;
+  ListAt<L, Node, max_path_length + 1>
+      path_;  ///< from the root to the node at work; nodes off it are untouched or refused
+};
+
+}  // namespace draftproof

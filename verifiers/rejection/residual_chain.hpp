@@ -1,0 +1,94 @@
+// What is left of p after drafts of different proposals were tested and refused one after another, in an order that
+// need not be known beforehand.
+//
+//   k_i      row_[i]       proposal that the i-th refused draft was tested against
+//   F_i      mass_[i]      mass left before that test; F_0 = 1
+//   r_n      left(x)       what is left at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
+//
+// No row is kept: r_n(x) is folded from p(x) and the n proposals of x. Cost: O(n) a token, so a pass of O(n V) a
+// refusal and one for the draw that ends the trial, packed into wide registers up to four refusals; works on every
+// model of the laws.
+#pragma once
+
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+template <class P>
+class Refusals {
+ public:
+  using Scalar = typename P::Scalar;
+
+  DRAFTPROOF_DEVICE explicit Refusals(const P& at) : at_{at} { mass_[0] = at.one(); }
+
+  DRAFTPROOF_DEVICE int count() const { return count_; }
+  DRAFTPROOF_DEVICE const Scalar& mass() const { return mass_[count_]; }
+
+  DRAFTPROOF_DEVICE Scalar left(Token x) const {
+    Scalar left = at_.target(x);
+    for (int i = 0; i < count_; ++i) left = above_zero(at_, Scalar(left - mass_[i] * at_.proposal(x, row_[i])));
+    return left;
+  }
+
+  /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing.
+  DRAFTPROOF_DEVICE bool refuse(int row) {
+    row_[count_++] = row;
+    mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
+    return mass() > at_.zero();
+  }
+  /// The same where the mass that this leaves is known.
+  DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
+    row_[count_++] = row;
+    mass_[count_] = mass_left;
+    return mass() > at_.zero();
+  }
+  /// Whether a draft was tested against proposal `row`.
+  DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
+
+  /// The draw from what is left.
+  template <class R>
+  DRAFTPROOF_DEVICE Verdict emit(R& random) const {
+    return counted<0>([this, &random](auto left) { return random.emit(at_.weights(left)); });
+  }
+
+ private:
+  /// left(x) after as many refusals as there are indices. No loop: a pass over it is packed into wide registers.
+  template <int... i>
+  struct Left {
+    const P& at;
+    Scalar mass[sizeof...(i)];
+    Token row[sizeof...(i)];
+
+    DRAFTPROOF_DEVICE Scalar operator()(Token x) const {
+      Scalar left = at.target(x);
+      ((left = above_zero(at, Scalar(left - mass[i] * at.proposal(x, row[i])))), ...);
+      return left;
+    }
+  };
+
+  /// visit(left), where `left` knows the number of refusals at compile time if they are few.
+  template <int... i, class Visit>
+  DRAFTPROOF_DEVICE auto counted(const Visit& visit) const {
+    constexpr int n = sizeof...(i);
+    if constexpr (n <= most_counted) {
+      if (count_ != n) return counted<i..., n>(visit);
+      return visit(Left<i...>{at_, {mass_[i]...}, {row_[i]...}});
+    } else {
+      return visit([this](Token x) { return left(x); });
+    }
+  }
+
+  static constexpr int most_counted = 4;
+
+  DRAFTPROOF_DEVICE static Scalar above_zero(const P& at, const Scalar& left) {
+    return left > at.zero() ? left : at.zero();
+  }
+
+  const P& at_;
+  int count_ = 0;
+  Token row_[max_drafts];  // numbers of proposals
+  Scalar mass_[max_drafts + 1];
+};
+
+}  // namespace draftproof

@@ -1,0 +1,42 @@
+// A draw of one of few things with weights of their own: nodes of a tree, not tokens of the vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/random/uniform_source.hpp>
+
+namespace draftproof {
+
+/// Weights as a random source takes them (random_source.hpp), over the integers they were added with.
+template <class Scalar>
+class ListedWeights {
+ public:
+  void add(int item, Scalar weight) { weights_.emplace_back(item, std::move(weight)); }
+
+  Token draw(std::uint64_t word) const {
+    double total = 0;
+    for (const auto& [item, weight] : weights_) total += static_cast<double>(weight);
+    const double threshold = unit_interval(word) * total;
+    double running = 0;
+    Token last = no_token;
+    for (const auto& [item, weight] : weights_) {
+      if (!(weight > Scalar{0})) continue;
+      running += static_cast<double>(weight);
+      last = item;
+      if (threshold < running) break;
+    }
+    return last;
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [item, weight] : weights_)
+      if (weight > Scalar{0}) visit(item, weight);
+  }
+
+ private:
+  std::vector<std::pair<int, Scalar>> weights_;
+};
+
+}  // namespace draftproof

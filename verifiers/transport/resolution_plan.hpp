@@ -1,0 +1,189 @@
+// The plan of global resolution: K i.i.d. drafts split by the minimising cut of the optimum, and a softmax
+// choice on either side of it.
+//
+//   order    tokens          by q / p descending
+//   psi      p(S) - q(S)^K   over prefixes S of the order; H is its minimiser, 1 + psi(H) the optimum
+//   delta    refused[x]      mass of x left to the residual: steps of psi's running minimum from the right
+//   outer    sets not in H   always accepted, on a token outside H, with marginals p - delta
+//   inner    sets in H       accepted on a token with marginals p, or refused with mass -psi(H)
+//   T        kept            tokens outside H that the outer fit is about: all, or the ones with most q
+//   eps_T    truncated       1 - q(H + T)^K: a draft outside both; the first such draft is accepted
+//   gradient gradient        L1 norm of what both fits miss
+//   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
+//
+// Cost: the sets of at most K tokens of H + T, and two fits (verifiers/transport/softmax_fit.hpp). In double.
+// The bound: let b = p - delta be what the outer sets should serve and B its mass outside H + T. Tuples with a draft
+// outside have mass eps_T and are the only ones to serve it, hence B <= eps_T; their first such draft has law q
+// there. The others are fitted to b on T scaled down by eps_T - B in all. So the output misses p by at most gradient
+// + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1, which is error twice, and the last sum is at most
+// eps_T + B. What is refused does not change: truncation costs accuracy, no acceptance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <draftproof/verifiers/transport/draft_sets.hpp>
+#include <draftproof/verifiers/transport/softmax_fit.hpp>
+
+namespace draftproof {
+
+class ResolutionPlan {
+ public:
+  std::vector<int> rank;                   ///< of token; -1 where p = q = 0
+  std::vector<Token> tokens;               ///< by rank
+  DraftSets<double> drafts;                ///< sets of ranks
+  std::vector<std::vector<double>> share;  ///< odds of a set's tokens, then of its refusal
+  std::vector<double> refused;             ///< by rank
+  std::vector<char> kept;                  ///< by rank: in H or T
+  double acceptance = 0, gradient = 0, truncated = 0, error = 0;
+
+  static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+  /// T has the `truncation` tokens outside H with most q, and those equal to the last of them.
+  ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance,
+                 std::size_t truncation = everything)
+      : rank(target.size(), -1) {
+    sort(target, proposal);
+    find_cut(count);
+    truncate(count, truncation);
+    auto row = q_;
+    for (std::size_t r = 0; r < row.size(); ++r)
+      if (!kept[r]) row[r] = 0;
+    drafts = independent_sets(std::vector<std::vector<double>>(static_cast<std::size_t>(count), row));
+    share.resize(drafts.size());
+    resolve(tolerance);
+  }
+
+ private:
+  void sort(const std::vector<double>& target, const std::vector<double>& proposal) {
+    const auto at = [](const auto& row, Token x) { return row[static_cast<std::size_t>(x)]; };
+    for (Token x = 0; x < static_cast<Token>(target.size()); ++x)
+      if (at(target, x) > 0 || at(proposal, x) > 0) tokens.push_back(x);
+    // Equal tokens stand together and ids decide between them only, so names do not matter.
+    std::sort(tokens.begin(), tokens.end(), [&](Token a, Token b) {
+      const double left = at(proposal, a) / at(target, a), right = at(proposal, b) / at(target, b);
+      if (left != right) return left > right;
+      if (at(target, a) != at(target, b)) return at(target, a) > at(target, b);
+      return at(proposal, a) > at(proposal, b) || (at(proposal, a) == at(proposal, b) && a < b);
+    });
+    for (std::size_t r = 0; r < tokens.size(); ++r) {
+      rank[static_cast<std::size_t>(tokens[r])] = static_cast<int>(r);
+      p_.push_back(at(target, tokens[r]));
+      q_.push_back(at(proposal, tokens[r]));
+    }
+  }
+
+  bool same(std::size_t r, std::size_t t) const { return p_[r] == p_[t] && q_[r] == q_[t]; }
+  /// End of the run of equal tokens that starts at r.
+  std::size_t run(std::size_t r) const {
+    std::size_t end = r + 1;
+    while (end < p_.size() && same(r, end)) ++end;
+    return end;
+  }
+
+  void find_cut(int count) {
+    const std::size_t n = p_.size();
+    std::vector<double> psi{0};
+    double p = 0, q = 0;
+    for (std::size_t r = 0; r < n; ++r) {
+      p += p_[r];
+      q += q_[r];
+      psi.push_back(p - std::pow(q, count));
+    }
+    // Below zero by rounding alone is no cut: prefix sums carry at most n roundings each, the power `count`.
+    double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
+    for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
+      if (psi[run(r)] < lowest) {
+        cut_ = run(r);
+        lowest = psi[cut_];
+      }
+    reject_ = cut_ > 0 ? -lowest : 0;
+    acceptance = 1 - reject_;
+    refused.assign(n, 0);
+    for (std::size_t r = n; r-- > cut_;) {
+      refused[r] = std::max(psi[r + 1] - std::min(psi[r], psi[r + 1]), 0.0);
+      psi[r] = std::min(psi[r], psi[r + 1]);
+    }
+    for (std::size_t r = cut_; r < n; r = run(r)) {
+      const auto first = refused.begin() + static_cast<std::ptrdiff_t>(r),
+                 last = first + static_cast<std::ptrdiff_t>(run(r) - r);
+      std::fill(first, last, std::accumulate(first, last, 0.0) / static_cast<double>(run(r) - r));
+    }
+  }
+
+  void truncate(int count, std::size_t truncation) {
+    kept.assign(p_.size(), 1);
+    std::vector<std::size_t> heavy;  // first ranks of runs outside H
+    for (std::size_t r = cut_; r < p_.size(); r = run(r)) heavy.push_back(r);
+    std::stable_sort(heavy.begin(), heavy.end(), [&](std::size_t a, std::size_t b) { return q_[a] > q_[b]; });
+    std::size_t in_t = 0;
+    double outside = 0;
+    for (const std::size_t r : heavy) {
+      const bool keep = in_t < truncation;
+      for (std::size_t same_as_r = r; same_as_r < run(r); ++same_as_r) {
+        kept[same_as_r] = keep;
+        if (!keep) outside += q_[same_as_r];
+        ++in_t;
+      }
+    }
+    truncated = -std::expm1(count * std::log1p(-std::min(outside, 1.0)));
+  }
+
+  void resolve(double tolerance) {
+    const std::size_t n = p_.size();
+    std::vector<SoftmaxChoice> outer, inner;
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      const auto& set = drafts.sets[i];
+      const auto outside = std::lower_bound(set.begin(), set.end(), static_cast<Token>(cut_));
+      if (outside == set.end()) {
+        inner.push_back({{set.begin(), set.end()}, drafts.probability[i]});
+        inner.back().tokens.push_back(static_cast<int>(n));  // the refusal, as a token of its own
+      } else {
+        outer.push_back({{outside, set.end()}, drafts.probability[i]});
+      }
+    }
+    std::vector<double> above(n + 1, 0.0), below(n + 1, 0.0);
+    for (std::size_t r = 0; r < n; ++r)
+      (r < cut_ ? below : above)[r] = r < cut_ ? p_[r] : std::max(p_[r] - refused[r], 0.0);
+    below[n] = reject_;
+    double displaced = 0;  // L1, by truncation
+    if (truncated > 0) {
+      double undecided = 0;
+      for (std::size_t r = cut_; r < n; ++r) undecided += kept[r] ? 0 : q_[r];
+      for (std::size_t r = cut_; r < n; ++r)
+        if (!kept[r]) displaced += std::abs(truncated * q_[r] / undecided - above[r]);
+      double available = 0, wanted = 0;
+      for (const auto& choice : outer) available += choice.weight;
+      for (std::size_t r = cut_; r < n; ++r) wanted += above[r] *= kept[r];
+      for (double& mass : above) mass *= wanted > 0 ? available / wanted : 0;
+      displaced += std::abs(wanted - available);
+    }
+    SoftmaxFit outside(outer, above, tolerance / 2), inside(inner, below, tolerance / 2);
+    for (std::size_t r = 0; r < n; r = run(r)) {
+      outside.level_out(r, run(r));
+      inside.level_out(r, run(r));
+    }
+    gradient = outside.error() + inside.error();
+    error = (gradient + displaced) / 2;
+    for (std::size_t i = 0, next_outer = 0, next_inner = 0; i < drafts.size(); ++i) {
+      const auto& set = drafts.sets[i];
+      if (static_cast<std::size_t>(set.back()) < cut_) {
+        share[i] = inside.odds(inner[next_inner++].tokens);
+      } else {
+        const auto odds = outside.odds(outer[next_outer++].tokens);
+        share[i].assign(set.size() - odds.size(), 0.0);
+        share[i].insert(share[i].end(), odds.begin(), odds.end());
+        share[i].push_back(0);
+      }
+    }
+  }
+
+  std::vector<double> p_, q_;  ///< by rank
+  std::size_t cut_ = 0;        ///< size of H
+  double reject_ = 0;
+};
+
+}  // namespace draftproof

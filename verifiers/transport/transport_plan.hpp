@@ -1,0 +1,100 @@
+// Moves as much as possible of the drafts' probability onto the target: which share of each drafted set goes
+// to which of its members.
+//
+//   f(A,x)   share[A][j]       mass of set A on its j-th token; over all A at most the token's capacity
+//            share[A].back()   what A keeps: Q(A) - sum of f(A,x)
+//   s(x)     served[x]         sum of f(A,x) over A
+//
+// Cost: a maximum flow over sum of |A| edges. Exact in fractions. In floating point the flow is one of
+// integers, so shares add up without rounding and never exceed Q or the capacity; the total falls short of
+// the optimum by less than (sets + V) 2^-52.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
+// here.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/verifiers/transport/draft_sets.hpp>
+#include <draftproof/verifiers/transport/max_flow.hpp>
+
+namespace draftproof {
+
+template <class Scalar>
+struct TransportPlan {
+  DraftSets<Scalar> drafts;
+  std::vector<std::vector<Scalar>> share;
+  std::vector<Scalar> served;
+
+  /// Index in set `set` of the token that gets the draft; the set's size if it is kept.
+  template <class R>
+  std::size_t pick(std::size_t set, R& random) const {
+    const auto& shares = share[set];
+    const auto weight = [&shares](Token j) -> Scalar { return shares[static_cast<std::size_t>(j)]; };
+    return static_cast<std::size_t>(random.pick(FunctionWeights{static_cast<int>(shares.size()), weight}));
+  }
+
+  /// Gives what sets keep to their first token.
+  void spend_spare() {
+    for (std::size_t i = 0; i < share.size(); ++i) spend_spare(i, 0);
+  }
+  /// The same where what sets keep is a flow's rounding: to their token with the greatest capacity, since one without
+  /// may have no share at all.
+  void spend_rounding(std::span<const Scalar> capacity) {
+    const auto less = [&capacity](Token a, Token b) {
+      return capacity[static_cast<std::size_t>(a)] < capacity[static_cast<std::size_t>(b)];
+    };
+    for (std::size_t i = 0; i < share.size(); ++i) {
+      const auto& set = drafts.sets[i];
+      spend_spare(i, static_cast<std::size_t>(std::max_element(set.begin(), set.end(), less) - set.begin()));
+    }
+  }
+
+ private:
+  void spend_spare(std::size_t set, std::size_t member) {
+    served[static_cast<std::size_t>(drafts.sets[set][member])] += share[set].back();
+    share[set][member] += share[set].back();
+    share[set].back() = Scalar{0};
+  }
+};
+
+/// The plan for these sets where token x takes at most capacity[x] >= 0.
+template <class Scalar>
+TransportPlan<Scalar> plan_transport(DraftSets<Scalar> drafts, std::span<const Scalar> capacity) {
+  const int sets = static_cast<int>(drafts.size()), tokens = static_cast<int>(capacity.size());
+  const int source = sets + tokens, sink = source + 1;
+  MaxFlow<FlowCapacity<Scalar>> network(sink + 1);
+  std::vector<int> first_edge;
+  for (int i = 0; i < sets; ++i) {
+    const auto chance = to_capacity(drafts.probability[static_cast<std::size_t>(i)]);
+    network.add_edge(source, i, chance);
+    // A set's edges follow each other, two numbers apart.
+    for (bool first = true; const Token x : drafts.sets[static_cast<std::size_t>(i)]) {
+      const int edge = network.add_edge(i, sets + x, chance);
+      if (std::exchange(first, false)) first_edge.push_back(edge);
+    }
+  }
+  for (int x = 0; x < tokens; ++x)
+    network.add_edge(sets + x, sink, to_capacity(capacity[static_cast<std::size_t>(x)]));
+  network.run(source, sink);
+
+  TransportPlan<Scalar> plan{std::move(drafts), {}, std::vector<Scalar>(capacity.size(), Scalar{0})};
+  for (std::size_t i = 0; i < plan.drafts.size(); ++i) {
+    auto& share = plan.share.emplace_back();
+    Scalar spare = plan.drafts.probability[i];
+    for (int edge = first_edge[i]; const Token x : plan.drafts.sets[i]) {
+      share.push_back(from_capacity<Scalar>(network.flow(edge)));
+      edge += 2;
+      spare -= share.back();
+      plan.served[static_cast<std::size_t>(x)] += share.back();
+    }
+    share.push_back(spare);
+  }
+  return plan;
+}
+
+}  // namespace draftproof
