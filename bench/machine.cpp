@@ -62,7 +62,7 @@ Json machine_context() {
                {"caches", std::move(caches)},
                {"load_avg", cpu.load_avg},
                {"compiler", compiler_name()},
-               {"vector_path", std::string(wide::name_of(wide::in_use()))}};
+               {"vector_path", std::string(simd::name_of(simd::in_use()))}};
   if (cpu.scaling == benchmark::CPUInfo::ENABLED) context["cpu_scaling_enabled"] = true;
   // Of a machine that is ours alone little more than the shell that started us is left in the average.
   if (!cpu.load_avg.empty() && cpu.load_avg.front() > 0.5)

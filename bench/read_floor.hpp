@@ -58,7 +58,7 @@ DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t s
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   std::size_t i = 0;
   for (; i + 64 <= size; i += 64) {
-    wide::fetch<256>(row + i + 2 * wide::ahead);
+    simd::fetch<256>(row + i + 2 * simd::ahead);
     a = _mm512_xor_si512(a, _mm512_loadu_si512(row + i));
     b = _mm512_xor_si512(b, _mm512_loadu_si512(row + i + 16));
     c = _mm512_xor_si512(c, _mm512_loadu_si512(row + i + 32));
@@ -81,8 +81,8 @@ DRAFTPROOF_AVX512 inline double wide_double_sums(const float* p, const float* q,
     const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 32 * 32;
     __m512d first = zero, second = zero, third = zero, fourth = zero;
     for (std::size_t i = start; i < whole; i += 32) {
-      wide::fetch<128>(p + i + wide::ahead);
-      wide::fetch<128>(q + i + wide::ahead);
+      simd::fetch<128>(p + i + simd::ahead);
+      simd::fetch<128>(q + i + simd::ahead);
       first = _mm512_add_pd(first, double_terms(p + i, q + i, factor));
       second = _mm512_add_pd(second, double_terms(p + i + 8, q + i + 8, factor));
       third = _mm512_add_pd(third, double_terms(p + i + 16, q + i + 16, factor));
@@ -98,7 +98,7 @@ DRAFTPROOF_AVX512 inline double wide_double_sums(const float* p, const float* q,
 
 DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, double b, std::size_t size,
                                                 double* partial) {
-  const wide::FloatResidualTerm<float> term(p, q, b);
+  const simd::FloatResidualTerm<float> term(p, q, b);
   double total = 0;
   for (std::size_t start = 0; start < size; start += 1024) {
     const std::size_t end = std::min(start + 1024, size), whole = start + (end - start) / 64 * 64;
@@ -122,14 +122,14 @@ DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, 
 
 inline std::uint64_t read(const float* row, std::size_t size) {
 #if DRAFTPROOF_WIDE
-  if (wide::widest() == wide::Width::avx512) return wide_read(row, size);
+  if (simd::widest() == simd::Width::avx512) return wide_read(row, size);
 #endif
   return plain_read(row, size);
 }
 
 inline double double_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
 #if DRAFTPROOF_WIDE
-  if (wide::widest() == wide::Width::avx512) return wide_double_sums(p, q, b, size, partial);
+  if (simd::widest() == simd::Width::avx512) return wide_double_sums(p, q, b, size, partial);
 #endif
   return plain_double_sums(p, q, b, size, partial);
 }
@@ -137,7 +137,7 @@ inline double double_sums(const float* p, const float* q, double b, std::size_t 
 /// Where b fits (float_residual.hpp).
 inline double float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
 #if DRAFTPROOF_WIDE
-  if (wide::widest() == wide::Width::avx512) return wide_float_sums(p, q, b, size, partial);
+  if (simd::widest() == simd::Width::avx512) return wide_float_sums(p, q, b, size, partial);
 #endif
   return plain_float_sums(p, q, b, size, partial);
 }

@@ -45,7 +45,7 @@ inline Token all_refused_by_rewriting(const float* p, const float* q, std::size_
   residual.assign(p, p + size);
   for (int k = 0; k < refusals; ++k) {
 #if DRAFTPROOF_WIDE
-    if (wide::widest() != wide::Width::scalar) {
+    if (simd::widest() != simd::Width::scalar) {
       wide_rewrite(residual.data(), q, size);
       continue;
     }

@@ -1,4 +1,4 @@
-// A capture: target and proposal laws of real models at the same contexts, from one .npz, .safetensors or
+// A capture: target and proposal laws of real models at the same conditionals, from one .npz, .safetensors or
 // .npy file with its metadata (see capture_schema.hpp). Shapes and ids are checked on opening, each row when
 // it is read.
 #pragma once
@@ -25,7 +25,7 @@ class Capture {
   /// `draft`, or `draft_1`, `draft_2`, ... Throws InputError.
   static Capture open(const std::filesystem::path& path);
 
-  /// The rows of a .npz alone, without what it says of contexts: those of a capture of trees belong to its roots.
+  /// The rows of a .npz alone, without what it says of conditionals: those of a capture of trees belong to its roots.
   static Capture open_rows(const std::filesystem::path& path);
 
   const std::string& file() const { return file_; }

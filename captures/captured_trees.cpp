@@ -1,4 +1,4 @@
-// Captured trees as a source of passages: the paths drawn when the capture was made are the drafts, K of P at a time.
+// Captured trees as a source of steps: the paths drawn when the capture was made are the drafts, K of P at a time.
 #include <draftproof/captures/captured_trees.hpp>
 
 #include <map>
@@ -17,7 +17,7 @@ struct Nodes {
   std::vector<std::map<Token, int>> next;
 };
 
-class CapturedContexts final : public PassageContexts {
+class CapturedContexts final : public StepContexts {
  public:
   CapturedContexts(std::shared_ptr<const TreeCapture> capture, std::shared_ptr<const Nodes> nodes)
       : capture_{std::move(capture)}, nodes_{std::move(nodes)} {}
@@ -33,7 +33,7 @@ class CapturedContexts final : public PassageContexts {
   /// Paths are independent, so any K of the P are K independent paths: trials take them in rotation.
   const DraftTree* tree(std::uint64_t trial, const TreeShape& shape) override {
     const std::size_t context = context_of(trial);
-    const std::size_t first = trial / capture_->contexts() % capture_->paths();
+    const std::size_t first = trial / capture_->conditionals() % capture_->paths();
     auto& tree = trees_[{context, first, shape.drafts, shape.length}];
     if (!tree) {
       tree = std::make_unique<DraftTree>(start(trial));
@@ -49,14 +49,14 @@ class CapturedContexts final : public PassageContexts {
   }
 
  private:
-  std::size_t context_of(std::uint64_t trial) const { return trial % capture_->contexts(); }
+  std::size_t context_of(std::uint64_t trial) const { return trial % capture_->conditionals(); }
 
   std::shared_ptr<const TreeCapture> capture_;
   std::shared_ptr<const Nodes> nodes_;
   std::map<std::tuple<std::size_t, std::size_t, int, int>, std::unique_ptr<DraftTree>> trees_;
 };
 
-class CapturedTrees final : public PassageSource {
+class CapturedTrees final : public PathSource {
  public:
   CapturedTrees(const std::filesystem::path& path, const SourceOptions& options)
       : file_{path.string()}, capture_{std::make_shared<const TreeCapture>(TreeCapture::open(path))} {
@@ -71,7 +71,7 @@ class CapturedTrees final : public PassageSource {
     for (std::size_t i = 0; i < rows.positions(); ++i)
       nodes->laws.emplace_back(rows.target(i), rows.proposal(proposal, i));
     nodes->next.resize(rows.positions());
-    for (std::size_t c = 0; c < capture_->contexts(); ++c)
+    for (std::size_t c = 0; c < capture_->conditionals(); ++c)
       for (std::size_t p = 0; p < capture_->paths(); ++p)
         for (std::size_t depth = 0; depth < capture_->length(); ++depth)
           nodes->next[capture_->node(c, p, depth)][static_cast<Token>(capture_->symbol(c, p, depth))] =
@@ -82,13 +82,13 @@ class CapturedTrees final : public PassageSource {
   std::string name() const override { return std::filesystem::path(file_).stem().string(); }
   int vocabulary() const override { return static_cast<int>(capture_->rows().vocabulary()); }
   std::string summary() const override {
-    return fmt::format("{} contexts with {} captured paths of {} tokens, {} nodes, V = {}", capture_->contexts(),
+    return fmt::format("{} conditionals with {} captured paths of {} tokens, {} nodes, V = {}", capture_->conditionals(),
                        capture_->paths(), capture_->length(), capture_->rows().positions(), vocabulary());
   }
   nlohmann::json describe() const override {
     return {{"kind", "captured_trees"},
             {"file", file_},
-            {"contexts", capture_->contexts()},
+            {"conditionals", capture_->conditionals()},
             {"paths", capture_->paths()},
             {"length", capture_->length()},
             {"nodes", capture_->rows().positions()},
@@ -97,7 +97,7 @@ class CapturedTrees final : public PassageSource {
   bool stored_trees() const override { return true; }
   int most_paths() const override { return static_cast<int>(capture_->paths()); }
   int longest() const override { return static_cast<int>(capture_->length()); }
-  std::unique_ptr<PassageContexts> open() const override {
+  std::unique_ptr<StepContexts> open() const override {
     return std::make_unique<CapturedContexts>(capture_, nodes_);
   }
 
@@ -109,7 +109,7 @@ class CapturedTrees final : public PassageSource {
 
 }  // namespace
 
-std::unique_ptr<PassageSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options) {
+std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options) {
   return std::make_unique<CapturedTrees>(path, options);
 }
 

@@ -1,4 +1,4 @@
-// Captured trees as a source of passages.
+// Captured trees as a source of steps.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +11,6 @@ namespace draftproof {
 
 /// Throws InputError if the file holds no trees, or if `options` ask for filters: stored paths have the law of the
 /// stored rows.
-std::unique_ptr<PassageSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
+std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace draftproof

@@ -8,7 +8,7 @@
 
 namespace draftproof {
 
-std::unique_ptr<PassageSource> PassageSource::open(const std::string& spec, const SourceOptions& options) {
+std::unique_ptr<PathSource> PathSource::open(const std::string& spec, const SourceOptions& options) {
   if (is_model_spec(spec)) return open_live_model(spec, options);
   if (std::filesystem::is_regular_file(spec) && TreeCapture::recognises(spec))
     return open_captured_trees(spec, options);

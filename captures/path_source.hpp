@@ -19,7 +19,7 @@
 namespace draftproof {
 
 /// The models as one thread sees them during its trials.
-class PassageContexts : public Contexts<RatioTable> {
+class StepContexts : public ConditionalModel<RatioTable> {
  public:
   /// The context in which trial `trial` starts; 0 <= trial. What was known of earlier trials may be forgotten.
   virtual int start(std::uint64_t trial) = 0;
@@ -30,9 +30,9 @@ class PassageContexts : public Contexts<RatioTable> {
   virtual const DraftTree* tree(std::uint64_t, const TreeShape&) { return nullptr; }
 };
 
-class PassageSource {
+class PathSource {
  public:
-  virtual ~PassageSource() = default;
+  virtual ~PathSource() = default;
 
   virtual std::string name() const = 0;
   virtual int vocabulary() const = 0;
@@ -44,16 +44,16 @@ class PassageSource {
   virtual int most_paths() const { return max_drafts; }
   virtual int longest() const { return 64; }
 
-  /// The same contexts as plain rows, where all that an iteration may do can be walked; null elsewhere. Trials start in
-  /// contexts 0 .. starts() - 1 in turn.
-  virtual std::unique_ptr<Contexts<Rows<double>>> plain() const { return nullptr; }
+  /// The same conditionals as plain rows, where all that an iteration may do can be walked; null elsewhere. Trials start in
+  /// conditionals 0 .. starts() - 1 in turn.
+  virtual std::unique_ptr<ConditionalModel<Rows<double>>> plain() const { return nullptr; }
   virtual int starts() const { return 0; }
 
   /// A view for one thread. Rows are shared where they are shared between trials.
-  virtual std::unique_ptr<PassageContexts> open() const = 0;
+  virtual std::unique_ptr<StepContexts> open() const = 0;
 
-  /// `spec` is a model (live_model.hpp), a file of captured trees, or any source of rows. Throws InputError.
-  static std::unique_ptr<PassageSource> open(const std::string& spec, const SourceOptions& options);
+  /// `spec` is a model (running_model.hpp), a file of captured trees, or any source of rows. Throws InputError.
+  static std::unique_ptr<PathSource> open(const std::string& spec, const SourceOptions& options);
 };
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
-// A source of rows made into a model: contexts are its positions, and a token leads to a position by a hash of where
-// it was drawn and what it is. Every position has laws of its own, passages of any length exist, and tables are
+// A source of rows made into a model: conditionals are its positions, and a token leads to a position by a hash of where
+// it was drawn and what it is. Every position has laws of its own, steps of any length exist, and tables are
 // shared by all trials.
 #include <draftproof/captures/position_as_model.hpp>
 
@@ -14,13 +14,13 @@ namespace {
 using Tables = std::vector<RatioTable>;
 
 /// Where token x leads from a context.
-int hashed(int context, Token x, std::size_t contexts) {
+int hashed(int context, Token x, std::size_t conditionals) {
   // The counter names the pair; the key only keeps it apart from draws.
   const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
-  return static_cast<int>(block.first % contexts);
+  return static_cast<int>(block.first % conditionals);
 }
 
-class PlainContexts final : public Contexts<Rows<double>> {
+class PlainContexts final : public ConditionalModel<Rows<double>> {
  public:
   explicit PlainContexts(const Source& source) {
     for (std::size_t i = 0; i < source.positions(); ++i) {
@@ -35,7 +35,7 @@ class PlainContexts final : public Contexts<Rows<double>> {
   std::vector<Rows<double>> rows_;
 };
 
-class HashedContexts final : public PassageContexts {
+class HashedContexts final : public StepContexts {
  public:
   explicit HashedContexts(std::shared_ptr<const Tables> tables) : tables_{std::move(tables)} {}
 
@@ -47,9 +47,9 @@ class HashedContexts final : public PassageContexts {
   std::shared_ptr<const Tables> tables_;
 };
 
-class RowsAsModel final : public PassageSource {
+class PositionAsModel final : public PathSource {
  public:
-  explicit RowsAsModel(Source source) : source_{std::move(source)} {
+  explicit PositionAsModel(Source source) : source_{std::move(source)} {
     auto tables = std::make_shared<Tables>();
     for (std::size_t i = 0; i < source_.positions(); ++i) {
       const RowPair pair = source_.pair(i);
@@ -61,16 +61,16 @@ class RowsAsModel final : public PassageSource {
   std::string name() const override { return source_.name(); }
   int vocabulary() const override { return static_cast<int>(source_.vocabulary()); }
   std::string summary() const override {
-    return fmt::format("{} rows as contexts, next by hash, V = {}, proposal {}", source_.positions(),
+    return fmt::format("{} rows as conditionals, next by hash, V = {}, proposal {}", source_.positions(),
                        source_.vocabulary(), source_.proposal_names().front());
   }
   nlohmann::json describe() const override {
     nlohmann::json about = source_.describe();
-    about["kind"] = "rows_as_model";
+    about["kind"] = "position_as_model";
     return about;
   }
-  std::unique_ptr<PassageContexts> open() const override { return std::make_unique<HashedContexts>(tables_); }
-  std::unique_ptr<Contexts<Rows<double>>> plain() const override { return std::make_unique<PlainContexts>(source_); }
+  std::unique_ptr<StepContexts> open() const override { return std::make_unique<HashedContexts>(tables_); }
+  std::unique_ptr<ConditionalModel<Rows<double>>> plain() const override { return std::make_unique<PlainContexts>(source_); }
   int starts() const override { return static_cast<int>(source_.positions()); }
 
  private:
@@ -80,8 +80,8 @@ class RowsAsModel final : public PassageSource {
 
 }  // namespace
 
-std::unique_ptr<PassageSource> make_model_of(Source source) {
-  return std::make_unique<RowsAsModel>(std::move(source));
+std::unique_ptr<PathSource> make_model_of(Source source) {
+  return std::make_unique<PositionAsModel>(std::move(source));
 }
 
 }  // namespace draftproof

@@ -7,7 +7,7 @@
 
 namespace draftproof {
 
-/// Contexts are the positions of `source`; after context c token x leads to a position that is a hash of (c, x).
-std::unique_ptr<PassageSource> make_model_of(Source source);
+/// ConditionalModel are the positions of `source`; after context c token x leads to a position that is a hash of (c, x).
+std::unique_ptr<PathSource> make_model_of(Source source);
 
 }  // namespace draftproof

@@ -20,12 +20,12 @@ namespace {
 
 /// Texts have 8 to 71 tokens: long enough to be about something, short against the 512 that the model can read.
 constexpr int shortest_text = 8, text_lengths = 64;
-/// The longest text, and the longest path that is drafted after it (PassageSource::longest).
+/// The longest text, and the longest path that is drafted after it (PathSource::longest).
 constexpr int needed_context = shortest_text + text_lengths - 1 + 64;
 constexpr std::uint32_t text_purpose = 0x6c697665;  // its own range of counters: no draft or verdict shares them
 
 struct Models {
-  StoryModel target, draft;
+  TinyLm target, draft;
   Filter target_filter, proposal_filter;
 };
 
@@ -39,7 +39,7 @@ int sampled(const std::vector<double>& log_law, double u) {
   return static_cast<int>(log_law.size()) - 1;
 }
 
-class LiveContexts final : public PassageContexts {
+class LiveContexts final : public StepContexts {
  public:
   LiveContexts(std::shared_ptr<const Models> models, std::uint64_t seed) : models_{std::move(models)}, seed_{seed} {}
 
@@ -99,7 +99,7 @@ class LiveContexts final : public PassageContexts {
   }
 
   /// Reads the token of `node` with one of the models, and first its ancestors where that model has not yet.
-  std::vector<double> read(int node, const StoryModel& model, StoryMemory Node::*memory) const {
+  std::vector<double> read(int node, const TinyLm& model, StoryMemory Node::*memory) const {
     Node& here = nodes_[static_cast<std::size_t>(node)];
     std::vector<const StoryMemory*> before(static_cast<std::size_t>(here.depth));
     std::vector<int> unread;
@@ -117,13 +117,13 @@ class LiveContexts final : public PassageContexts {
 
   std::shared_ptr<const Models> models_;
   std::uint64_t seed_;
-  int forgotten_ = 0;               ///< nodes of earlier trials; contexts count on from there
+  int forgotten_ = 0;               ///< nodes of earlier trials; conditionals count on from there
   mutable std::deque<Node> nodes_;  // references stay valid as it grows
 };
 
-class LiveModel final : public PassageSource {
+class RunningModel final : public PathSource {
  public:
-  LiveModel(std::string spec, std::string draft, std::shared_ptr<const Models> models, std::uint64_t seed)
+  RunningModel(std::string spec, std::string draft, std::shared_ptr<const Models> models, std::uint64_t seed)
       : spec_{std::move(spec)}, draft_{std::move(draft)}, models_{std::move(models)}, seed_{seed} {}
 
   std::string name() const override { return spec_; }
@@ -134,14 +134,14 @@ class LiveModel final : public PassageSource {
                        shape.width, shape.vocabulary, draft_);
   }
   nlohmann::json describe() const override {
-    return {{"kind", "live_model"},
+    return {{"kind", "running_model"},
             {"file", spec_},
             {"draft", draft_},
             {"seed", seed_},
             {"target_filter", to_json(models_->target_filter)},
             {"proposal_filter", to_json(models_->proposal_filter)}};
   }
-  std::unique_ptr<PassageContexts> open() const override { return std::make_unique<LiveContexts>(models_, seed_); }
+  std::unique_ptr<StepContexts> open() const override { return std::make_unique<LiveContexts>(models_, seed_); }
 
  private:
   std::string spec_, draft_;
@@ -157,7 +157,7 @@ int number_after(std::string_view word, std::string_view prefix) {
   return error == std::errc() && end == word.data() + word.size() ? value : 0;
 }
 
-StoryModel draft_of(const StoryModel& target, const std::string& word, const std::string& spec) {
+TinyLm draft_of(const TinyLm& target, const std::string& word, const std::string& spec) {
   if (const int bits = number_after(word, "q"); bits >= 2 && bits <= 8) return target.rounded(bits);
   if (const int layers = number_after(word, "exit"); layers >= 1 && layers <= target.shape().layers)
     return target.cut(layers);
@@ -172,20 +172,20 @@ bool is_model_spec(const std::string& spec) {
   return spec.ends_with(".bin") || spec.find(".bin:") != std::string::npos;
 }
 
-std::unique_ptr<PassageSource> open_live_model(const std::string& spec, const SourceOptions& options) {
+std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options) {
   check_filter(options.target_filter, spec + ": target filter");
   check_filter(options.proposal_filter, spec + ": proposal filter");
   const std::size_t colon = spec.ends_with(".bin") ? std::string::npos : spec.rfind(':');
   const std::string word = !options.proposals.empty()   ? options.proposals.front()
                            : colon == std::string::npos ? "q4"
                                                         : spec.substr(colon + 1);
-  StoryModel target = StoryModel::open(spec.substr(0, colon));
+  TinyLm target = TinyLm::open(spec.substr(0, colon));
   if (const int context = target.shape().context; context < needed_context)
     throw InputError({.file = spec,
                       .found = fmt::format("a context of {} tokens", context),
                       .wanted = fmt::format("at least {}, a text and a path", needed_context)});
-  StoryModel draft = draft_of(target, word, spec);
-  return std::make_unique<LiveModel>(
+  TinyLm draft = draft_of(target, word, spec);
+  return std::make_unique<RunningModel>(
       spec, word,
       std::make_shared<const Models>(
           Models{std::move(target), std::move(draft), options.target_filter, options.proposal_filter}),

@@ -1,4 +1,4 @@
-// A live model as a source of passages: fresh contexts without end, drafts by a cheaper copy of the target.
+// A live model as a source of steps: fresh conditionals without end, drafts by a cheaper copy of the target.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,6 @@ bool is_model_spec(const std::string& spec);
 /// `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits, `FILE.bin:exit4` with the first
 /// four layers; without a colon q4. Every trial reads a text of its own, sampled from the target at temperature 1.
 /// Throws InputError.
-std::unique_ptr<PassageSource> open_live_model(const std::string& spec, const SourceOptions& options);
+std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options);
 
 }  // namespace draftproof

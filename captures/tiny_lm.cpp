@@ -125,7 +125,7 @@ void round_to(std::vector<float>& values, int bits) {
 
 }  // namespace
 
-StoryModel StoryModel::open(const std::filesystem::path& path) {
+TinyLm TinyLm::open(const std::filesystem::path& path) {
   FileBytes file(path);
   if (file.size() > most_bytes)
     throw InputError({.file = path.string(),
@@ -134,7 +134,7 @@ StoryModel StoryModel::open(const std::filesystem::path& path) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
   file.read(bytes);
   Reader reader(bytes, path.string());
-  StoryModel model;
+  TinyLm model;
   if (const int version = reader.number<std::uint8_t>(); version != 1)
     reader.fail(fmt::format("version {}", version), "a story model of version 1");
   const auto name_size = reader.number<std::int32_t>();
@@ -180,8 +180,8 @@ StoryModel StoryModel::open(const std::filesystem::path& path) {
   return model;
 }
 
-StoryModel StoryModel::rounded(int bits) const {
-  StoryModel copy = *this;
+TinyLm TinyLm::rounded(int bits) const {
+  TinyLm copy = *this;
   round_to(copy.embedding_, bits);
   round_to(copy.head_, bits);
   for (Layer& layer : copy.layers_)
@@ -190,14 +190,14 @@ StoryModel StoryModel::rounded(int bits) const {
   return copy;
 }
 
-StoryModel StoryModel::cut(int layers) const {
-  StoryModel copy = *this;
+TinyLm TinyLm::cut(int layers) const {
+  TinyLm copy = *this;
   copy.layers_.resize(static_cast<std::size_t>(std::min(layers, shape_.layers)));
   copy.shape_.layers = static_cast<int>(copy.layers_.size());
   return copy;
 }
 
-std::vector<double> StoryModel::read(int token, std::span<const StoryMemory* const> before, StoryMemory& own) const {
+std::vector<double> TinyLm::read(int token, std::span<const StoryMemory* const> before, StoryMemory& own) const {
   const auto d = static_cast<std::size_t>(shape_.width), key_width = static_cast<std::size_t>(shape_.key_width());
   const auto head_width = static_cast<std::size_t>(shape_.head_width());
   const std::size_t group = static_cast<std::size_t>(shape_.heads / shape_.key_heads), position = before.size();

@@ -31,15 +31,15 @@ struct StoryMemory {
   std::vector<double> keys, values;  ///< layers x key_width
 };
 
-class StoryModel {
+class TinyLm {
  public:
   /// Throws InputError on a file of another format or size.
-  static StoryModel open(const std::filesystem::path& path);
+  static TinyLm open(const std::filesystem::path& path);
 
   /// A copy whose matrices are rounded to `bits` bits, symmetrically, one scale for every 32 values.
-  StoryModel rounded(int bits) const;
+  TinyLm rounded(int bits) const;
   /// A copy that stops after `layers` layers.
-  StoryModel cut(int layers) const;
+  TinyLm cut(int layers) const;
 
   const StoryShape& shape() const { return shape_; }
   /// The text of a token.

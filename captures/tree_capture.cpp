@@ -21,7 +21,7 @@ const Array& require(const NamedArrays& arrays, std::string_view name, const std
     throw InputError({.file = file,
                       .array = std::string(name),
                       .found = fmt::format("{} of {} dimensions", to_string(array->dtype), array->shape.size()),
-                      .wanted = "integers [contexts, paths, tokens]"});
+                      .wanted = "integers [conditionals, paths, tokens]"});
   return *array;
 }
 
@@ -59,15 +59,15 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
   TreeCapture trees(Capture::open_rows(path));
   const Array& paths = require(arrays, "paths", file);
   const Array& nodes = require(arrays, "path_nodes", file);
-  trees.contexts_ = paths.shape[0];
+  trees.conditionals_ = paths.shape[0];
   trees.paths_ = paths.shape[1];
   trees.length_ = paths.shape[2];
-  if (trees.contexts_ == 0 || trees.paths_ == 0 || trees.length_ == 0 || nodes.shape[0] != trees.contexts_ ||
+  if (trees.conditionals_ == 0 || trees.paths_ == 0 || trees.length_ == 0 || nodes.shape[0] != trees.conditionals_ ||
       nodes.shape[1] != trees.paths_ || nodes.shape[2] != trees.length_ + 1)
     throw InputError({.file = file,
                       .array = "path_nodes",
                       .found = fmt::format("[{}, {}, {}]", nodes.shape[0], nodes.shape[1], nodes.shape[2]),
-                      .wanted = fmt::format("[{}, {}, {}], one node more than tokens", trees.contexts_, trees.paths_,
+                      .wanted = fmt::format("[{}, {}, {}], one node more than tokens", trees.conditionals_, trees.paths_,
                                             trees.length_ + 1)});
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::int64_t node = nodes.as_integer(i);

@@ -1,4 +1,4 @@
-// Captured trees: contexts of a real model, at each of them P independent paths of L tokens drawn from a proposal,
+// Captured trees: conditionals of a real model, at each of them P independent paths of L tokens drawn from a proposal,
 // equal prefixes merged, and the laws of target and proposals at every node (data/README.md).
 //
 //   array                  shape          meaning
@@ -24,7 +24,7 @@ class TreeCapture {
   /// Whether the file holds trees: decided by the names of its arrays alone. Throws InputError if it cannot be read.
   static bool recognises(const std::filesystem::path& path);
 
-  std::size_t contexts() const { return contexts_; }
+  std::size_t conditionals() const { return conditionals_; }
   std::size_t paths() const { return paths_; }
   std::size_t length() const { return length_; }
 
@@ -44,7 +44,7 @@ class TreeCapture {
   explicit TreeCapture(Capture rows) : rows_{std::move(rows)} {}
 
   Capture rows_;
-  std::size_t contexts_ = 0, paths_ = 0, length_ = 0;
+  std::size_t conditionals_ = 0, paths_ = 0, length_ = 0;
   std::vector<std::size_t> nodes_, symbols_;
 };
 

@@ -19,7 +19,7 @@ const TrialDevice* DeviceChoice::device() const {
   throw InputError({.file = "--device",
                     .found = in_quotes(name),
                     .wanted = (found_trial_devices().empty() ? known : "one of " + known) +
-                              (without ? ": this program was built without CUDA (draftproof::devices)" : "")});
+                              (without ? ": this program was built without CUDA (draftproof::cuda_trials)" : "")});
 }
 
 std::optional<ExitCode> DeviceChoice::absent(const Session& session) const {

@@ -55,7 +55,7 @@ class SurveyProofs {
   template <class Row>
   void ask(const std::vector<Row>& rows) {
     for (const Row& row : rows)
-      if (const Pair pair{row.verifier, row.drafter}; row.verifier->info().cannot.explore.empty() &&
+      if (const Pair pair{row.verifier, row.drafter}; row.verifier->info().unsupported.explore.empty() &&
                                                       std::find(pairs_.begin(), pairs_.end(), pair) == pairs_.end())
         pairs_.push_back(pair);
   }

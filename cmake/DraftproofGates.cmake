@@ -11,7 +11,7 @@
 #   SHARE     of the false-alarm probability of 1e-9 that a whole build may spend: 1 if this target is all of it.
 #             Divided evenly among the sampled gates
 #   TIERS     these tiers alone
-#   DEVICE    where trials of the sampled tier run, of a <target> that links draftproof::devices. These tests have the
+#   DEVICE    where trials of the sampled tier run, of a <target> that links draftproof::cuda_trials. These tests have the
 #             label gpu and report skipped where there is no device; other tiers need none
 #   PREFIX    before the names of the tests, which are PREFIX<target>.<verifier>.<tier>
 #   LABELS    beside the tier and draftproof

@@ -1,18 +1,18 @@
 # Headers, libraries, the program and the package that find_package(draftproof) reads.
 include(CMakePackageConfigHelpers)
 
-set(rooms sim verifiers mutants optimum statistics captures properties report studies cli gpu devices)
+set(rooms sim verifiers mutants optimum statistics captures properties report studies cli exact gpu cuda_trials)
 foreach(room ${rooms})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/draftproof/${room}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 endforeach()
 
-set(installed draftproof_sim draftproof_framework draftproof_cli draftproof)
+set(installed draftproof_sim draftproof_framework draftproof_cli draftproof_studies draftproof)
 if(DRAFTPROOF_BUILD_BENCH)
   list(APPEND installed draftproof_bench_main)
 endif()
 if(TARGET draftproof_gpu)
-  list(APPEND installed draftproof_gpu draftproof_devices)
+  list(APPEND installed draftproof_gpu draftproof_cuda_trials)
 endif()
 install(TARGETS ${installed} EXPORT draftproofTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

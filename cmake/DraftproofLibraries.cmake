@@ -6,6 +6,8 @@ draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::dr
                  REGISTRAR draftproof/properties/prover/register_drafter.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
+draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
@@ -14,6 +16,8 @@ draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproo
                  DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_path_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
                  DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
+draftproof_found(found_sources found_calls KIND path_lossy NAMESPACE draftproof::verifiers::lossy::paths
+                 DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
                  DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
@@ -31,8 +35,6 @@ draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::fam
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
-                 REGISTRAR draftproof/studies/study.hpp BATCH 8)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
 foreach(group batch target sampler)
   set(registrar draftproof/properties/components/${group}/register_${group}.hpp)
@@ -45,12 +47,9 @@ foreach(group batch target sampler)
 endforeach()
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
-file(GLOB framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
-     ${PROJECT_SOURCE_DIR}/optimum/paths/*.cpp ${PROJECT_SOURCE_DIR}/statistics/*.cpp
-     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
-     ${PROJECT_SOURCE_DIR}/properties/paths/*.cpp ${PROJECT_SOURCE_DIR}/properties/components/*.cpp
-     ${PROJECT_SOURCE_DIR}/properties/components/*/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp
-     ${PROJECT_SOURCE_DIR}/studies/*.cpp)
+file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/exact/*.cpp ${PROJECT_SOURCE_DIR}/optimum/*.cpp
+     ${PROJECT_SOURCE_DIR}/statistics/*.cpp ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
+     ${PROJECT_SOURCE_DIR}/report/*.cpp)
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)
 add_library(draftproof::framework ALIAS draftproof_framework)
@@ -81,11 +80,28 @@ target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11:
 target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}")
 draftproof_own_target(draftproof_cli)
 
+# Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
+set(study_sources "")
+set(study_calls "")
+draftproof_found(study_sources study_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
+                 REGISTRAR draftproof/studies/study.hpp BATCH 8)
+draftproof_found(study_sources study_calls KIND command NAMESPACE draftproof::commands DIRECTORY studies/commands
+                 REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
+draftproof_write_calls(${PROJECT_BINARY_DIR}/found/studies_all.cpp studies "${study_calls}")
+file(GLOB studies_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/studies/*.cpp)
+add_library(draftproof_studies STATIC ${studies_sources} ${study_sources} ${PROJECT_BINARY_DIR}/found/studies_all.cpp)
+add_library(draftproof::studies ALIAS draftproof_studies)
+set_target_properties(draftproof_studies PROPERTIES EXPORT_NAME studies)
+target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::CLI11)
+# An archive's object that only registers is left behind unless something wants it (studies/registration.cpp).
+target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
+draftproof_own_target(draftproof_studies)
+
 # An archive may hold main: the linker takes it for programs that bring none. A translation unit of our own keeps
 # the generator happy about a target's sources.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/program.cpp CONTENT "// main comes from the library.\n")
 add_executable(draftproof ${PROJECT_BINARY_DIR}/found/program.cpp)
-target_link_libraries(draftproof PRIVATE draftproof::cli)
+target_link_libraries(draftproof PRIVATE draftproof::studies)
 draftproof_own_target(draftproof)
 
 if(TARGET draftproof_gpu)

@@ -75,7 +75,7 @@ class CudaTable final : public TrialTable {
     for (std::size_t i = 0; i < found.cells.size(); ++i)
       counts.cells.add(i / vocabulary, i % vocabulary, found.cells[i]);
     add(counts.drafts, found.drafts);
-    add(counts.neighbours, found.neighbours);
+    add(counts.serial_dependence, found.serial_dependence);
   }
 
  private:

@@ -1,5 +1,5 @@
 // Kernels of simulation for a verifier of one's own, on the drafters named: one line of a CUDA source that is
-// compiled with -fmad=false into a program that links draftproof::devices.
+// compiled with -fmad=false into a program that links draftproof::cuda_trials.
 //
 //   static const bool found = draftproof::register_own_trial_kernel<MyScheme, draftproof::drafters::Iid>();
 //

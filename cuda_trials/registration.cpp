@@ -19,6 +19,6 @@ bool add_cuda() {
 }  // namespace
 
 extern "C" {
-extern bool draftproof_with_devices;
-bool draftproof_with_devices = add_cuda();
+extern bool draftproof_with_cuda_trials;
+bool draftproof_with_cuda_trials = add_cuda();
 }

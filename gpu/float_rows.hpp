@@ -1,5 +1,5 @@
 // Rows of any format on a device as rows of float probabilities: for what takes float rows alone, which is drafting
-// and passages. Logits become what LogitRows makes of them on the host, bit for bit; entries of 16 bits keep their
+// and steps. Logits become what LogitRows makes of them on the host, bit for bit; entries of 16 bits keep their
 // value.
 //
 //   first      [N, V]    the rows, `stride` entries apart; 0: one row

@@ -21,7 +21,7 @@ inline constexpr std::size_t plan_bytes = [] {
     return std::size_t{0};
 }();
 template <class V>
-inline constexpr std::size_t plan_bytes<Walk<V>> = plan_bytes<V>;
+inline constexpr std::size_t plan_bytes<NodeByNode<V>> = plan_bytes<V>;
 
 /// Warps of a block that each have a plan of their own: as many as `most` where plans are small, so that a block's
 /// fit into what every device has on request.

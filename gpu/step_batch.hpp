@@ -1,4 +1,4 @@
-// A batch of passages as a kernel receives it: for each request a drafted tree, and the rows of both models at its
+// A batch of steps as a kernel receives it: for each request a drafted tree, and the rows of both models at its
 // nodes, with strides so that an engine's own buffers can be used in place.
 //
 //   field       shape                meaning
@@ -6,8 +6,8 @@
 //   target      [rows, V]            target rows, `target_stride` entries apart
 //   proposal    [rows, V]            the rows that a node's children were drawn from, `proposal_stride` apart
 //   row of u    first_row + context(u)
-//   passages    [B]                  written: accepted node and extra token
-//   carries     [B]                  read and written by schemes that carry state (contexts.hpp), by no other
+//   steps    [B]                  written: accepted node and extra token
+//   carries     [B]                  read and written by schemes that carry state (conditionals.hpp), by no other
 //
 // The proposal row of a node without children is read only where a scheme carries state: elsewhere it need not hold
 // numbers, but its place counts.
@@ -28,12 +28,12 @@ struct TreeSpan {
 };
 
 /// State of one request between iterations: empty at first.
-using DeviceCarry = FixedList<Layer<double>, max_path_length>;
+using DeviceCarry = FixedList<PendingResidual<double>, max_path_length>;
 
 /// Views in host or in device memory, as the function that takes it says; strides in entries. Request i is trial
 /// `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the rounding of Entry.
 template <class Entry>
-struct PassageBatch {
+struct StepBatch {
   int requests = 0;    ///< B
   int vocabulary = 0;  ///< V
   const TreeSpan* trees = nullptr;
@@ -44,7 +44,7 @@ struct PassageBatch {
   const Entry* proposal = nullptr;
   std::int64_t proposal_stride = 0;
   std::uint64_t seed = 0, first_trial = 0;
-  Passage* passages = nullptr;
+  StepOutput* steps = nullptr;
   DeviceCarry* carries = nullptr;
 
   DRAFTPROOF_DEVICE TreeView tree(std::int64_t i) const {

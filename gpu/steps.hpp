@@ -1,4 +1,4 @@
-// Passages on a GPU from plain C++: no CUDA header is needed to call them, only the library draftproof::gpu, which
+// Steps on a GPU from plain C++: no CUDA header is needed to call them, only the library draftproof::gpu, which
 // holds kernels for the schemes of verifiers/paths and the walks of the verifiers of one position. Trees come from a
 // TreeBatch (tree_batch.hpp).
 #pragma once
@@ -14,8 +14,8 @@ namespace draftproof::gpu {
 
 /// Accepted node and extra token of each request. A request of `unserved` reached a branch of probability zero: its
 /// tree cannot have been drawn from its rows, or the rows are no laws.
-struct PassageResults {
-  std::vector<Passage> passages;      ///< [B]
+struct StepResults {
+  std::vector<StepOutput> steps;      ///< [B]
   std::vector<DeviceCarry> carries;   ///< [B]: of the next iteration
   std::vector<std::size_t> unserved;  ///< requests, ascending; empty in a sound batch
 };
@@ -24,29 +24,29 @@ struct PassageResults {
 /// models, and carries, empty ones if the batch has none. Throws std::invalid_argument if strides or sizes are out of
 /// range, DeviceError if a copy fails. Entry = float, double, Bfloat16 or Half.
 template <class Entry>
-class DevicePassages {
+class DeviceSteps {
  public:
-  DevicePassages(const PassageBatch<Entry>& host, std::int64_t rows);
-  ~DevicePassages();
-  DevicePassages(DevicePassages&&) noexcept;
-  DevicePassages& operator=(DevicePassages&&) noexcept;
+  DeviceSteps(const StepBatch<Entry>& host, std::int64_t rows);
+  ~DeviceSteps();
+  DeviceSteps(DeviceSteps&&) noexcept;
+  DeviceSteps& operator=(DeviceSteps&&) noexcept;
 
   /// The batch in device memory.
-  const PassageBatch<Entry>& view() const;
+  const StepBatch<Entry>& view() const;
   /// Waits for the device and copies the results back.
-  PassageResults results() const;
+  StepResults results() const;
 
  private:
   struct Buffers;
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// The passages of a batch in host memory (`passages` is not read): copies in, verifies, copies out.
+/// The steps of a batch in host memory (`steps` is not read): copies in, verifies, copies out.
 template <class V, class Entry>
-PassageResults verify_passages_copied(const V& verifier, const PassageBatch<Entry>& host, std::int64_t rows,
+StepResults verify_steps_copied(const V& verifier, const StepBatch<Entry>& host, std::int64_t rows,
                                       Mapping mapping = Mapping::automatic) {
-  const DevicePassages<Entry> device(host, rows);
-  verify_passages(verifier, device.view(), Stream{}, mapping);
+  const DeviceSteps<Entry> device(host, rows);
+  verify_steps(verifier, device.view(), Stream{}, mapping);
   return device.results();
 }
 

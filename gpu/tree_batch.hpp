@@ -39,7 +39,7 @@ class TreeBatch {
 
   /// Points `batch` to these trees, for as long as they stay.
   template <class Entry>
-  void show(PassageBatch<Entry>& batch) const {
+  void show(StepBatch<Entry>& batch) const {
     batch.requests = requests();
     batch.vocabulary = vocabulary_;
     batch.trees = spans_.data();

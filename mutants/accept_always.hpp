@@ -15,7 +15,7 @@ struct AcceptAlways {
                              .source = "count of matches as in huggingface/transformers#28508",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R&) const {

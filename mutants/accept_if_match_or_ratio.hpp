@@ -18,7 +18,7 @@ struct AcceptIfMatchOrRatio {
                              .source = "slip reported as alibaba/rtp-llm#1295",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -12,7 +12,7 @@ struct ArgmaxMatch {
                              .summary = "emit the most probable token of p",
                              .source = "greedy verification used for sampling",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "sample_and_match"};
+                             .derived_from = "sample_and_match"};
 
   template <Laws L>
   DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {

@@ -19,7 +19,7 @@ struct BestRatioFirst {
                              .summary = "recursive rejection that tests the draft of the best ratio first",
                              .source = "order made from the drafted tokens; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"independent"},
-                             .distorts = "recursive_rejection_independent"};
+                             .derived_from = "recursive_rejection_independent"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

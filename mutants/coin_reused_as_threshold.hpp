@@ -19,7 +19,7 @@ struct CoinReusedAsThreshold {
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

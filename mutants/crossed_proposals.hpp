@@ -43,7 +43,7 @@ struct CrossedProposals : Mispaired<ReversedRows> {
                              .summary = "recursive rejection with every draft tested against another's proposal",
                              .source = "row offsets as in NVIDIA/TensorRT-LLM#12588; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"independent"},
-                             .distorts = "recursive_rejection_independent"};
+                             .derived_from = "recursive_rejection_independent"};
 };
 
 }  // namespace draftproof::mutants

@@ -18,7 +18,7 @@ struct EpsilonAccept {
                              .source = "mlc-ai/mlc-llm#2236",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   int parts = 10;
 

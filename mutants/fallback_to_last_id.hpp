@@ -20,8 +20,8 @@ struct FallbackToLastId {
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-                             .cannot = {.device = "its draw scans the vocabulary in one thread"},
-                             .distorts = "single_draft"};
+                             .unsupported = {.device = "its draw scans the vocabulary in one thread"},
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

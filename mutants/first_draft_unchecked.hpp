@@ -18,7 +18,7 @@ struct FirstDraftUnchecked {
       .summary = "recursive rejection that starts at the second draft and falls back to the first",
       .source = "loop bound as in ohdearquant/lattice#243; rule of arXiv:2305.09781",
       .drafts = DraftLaws{"iid"},
-      .distorts = "recursive_rejection"};
+      .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -13,7 +13,7 @@ struct FixedVerifiedAsSampled {
                              .summary = "fixed top-K drafts tested as a draw without replacement",
                              .source = "mismatch of EAGLE-2 style trees and arXiv:2402.14160",
                              .drafts = DraftLaws{"fixed_top_k"},
-                             .distorts = "sample_and_match"};
+                             .derived_from = "sample_and_match"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

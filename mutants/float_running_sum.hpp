@@ -26,8 +26,8 @@ struct FloatRunningSum {
                              .summary = "draw from p by its running sum in single precision; accepted if drafted",
                              .source = "class property of textbook samplers",
                              .drafts = DraftLaws{"iid"},
-                             .cannot = {.device = "the plan keeps V sums on the host"},
-                             .distorts = "sample_and_match",
+                             .unsupported = {.device = "the plan keeps V sums on the host"},
+                             .derived_from = "sample_and_match",
                              .wrong_by_rounding = true};
 
   template <class Number>

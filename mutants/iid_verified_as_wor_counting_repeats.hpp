@@ -21,7 +21,7 @@ struct IidVerifiedAsWorCountingRepeats {
       .summary = "i.i.d. drafts tested as drawn without replacement, a repeat counts as refused",
       .source = "slip of tree verifiers; rule of arXiv:2402.14160",
       .drafts = DraftLaws{"iid"},
-      .distorts = "recursive_rejection_distinct"};
+      .derived_from = "recursive_rejection_distinct"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

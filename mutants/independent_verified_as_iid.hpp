@@ -17,7 +17,7 @@ struct IndependentVerifiedAsIid : Mispaired<FirstRow> {
                              .summary = "drafts of different proposals all tested against the first proposal",
                              .source = "one row of q kept for all draft models; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"independent"},
-                             .distorts = "recursive_rejection_independent"};
+                             .derived_from = "recursive_rejection_independent"};
 };
 
 }  // namespace draftproof::mutants

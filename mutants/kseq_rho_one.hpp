@@ -18,7 +18,7 @@ struct KseqRhoOne {
                              .summary = "K-SEQ with factor 1 and a clipped residual",
                              .source = "rule of arXiv:2310.15141 without its division factor",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "k_seq"};
+                             .derived_from = "k_seq"};
 
   /// gamma as the sum of (1 - beta)^k over k < K.
   template <Laws L>

@@ -13,7 +13,7 @@ struct NoResidualUpdate {
                              .summary = "test every draft against p, as if none had been refused",
                              .source = "common slip of recursive rejection, arXiv:2305.09781",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "recursive_rejection"};
+                             .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

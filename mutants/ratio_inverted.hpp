@@ -15,7 +15,7 @@ struct RatioInverted {
                              .source = "classic slip; rule of arXiv:2211.17192",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -18,7 +18,7 @@ struct ResidualArgmax {
                              .source = "family of vllm-project/vllm#10863",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Laws L>
   DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {

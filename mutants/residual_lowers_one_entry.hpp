@@ -19,7 +19,7 @@ struct ResidualLowersOneEntry {
                              .source = "slip reported as SafeAILab/EAGLE#20 and xLLM-AI/xllm#2175",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -34,7 +34,7 @@ struct Resorted {
       for (; i > 0 && Before{}(at.laws(), at.draft(k), sorted[i - 1]); --i) sorted[i] = sorted[i - 1];
       sorted[i] = at.draft(k);
     }
-    const At<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
+    const DraftedPosition<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
     const Verdict verdict = draftproof::verify(Verifier{}, resorted, plan, random);
     return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
   }
@@ -45,7 +45,7 @@ struct ResortedDrafts : Resorted<verifiers::RecursiveRejection> {
                              .summary = "recursive rejection of i.i.d. drafts sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "recursive_rejection"};
+                             .derived_from = "recursive_rejection"};
 };
 
 }  // namespace draftproof::mutants

@@ -14,7 +14,7 @@ struct ResortedKSeq : Resorted<verifiers::KSeq> {
                              .summary = "K-SEQ of i.i.d. drafts sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2310.15141",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "k_seq"};
+                             .derived_from = "k_seq"};
 };
 
 }  // namespace draftproof::mutants

@@ -13,7 +13,7 @@ struct ResortedWor : Resorted<verifiers::RecursiveRejectionWor> {
                              .summary = "recursive rejection of drafts without replacement sorted by q",
                              .source = "slip of tree builders; rule of arXiv:2402.14160",
                              .drafts = DraftLaws{"without_replacement"},
-                             .distorts = "recursive_rejection_wor"};
+                             .derived_from = "recursive_rejection_wor"};
 };
 
 }  // namespace draftproof::mutants

@@ -17,7 +17,7 @@ struct SiblingResidualNotNormalised {
                              .summary = "recursive rejection on a residual that is never divided by its sum",
                              .source = "slip of tree verifiers; rule of arXiv:2305.09781",
                              .drafts = DraftLaws{"iid"},
-                             .distorts = "recursive_rejection"};
+                             .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

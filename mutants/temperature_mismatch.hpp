@@ -20,7 +20,7 @@ struct TemperatureMismatch {
                              .source = "family of vllm-project/vllm#9834; rule of arXiv:2211.17192",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   template <Laws L>
   DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& laws, int) const {

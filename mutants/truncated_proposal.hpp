@@ -20,7 +20,7 @@ struct TruncatedProposal {
                              .source = "mirror image of huggingface/transformers#47932; rule of arXiv:2211.17192",
                              .drafts = DraftLaws{"iid"},
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   /// The likeliest tokens of q; one twice where V = 1.
   template <class Scalar>
@@ -33,7 +33,7 @@ struct TruncatedProposal {
 
   template <Laws L>
   DRAFTPROOF_DEVICE Cut<typename L::Scalar> prepare(const L& laws, int) const {
-    const Token first = laws.top(0), second = laws.vocabulary() > 1 ? laws.top(1) : first;
+    const Token first = laws.kth_most_probable(0), second = laws.vocabulary() > 1 ? laws.kth_most_probable(1) : first;
     if (first == second) return {first, second, laws.proposal(first)};
     return {first, second, laws.proposal(first) + laws.proposal(second)};
   }

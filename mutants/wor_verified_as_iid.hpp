@@ -14,8 +14,8 @@ struct WorVerifiedAsIid {
                              .summary = "drafts without replacement tested against the whole q",
                              .source = "common slip; recursive rejection of arXiv:2305.09781 on the wrong draft law",
                              .drafts = DraftLaws{"without_replacement"},
-                             .in_turn = true,
-                             .distorts = "recursive_rejection_wor"};
+                             .sequential = true,
+                             .derived_from = "recursive_rejection_wor"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -21,8 +21,8 @@ struct ZeroExponentialWins {
       .summary = "race for p with clocks that may be 0: 0 / 0 wins",
       .source = "pytorch/pytorch#192577",
       .drafts = DraftLaws{"iid"},
-      .cannot = {.simulate = "takes a logarithm a token at every draw", .device = "takes a logarithm a token"},
-      .distorts = "sample_and_match"};
+      .unsupported = {.simulate = "takes a logarithm a token at every draw", .device = "takes a logarithm a token"},
+      .derived_from = "sample_and_match"};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

@@ -42,7 +42,7 @@ std::string reject_cut(std::span<const Rational> target, const std::map<TokenSet
 
 std::string reject_plan(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                         const Certificate<Rational>& certificate) {
-  std::map<TokenSet, Rational> shipped;
+  std::map<TokenSet, Rational> builtin;
   std::vector<Rational> emitted(target.size());
   Rational value = 0;
   for (const auto& [set, token, mass] : certificate.plan) {
@@ -50,11 +50,11 @@ std::string reject_plan(std::span<const Rational> target, const std::map<TokenSe
     if (mass < 0) return name + " is " + to_text(mass);
     if (token < 0 || token >= std::ssize(target) || !(set >> token & 1)) return name + ": no such token in the set";
     if (!drafts.contains(set)) return name + ": the set is never drafted";
-    shipped[set] += mass;
+    builtin[set] += mass;
     emitted[static_cast<std::size_t>(token)] += mass;
     value += mass;
   }
-  for (const auto& [set, mass] : shipped)
+  for (const auto& [set, mass] : builtin)
     if (mass > drafts.at(set))
       return "the plan uses " + to_text(mass) + " of set " + braces(set) + ", drafted with " +
              to_text(drafts.at(set));

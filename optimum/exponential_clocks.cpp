@@ -9,7 +9,7 @@ namespace draftproof {
 namespace {
 
 /// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (any clock has
-/// rung), so the geometric series taken instead of those nodes is off by at most c t^2 = 2^-48 c.
+/// bin), so the geometric series taken instead of those nodes is off by at most c t^2 = 2^-48 c.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand weighs less than e^-40 = 4e-18.
 constexpr double longest_race = 40;
@@ -38,7 +38,7 @@ class Race {
       times_.push_back(first_time * std::exp2(octaves));
     } while (times_.back() * slowest < longest_race);
     live_ = times_.size();
-    rung_.resize(live_);
+    bin_.resize(live_);
     counts_.assign(drafts_ * live_, 0);
     std::fill_n(counts_.begin(), live_, 1);
   }
@@ -47,14 +47,14 @@ class Race {
   void add(double q) {
     // 1 - e^(-qt) by doubling t: y (2 - y) has a relative error of one and a half roundings more than y, never
     // amplified.
-    for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) rung_[n] = -std::expm1(-q * times_[n]);
+    for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) bin_[n] = -std::expm1(-q * times_[n]);
     for (std::size_t n = per_octave_; n < live_; ++n) {
-      const double y = rung_[n - per_octave_];
-      rung_[n] = y * (2 - y);
+      const double y = bin_[n - per_octave_];
+      bin_[n] = y * (2 - y);
     }
     for (std::size_t k = drafts_; k-- > 1;) shift(counts(k), counts(k - 1));
     double* none = counts(0);
-    for (std::size_t n = 0; n < live_; ++n) none[n] -= none[n] * rung_[n];
+    for (std::size_t n = 0; n < live_; ++n) none[n] -= none[n] * bin_[n];
     while (live_ > 0 && fewer(live_ - 1) < spent) --live_;
   }
 
@@ -71,7 +71,7 @@ class Race {
  private:
   double* counts(std::size_t k) { return counts_.data() + k * times_.size(); }
   void shift(double* __restrict to, const double* __restrict from) const {
-    const double* y = rung_.data();
+    const double* y = bin_.data();
     for (std::size_t n = 0; n < live_; ++n) to[n] += y[n] * (from[n] - to[n]);
   }
   double fewer(std::size_t n) const {
@@ -82,7 +82,7 @@ class Race {
 
   std::size_t drafts_, per_octave_;
   std::size_t live_ = 0;              ///< nodes not yet spent: a leading part of the grid
-  std::vector<double> times_, rung_;  ///< t and 1 - e^(-qt) of the token that joins
+  std::vector<double> times_, bin_;  ///< t and 1 - e^(-qt) of the token that joins
   std::vector<double> counts_;        ///< Pr(N = k) at node n: [k][n]
 };
 

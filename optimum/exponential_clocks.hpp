@@ -3,7 +3,7 @@
 // one grid serves every set that can be the least cut.
 //
 //   c        prefix().proposal     q-mass outside S: the rate at which the first outsider rings
-//   N_S(t)   counts                tokens of S that have rung by time t, each at rate q
+//   N_S(t)   counts                tokens of S that have bin by time t, each at rate q
 //   missed   missed()              Pr(not all drafts in S) = integral over t > 0 of c e^(-ct) Pr(N_S(t) < K) dt
 //   alpha*                         min over S of p(S) + missed(S), over the sets of lowest ratios p / q
 //

@@ -87,7 +87,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
          });
 }
 
-double shared_race(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
+double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   const auto most = static_cast<std::size_t>(drafts);
   std::vector<double> ahead(most);  // Pr(n tokens ahead), given that none won
   return integrate(drafts, [&](double t) {

@@ -1,10 +1,10 @@
-// Acceptance of the couplings through shared noise (verifiers gumbel_coupling, gls, shared_race, weighted_minhash):
+// Acceptance of the couplings through shared noise (verifiers gumbel_coupling, gls, gumbel_top_k_coupling, weighted_minhash):
 // in fractions as finite sums of exponentials, in double at larger sizes by one integral over the token's arrival
 // time.
 //
 //   t          time at which Y arrives in the race of p: density e^-t at K = 1
 //   r_j        p_j / q_j
-//   phi(r)     sum of max(p_i, r q_i)       phi(r_j) t: what must not have rung for j to win both races at t
+//   phi(r)     sum of max(p_i, r q_i)       phi(r_j) t: what must not have bin for j to win both races at t
 //   G(r, t)    integral over s > r of e^(-t phi(s))      q_j t G(r_j, t): j wins a race of q although it came later
 //
 //   gumbel       sum_j p_j / phi(r_j)
@@ -139,6 +139,6 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
 
 /// The same two by the trapezoid rule in log t, at any V and K. Error below 1e-13, and V 2^-53 of rounding.
 double gls(const std::vector<double>& p, const std::vector<double>& q, int drafts);
-double shared_race(const std::vector<double>& p, const std::vector<double>& q, int drafts);
+double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts);
 
 }  // namespace draftproof::acceptance

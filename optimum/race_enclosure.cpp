@@ -42,35 +42,35 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
   const auto range = step_ * static_cast<long double>(times_.size());
   step_error_ = 8 * half_ulp * range * std::sqrt(static_cast<long double>(drafts + 1));
   live_ = times_.size();
-  rung_.resize(live_);
-  rung_sum_.assign(live_, 0);
+  bin_.resize(live_);
+  bin_sum_.assign(live_, 0);
   counts_.assign(drafts_ * live_, 0);
   std::fill_n(counts_.begin(), live_, 1);
 }
 
-void RaceEnclosure::ring(std::uint64_t q, std::size_t count, std::vector<long double>& rung) const {
+void RaceEnclosure::ring(std::uint64_t q, std::size_t count, std::vector<long double>& bin) const {
   const long double rate = static_cast<long double>(q) * 0x1p-62L;
   for (std::size_t n = 0; n < std::min(per_octave_, count); ++n) {
     const long double z = rate * times_[n];  // below 2^-31: the next term is z^4 / 120 of the first
-    rung[n] = z * (1 - z / 2 * (1 - z / 3 * (1 - z / 4)));
+    bin[n] = z * (1 - z / 2 * (1 - z / 3 * (1 - z / 4)));
   }
   for (std::size_t n = per_octave_; n < count; ++n) {
-    const long double y = rung[n - per_octave_];
-    rung[n] = std::min(1.0L, y * (2 - y));
+    const long double y = bin[n - per_octave_];
+    bin[n] = std::min(1.0L, y * (2 - y));
   }
 }
 
 void RaceEnclosure::add(std::uint64_t q) {
-  ring(q, live_, rung_);
+  ring(q, live_, bin_);
   const std::size_t stride = times_.size();
   for (std::size_t k = drafts_; k-- > 1;) {
     long double* to = counts_.data() + k * stride;
     const long double* from = to - stride;
-    for (std::size_t n = 0; n < live_; ++n) to[n] = to[n] * (1 - rung_[n]) + from[n] * rung_[n];
+    for (std::size_t n = 0; n < live_; ++n) to[n] = to[n] * (1 - bin_[n]) + from[n] * bin_[n];
   }
   for (std::size_t n = 0; n < live_; ++n) {
-    counts_[n] *= 1 - rung_[n];
-    rung_sum_[n] += rung_[n];
+    counts_[n] *= 1 - bin_[n];
+    bin_sum_[n] += bin_[n];
   }
   ++tokens_;
   while (live_ > 0 && fewer(live_ - 1) < spent) {
@@ -85,13 +85,13 @@ long double RaceEnclosure::fewer(std::size_t n) const {
   return sum;
 }
 
-long double RaceEnclosure::relative_error_of_rung() const {
+long double RaceEnclosure::relative_error_of_bin() const {
   return (4 + 2.01L * (static_cast<long double>(times_.size()) / static_cast<long double>(per_octave_) + 1)) *
          half_ulp;
 }
 
 long double RaceEnclosure::error(std::size_t n) const {
-  return 4.01L * static_cast<long double>(tokens_) * half_ulp + 2.01L * relative_error_of_rung() * rung_sum_[n];
+  return 4.01L * static_cast<long double>(tokens_) * half_ulp + 2.01L * relative_error_of_bin() * bin_sum_[n];
 }
 
 Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
@@ -105,7 +105,7 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
     const long double weight = step_ * c * times_[n], silent = 1 - gone[n], few = fewer(n);
     sum += weight * silent * few;
     // The factor e^(-ct) is 1 - y, off by y's error and a rounding.
-    error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_rung() + half_ulp));
+    error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_bin() + half_ulp));
   }
   // All terms are positive, none has more than 2 K + 8 roundings; at most that and one a node come into the sum.
   const auto roundings = static_cast<long double>(times_.size() + 2 * drafts_ + 16);

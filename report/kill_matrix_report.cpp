@@ -27,7 +27,7 @@ Cell caught_by(const KillRow& row) {
 }
 
 nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
-  nlohmann::ordered_json data{{"level", row.level},        {"mutant", row.name},           {"distorts", row.distorts},
+  nlohmann::ordered_json data{{"level", row.level},        {"mutant", row.name},           {"mutant_of", row.mutant_of},
                               {"with", row.partner},       {"lossy_by_design", row.lossy}, {"caught", row.caught()},
                               {"instances", row.instances}};
   if (const GateFinding* first = row.catcher())
@@ -55,7 +55,7 @@ Section table_of(std::string title, const std::vector<const KillRow*>& rows, std
   section.table.columns.push_back({"smallest counterexample"});
   for (const KillRow* row : rows) {
     const GateFinding* first = row->catcher();
-    std::vector<Cell> cells{{row->name}, {row->distorts}, {row->partner}, caught_by(*row), {also(*row)}};
+    std::vector<Cell> cells{{row->name}, {row->mutant_of}, {row->partner}, caught_by(*row), {also(*row)}};
     if (lossy) cells.push_back({row->distance ? fmt::format("{:.4f}", *row->distance) : "-"});
     cells.push_back({first ? grouped(first->work) : "-"});
     if (timings) cells.push_back({fmt::format("{:.2f}", row->seconds), Tone::faint});

@@ -13,23 +13,23 @@ namespace draftproof {
 namespace {
 
 /// By number of drafts, verifiers before mutants, the better acceptance last.
-std::vector<const PassageRow*> in_reading_order(const SurveyedPassages& item, const AnyTreeDrafter& drafter) {
-  std::vector<const PassageRow*> rows;
-  for (const PassageRow& row : item.rows)
-    if (row.drafter == &drafter && row.tally.passages > 0) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const PassageRow* a, const PassageRow* b) {
+std::vector<const StepRow*> in_reading_order(const SurveyedPaths& item, const AnyTreeDrafter& drafter) {
+  std::vector<const StepRow*> rows;
+  for (const StepRow& row : item.rows)
+    if (row.drafter == &drafter && row.tally.steps > 0) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const StepRow* a, const StepRow* b) {
     return std::tuple(a->drafts, a->verifier->kind(), a->tally.mean_accepted()) <
            std::tuple(b->drafts, b->verifier->kind(), b->tally.mean_accepted());
   });
   return rows;
 }
 
-Cell verdict_of(const PathProof* proof, const PassageRow& row) {
+Cell verdict_of(const PathProof* proof, const StepRow& row) {
   if (row.oracle) return {"by its plan", Tone::good};
   return verdict_cell(proof, row.verifier->info());
 }
 
-Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, std::span<const PathProof> proofs,
+Section section_of(const SurveyedPaths& item, const AnyTreeDrafter& drafter, std::span<const PathProof> proofs,
                    int length) {
   Section section{.title = fmt::format("{}, tree law {}", item.source->name(), drafter.info().name),
                   .before = {std::string(drafter.info().summary)}};
@@ -42,9 +42,9 @@ Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, 
                            {"all drafted", true},
                            {"optimum", true},
                            {"full information", true},
-                           {"us/passage", true}};
-  for (const PassageRow* row : in_reading_order(item, drafter)) {
-    const PassageTally& tally = row->tally;
+                           {"us/step", true}};
+  for (const StepRow* row : in_reading_order(item, drafter)) {
+    const StepTally& tally = row->tally;
     section.table.rows.push_back(
         {{std::string(row->verifier->info().name), row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
          {std::to_string(row->drafts)},
@@ -55,24 +55,24 @@ Section section_of(const SurveyedPassages& item, const AnyTreeDrafter& drafter, 
          {fmt::format("{:.4f}", tally.at_least(length))},
          {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
          {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
-         {fmt::format("{:.2f}", row->microseconds_per_passage()), Tone::faint}});
+         {fmt::format("{:.2f}", row->microseconds_per_step()), Tone::faint}});
     if (tally.impossible > 0)
       section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
                                           row->verifier->info().name, row->drafts,
-                                          counted(tally.impossible, "passage")));
+                                          counted(tally.impossible, "step")));
   }
   return section;
 }
 
-nlohmann::ordered_json row_data(const PassageRow& row, const PathProof* proof, int length, bool timings) {
-  const PassageTally& tally = row.tally;
+nlohmann::ordered_json row_data(const StepRow& row, const PathProof* proof, int length, bool timings) {
+  const StepTally& tally = row.tally;
   nlohmann::ordered_json data{{"verifier", row.verifier->info().name},
                               {"law", row.drafter->info().name},
                               {"drafts", row.drafts},
                               {"length", length},
                               {"verdict", verdict_of(proof, row).text},
                               {"trials", tally.trials},
-                              {"passages", tally.passages},
+                              {"steps", tally.steps},
                               {"mean_accepted", tally.mean_accepted()},
                               {"standard_error", tally.standard_error()},
                               {"block_efficiency", tally.block_efficiency()},
@@ -80,21 +80,21 @@ nlohmann::ordered_json row_data(const PassageRow& row, const PathProof* proof, i
   data["accepted"] = std::vector<std::uint64_t>(tally.accepted.begin(), tally.accepted.begin() + length + 1);
   if (row.optimum) data["optimum"] = *row.optimum;
   if (row.full_information) data["full_information"] = *row.full_information;
-  if (timings) data["microseconds_per_passage"] = row.microseconds_per_passage();
+  if (timings) data["microseconds_per_step"] = row.microseconds_per_step();
   return data;
 }
 
 }  // namespace
 
-Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<const PathProof> proofs,
-                         const PassageSurveyOptions& options, bool complete, bool timings) {
+Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
+                         const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.passages/1"},
+  data = {{"schema", "draftproof.steps/1"},
           {"seed", options.seed},
           {"length", options.length},
           {"complete", complete}};
-  for (const SurveyedPassages& item : surveyed) {
+  for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},
                                  {"rows", nlohmann::ordered_json::array()}};
@@ -104,8 +104,8 @@ Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<c
                     fmt::format("; paths of {}", counted(static_cast<std::uint64_t>(options.length), "token")) +
                     (complete ? "" : " (stopped early)")}});
     std::vector<const AnyTreeDrafter*> drafters;
-    for (const PassageRow& row : item.rows) {
-      if (row.tally.passages == 0) continue;
+    for (const StepRow& row : item.rows) {
+      if (row.tally.steps == 0) continue;
       entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
       if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
     }
@@ -124,10 +124,10 @@ Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<c
            "exact?: what is emitted has the target's law, in fractions, on that many toy models;",
            "by its plan: a feasible plan over all trees, checked in fractions, as the oracle has, is a lossless "
            "scheme.",
-           "accepted: drafted tokens accepted in a passage, the extra token not counted, ± its standard error.",
+           "accepted: drafted tokens accepted in a step, the extra token not counted, ± its standard error.",
            "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
            "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",
-           "us/passage: processor time to draft, verify and count. K: paths; other trees have as many nodes."}});
+           "us/step: processor time to draft, verify and count. K: paths; other trees have as many nodes."}});
   return document;
 }
 

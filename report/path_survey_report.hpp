@@ -9,14 +9,14 @@
 
 namespace draftproof {
 
-struct SurveyedPassages {
-  const PassageSource* source;
-  std::vector<PassageRow> rows;
+struct SurveyedPaths {
+  const PathSource* source;
+  std::vector<StepRow> rows;
 };
 
 /// Tables by tree law and number of drafts, the proofs' counterexamples at the end; data with schema
-/// draftproof.passages/1.
-Document report_passages(std::span<const SurveyedPassages> surveyed, std::span<const PathProof> proofs,
-                         const PassageSurveyOptions& options, bool complete, bool timings);
+/// draftproof.steps/1.
+Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
+                         const PathSurveyOptions& options, bool complete, bool timings);
 
 }  // namespace draftproof

@@ -29,7 +29,7 @@ std::string not_proved_line(const ProofOf<Level>& proof) {
       held += fmt::format("{}{} on {}", held.empty() ? "" : ", ", finding.property,
                           counted(static_cast<std::uint64_t>(finding.held), "instance"));
   return fmt::format("  {}: the output law is not proved, {}; held in trials: {}", proof.verifier->info().name,
-                     proof.verifier->info().cannot.explore, held.empty() ? "nothing" : held);
+                     proof.verifier->info().unsupported.explore, held.empty() ? "nothing" : held);
 }
 
 /// In one sentence; nothing for a proof without a violation.
@@ -56,7 +56,7 @@ Cell verdict_cell(const ProofOf<Level>& proof) {
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info) {
   if (proof) return verdict_cell(*proof);
-  return {info.cannot.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
+  return {info.unsupported.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
 }
 
 template <class Level>
@@ -72,7 +72,7 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
                                                               : "undecided"},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
-  if (!proof.provable()) data["why_not_proved"] = proof.verifier->info().cannot.explore;
+  if (!proof.provable()) data["why_not_proved"] = proof.verifier->info().unsupported.explore;
   if (timings) data["seconds"] = proof.seconds;
   if (proof.distance) {
     data["total_variation"] = {{"largest", static_cast<double>(proof.distance->largest)},

@@ -50,18 +50,18 @@ void add_remark(Document& document, const std::string& remark) {
   document.sections.back().after.push_back("  " + remark);
 }
 
-void add_story(Document& document, const Story& story) {
+void add_story(Document& document, const DecisionTrace& trace) {
   Section section{.title = "Every way it may go"};
   section.table.columns = {{"drafts"}, {"decisions of the verifier"}, {"emits"}, {"probability", true}};
   auto& data = document.data["ways"] = nlohmann::ordered_json::array();
-  for (const StoryLine& line : story.lines) {
+  for (const TraceLine& line : trace.lines) {
     section.table.rows.push_back({{line.drafts}, {line.decisions}, {line.emitted}, {line.probability}});
     data.push_back({{"drafts", line.drafts},
                     {"decisions", line.decisions},
                     {"emits", line.emitted},
                     {"probability", line.probability}});
   }
-  if (!story.whole) section.after.push_back("  and more; --ways N shows N of them");
+  if (!trace.whole) section.after.push_back("  and more; --ways N shows N of them");
   document.sections.push_back(std::move(section));
 }
 
@@ -85,16 +85,16 @@ void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& 
   document.sections.push_back(std::move(section));
 }
 
-void add_law(Document& document, const PassageLaw<Rational>& law) {
+void add_law(Document& document, const StepLaw<Rational>& law) {
   if (!law.complete) return add_remark(document, "the law is not known: too many branches");
-  Section section{.title = "The passages that come of it"};
-  section.table.columns = {{"passage"}, {"probability", true}};
-  auto& data = document.data["passages"] = nlohmann::ordered_json::array();
-  for (const auto& [passage, probability] : law.emitted) {
-    section.table.rows.push_back({{prefix_text(passage)}, {brief(probability)}});
-    data.push_back({{"passage", passage}, {"probability", to_text(probability)}});
+  Section section{.title = "The steps that come of it"};
+  section.table.columns = {{"step"}, {"probability", true}};
+  auto& data = document.data["steps"] = nlohmann::ordered_json::array();
+  for (const auto& [step, probability] : law.emitted) {
+    section.table.rows.push_back({{prefix_text(step)}, {brief(probability)}});
+    data.push_back({{"step", step}, {"probability", to_text(probability)}});
   }
-  section.after.push_back(fmt::format("  {} tokens accepted on average, the last one of a passage not counted",
+  section.after.push_back(fmt::format("  {} tokens accepted on average, the last one of a step not counted",
                                       brief(law.mean_accepted())));
   document.sections.push_back(std::move(section));
 }

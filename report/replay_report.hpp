@@ -25,11 +25,11 @@ void add_finding(Document& document, const GateFinding& finding);
 /// A sentence of its own.
 void add_remark(Document& document, const std::string& remark);
 
-void add_story(Document& document, const Story& story);
+void add_story(Document& document, const DecisionTrace& trace);
 
-/// Token by token, or passage by passage.
+/// Token by token, or step by step.
 void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance);
-void add_law(Document& document, const PassageLaw<Rational>& law);
+void add_law(Document& document, const StepLaw<Rational>& law);
 
 void add_trial(Document& document, std::uint64_t trial, const std::vector<std::string>& lines);
 

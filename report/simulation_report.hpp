@@ -21,7 +21,7 @@ struct SimulatedPosition {
   std::optional<double> optimum;
   double cpu_seconds;
   std::optional<AcceptanceEstimate> estimate{};  ///< if one was asked for
-  RunPlace place{};                              ///< where the tuples were run
+  Backend place{};                              ///< where the tuples were run
 };
 
 /// Acceptance draft by draft, beside it the estimate, and the emitted tokens against the target. Schema

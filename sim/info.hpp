@@ -51,7 +51,7 @@ struct Claims {
 };
 
 /// Why a scheme cannot run under an interpreter; empty text means it can.
-struct Cannot {
+struct Unsupported {
   std::string_view explore{};   ///< exhaustive exploration (proofs)
   std::string_view simulate{};  ///< prepared tables (Monte Carlo)
   std::string_view fresh{};     ///< one pass over fresh rows (per-token cost)
@@ -68,15 +68,18 @@ struct Info {
   int fewest_drafts = 1;
   int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
-  Cannot cannot{};
+  Unsupported unsupported{};
   bool shared_noise = false;  ///< races through noise that its drafter reads too: a trial passes over the vocabulary
   /// Decides on the drafts in turn and sees those up to it alone, so that whether another follows may depend on them.
-  bool in_turn = false;
+  bool sequential = false;
   bool ranks_tokens = false;    ///< chooses between equals by token ids: which drafts it accepts depends on them
-  std::string_view distorts{};  ///< of a mutant: the correct rule for the same drafts that it is a slip of
+  std::string_view derived_from{};  ///< of a mutant or lossy scheme: the lossless rule for the same drafts
   /// A mutant that is right in fractions: nothing but the precision of a floating-point form tells it from a
   /// verifier.
   bool wrong_by_rounding = false;
+
+  /// Whether the scheme is wrong on purpose: it departs from a lossless rule and does not say so.
+  constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
 };
 
 struct DrafterInfo {
@@ -89,16 +92,16 @@ struct DrafterInfo {
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< no randomness: always the same set
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
-  bool one_by_one = false;           ///< the first drafts of more are the drafts of fewer, drawn from the same words
+  bool prefix_consistent = false;           ///< the first drafts of more are the drafts of fewer, drawn from the same words
   /// For a drafter that reads shared noise: the law its drafts have for whoever does not. Walks take that law's
   /// drafter in its place, the type `Law` of the file; noise cannot be walked.
-  std::string_view noise_form_of{};
+  std::string_view marginal_law_of{};
   /// For a drafter that is wrong on purpose: the law it declares and does not draw. Its file names that law's drafter
-  /// as the type `Poses`.
-  std::string_view poses_as{};
+  /// as the type `Declared`.
+  std::string_view declared_as{};
 
-  constexpr bool shared_noise() const { return !noise_form_of.empty(); }
-  constexpr bool poses() const { return !poses_as.empty(); }
+  constexpr bool shared_noise() const { return !marginal_law_of.empty(); }
+  constexpr bool misdeclares() const { return !declared_as.empty(); }
 };
 
 }  // namespace draftproof

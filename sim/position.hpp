@@ -9,18 +9,18 @@
 //   F(b)     laws.residual_mass(b)      sum over the vocabulary of (p - b q)+                scalar
 //   F, -F'   laws.mass_and_slope(b)     F(b), and q-mass of the tokens with p > b q          two scalars
 //   r_b      laws.residual(b)           weights (p - b q)+                                   weights
-//            laws.clipped(b, knee)      weights p - b min(q, p / knee), 0 < b <= knee        weights
+//            laws.clipped(b, clip_ratio)      weights p - b min(q, p / clip_ratio), 0 < b <= clip_ratio        weights
 //            laws.row(k)                weights q_k                                          weights
 //            laws.row_without(k, s, n)  weights q_k with the n distinct tokens at s set to 0 weights
 //            laws.mass_without(k, s, n) sum of the above                                     scalar
 //            laws.sum(f)                sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
 //            laws.weights(f)            weights f(x)                                         weights
-//            laws.frozen(f)             the same for a plan: kept where trials are many      weights
-//            tabled(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
-//            laws.rungs()               tokens or buckets by p / q descending (rungs.hpp)    rungs
-//            laws.rung(rungs, x)        rung of token x; q(x) > 0                            int
+//            laws.alias_weights(f)             the same for a plan: kept where trials are many      weights
+//            tabulated(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
+//            laws.bins()               tokens or buckets by p / q descending (bins.hpp)    bins
+//            laws.bin(bins, x)        bin of token x; q(x) > 0                            int
 //            laws.ranking()             tokens by p / q descending (token_ranking.hpp)           optional
-//            laws.top(j)                j-th most probable token of q, ties to the lower id  token
+//            laws.kth_most_probable(j)                j-th most probable token of q, ties to the lower id  token
 //   K        at.drafts()                number of drafts at hand                             int
 //   x_k      at.draft(k)                k-th draft, k from 0                                 token
 //
@@ -54,7 +54,7 @@ concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, con
   { laws.residual_mass(b) } -> std::convertible_to<typename L::Scalar>;
   { laws.mass_and_slope(b) } -> std::same_as<MassAndSlope<typename L::Scalar>>;
   { laws.mass_without(k, seen, k) } -> std::convertible_to<typename L::Scalar>;
-  { laws.top(k) } -> std::same_as<Token>;
+  { laws.kth_most_probable(k) } -> std::same_as<Token>;
   { laws.residual(b) } -> Weights;
   { laws.clipped(b, b) } -> Weights;
   { laws.row(k) } -> Weights;
@@ -73,12 +73,12 @@ concept Position = Laws<P> && requires(const P& at, int k) {
 
 /// Laws with drafts: the model of Position the framework hands to verifiers. Refers to both, owns neither.
 template <class L>
-class At {
+class DraftedPosition {
  public:
   using Scalar = typename L::Scalar;
   using Underlying = L;
 
-  DRAFTPROOF_DEVICE At(const L& laws, const Token* drafts, int count) : laws_{laws}, drafts_{drafts}, count_{count} {}
+  DRAFTPROOF_DEVICE DraftedPosition(const L& laws, const Token* drafts, int count) : laws_{laws}, drafts_{drafts}, count_{count} {}
 
   DRAFTPROOF_DEVICE int drafts() const { return count_; }
   DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
@@ -93,13 +93,13 @@ class At {
   DRAFTPROOF_DEVICE Scalar residual_mass(const Scalar& b) const { return laws_.residual_mass(b); }
   DRAFTPROOF_DEVICE auto mass_and_slope(const Scalar& b) const { return laws_.mass_and_slope(b); }
   DRAFTPROOF_DEVICE auto residual(const Scalar& b) const { return laws_.residual(b); }
-  DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& knee) const { return laws_.clipped(b, knee); }
+  DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& clip_ratio) const { return laws_.clipped(b, clip_ratio); }
   DRAFTPROOF_DEVICE auto row(int k) const { return laws_.row(k); }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const { return laws_.row_without(k, seen, n); }
   DRAFTPROOF_DEVICE Scalar mass_without(int k, const Token* seen, int n) const {
     return laws_.mass_without(k, seen, n);
   }
-  DRAFTPROOF_DEVICE Token top(int j) const { return laws_.top(j); }
+  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const { return laws_.kth_most_probable(j); }
   template <class F>
   DRAFTPROOF_DEVICE auto sum(F f) const {
     return laws_.sum(f);

@@ -6,7 +6,7 @@
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
 // A drafter is a struct with a static DrafterInfo named `info` and
 //     int draw(const L& laws, int drafts, R& random, Token* out) const      returns how many drafts it wrote
-// and, if it reads shared noise, a type `Law`, the drafter that draws the same law without. It declares its law in
+// and, if it reads shared noise, a type `Marginal`, the drafter that draws the same law without. It declares its law in
 // closed form, in code of its own, which the property declared_drafts holds `draw` to:
 //     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)      that tuples begin so
 #pragma once
@@ -60,7 +60,7 @@ struct WalkedDrafter {
 };
 template <class D>
 requires(D::info.shared_noise()) struct WalkedDrafter<D> {
-  using type = typename D::Law;
+  using type = typename D::Marginal;
 };
 }  // namespace detail
 
@@ -74,8 +74,8 @@ struct DeclaredDrafter {
   using type = draftproof::WalkedDrafter<D>;
 };
 template <class D>
-requires(D::info.poses()) struct DeclaredDrafter<D> {
-  using type = typename D::Poses;
+requires(D::info.misdeclares()) struct DeclaredDrafter<D> {
+  using type = typename D::Declared;
 };
 }  // namespace detail
 

@@ -28,7 +28,7 @@ namespace draftproof {
 
 namespace detail {
 /// log of the product of (a + j) / a over j < count.
-inline double log_urn(double a, std::uint64_t count) {
+inline double log_rising_factorial(double a, std::uint64_t count) {
   const auto n = static_cast<double>(count);
   return std::lgamma(a + n) - std::lgamma(a) - n * std::log(a);
 }
@@ -46,8 +46,8 @@ inline double log_e_multinomial(std::span<const double> law, std::span<const std
   for (double& bet : bets) {
     NeumaierSum sum;
     for (std::size_t x = 0; x < law.size(); ++x)
-      if (counts[x] > 0) sum.add(detail::log_urn(strength * law[x], counts[x]));
-    bet = sum.value() - detail::log_urn(strength, seen);
+      if (counts[x] > 0) sum.add(detail::log_rising_factorial(strength * law[x], counts[x]));
+    bet = sum.value() - detail::log_rising_factorial(strength, seen);
     strength *= 4;
   }
   return log_mean_exp(bets);

@@ -22,7 +22,7 @@ double log_e_spike(double count, double mean) {
   return log_mean_exp(bets);
 }
 
-double log_e_spikes(std::span<const double> null_law, std::span<const std::uint64_t> counts, double exposure) {
+double log_e_single_cell(std::span<const double> null_law, std::span<const std::uint64_t> counts, double exposure) {
   assert(counts.size() == null_law.size());
   std::vector<double> means, observed;
   for (std::size_t i = 0; i < null_law.size(); ++i) {

@@ -19,6 +19,6 @@ namespace draftproof {
 double log_e_spike(double count, double mean);
 
 /// log e over all cells; infinity for a count in a cell of probability 0, 0 at exposure 0.
-double log_e_spikes(std::span<const double> null_law, std::span<const std::uint64_t> counts, double exposure);
+double log_e_single_cell(std::span<const double> null_law, std::span<const std::uint64_t> counts, double exposure);
 
 }  // namespace draftproof

@@ -18,11 +18,11 @@
 
 namespace draftproof {
 
-enum class GateWord { ok, watch, suspicious, failed };
+enum class GateState { ok, watch, suspicious, failed };
 
-constexpr std::string_view name(GateWord word) {
+constexpr std::string_view name(GateState state) {
   constexpr std::string_view names[] = {"ok", "watch", "suspicious", "failed"};
-  return names[static_cast<int>(word)];
+  return names[static_cast<int>(state)];
 }
 
 class GateSchedule {
@@ -37,33 +37,33 @@ class GateSchedule {
 
   /// Planned size of the next batch, 0 when there is none. Its number of trials is poisson_count of it.
   std::uint64_t next() const {
-    if (word_ == GateWord::failed) return 0;
+    if (state_ == GateState::failed) return 0;
     if (exposure_ < budget_) return std::min(std::max(first_, exposure_), budget_ - exposure_);
-    if (word_ == GateWord::ok) return 0;
+    if (state_ == GateState::ok) return 0;
     return std::min(exposure_, escalation * budget_ - exposure_);
   }
 
   /// The batch of size next() has been run, and log e of all counts so far is this.
   void observe(double log_e) {
     exposure_ += next();
-    if (word_ != GateWord::failed) word_ = word_of(log_e);
+    if (state_ != GateState::failed) state_ = state_of(log_e);
   }
 
   std::uint64_t exposure() const { return exposure_; }
-  GateWord word() const { return word_; }
-  bool undecided() const { return next() == 0 && word_ != GateWord::ok && word_ != GateWord::failed; }
+  GateState state() const { return state_; }
+  bool undecided() const { return next() == 0 && state_ != GateState::ok && state_ != GateState::failed; }
 
  private:
-  GateWord word_of(double log_e) const {
-    if (log_e >= log_threshold_) return GateWord::failed;
-    if (log_e >= log_suspicious) return GateWord::suspicious;
-    return log_e >= log_watch ? GateWord::watch : GateWord::ok;
+  GateState state_of(double log_e) const {
+    if (log_e >= log_threshold_) return GateState::failed;
+    if (log_e >= log_suspicious) return GateState::suspicious;
+    return log_e >= log_watch ? GateState::watch : GateState::ok;
   }
 
   std::uint64_t first_, budget_;
   double log_threshold_;
   std::uint64_t exposure_ = 0;
-  GateWord word_ = GateWord::ok;
+  GateState state_ = GateState::ok;
 };
 
 }  // namespace draftproof

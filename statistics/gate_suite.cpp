@@ -71,7 +71,7 @@ GateEvidence GateSuite::evidence(const GateCounts& given, double exposure) const
     evidence.components.push_back({name, log_e, weight, true});
   };
   add("tokens", tokens_.log_e(tokens, exposure), share);
-  add("spikes", log_e_spikes(null_.target, tokens, exposure), share);
+  add("spikes", log_e_single_cell(null_.target, tokens, exposure), share);
   std::vector<double> by_key;
   for (std::size_t g = 0; g < groups_.size(); ++g)
     by_key.push_back(group_tables_[g].log_e(folded(groups_[g], tokens), exposure));
@@ -80,7 +80,7 @@ GateEvidence GateSuite::evidence(const GateCounts& given, double exposure) const
     add("paths", path_tables_[0].log_e(counts.cells(), exposure), share);
     add("path groups", path_tables_[1].log_e(path_groups_of(counts), exposure), share);
   }
-  if (leaks) add("leak", log_e_leak(leaked, exposure, null_.leak), leak_weight);
+  if (leaks) add("leak", log_e_impossible_cells(leaked, exposure, null_.leak), leak_weight);
 
   std::vector<double> logs, weights;
   for (const GateComponent& component : evidence.components) {

@@ -8,7 +8,7 @@
 //   proof n          exposure           planned number of trials so far; a batch's are Poisson (poisson_count.hpp)
 //
 //   tokens        e_table over all tokens
-//   spikes        every token alone (e_spikes.hpp)
+//   spikes        every token alone (e_single_cell.hpp)
 //   groups        e_table over 32 groups along p / q, along p, along the id; averaged
 //   paths         e_table over (path, token)
 //   path groups   e_table over (path, group along p / q)

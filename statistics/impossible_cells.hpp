@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-inline double log_e_leak(std::uint64_t count, double exposure, double budget) {
+inline double log_e_impossible_cells(std::uint64_t count, double exposure, double budget) {
   std::array<double, 10> bets;
   double theta = 1;
   for (double& bet : bets) {

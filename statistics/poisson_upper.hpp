@@ -18,7 +18,7 @@
 
 namespace draftproof {
 
-inline double log_e_excess(std::uint64_t count, double bound) {
+inline double log_e_poisson_upper(std::uint64_t count, double bound) {
   std::array<double, 14> bets;
   double step = 1;
   for (double& bet : bets) {

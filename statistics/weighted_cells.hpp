@@ -3,7 +3,7 @@
 //
 //   w           probability    of a cell, > 0; cells come sorted by it
 //   X           count          of a cell
-//   run         runs_          neighbours with w in [w0 (1 - r), w0 (1 + r)], r = 1/33
+//   run         runs_          serial_dependence with w in [w0 (1 - r), w0 (1 + r)], r = 1/33
 //   T_k, t_j                   Chebyshev's polynomials and the nine roots of T_9, on a run
 //   M_k                        sum of T_k over the cells of a run that have the same X
 //   W_j         weight         (1 / 9) (M_0 + 2 sum over k > 0 of T_k(t_j) M_k)

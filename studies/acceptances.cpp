@@ -23,7 +23,7 @@ std::string_view to_text(Scheme scheme) {
   return names[static_cast<std::size_t>(scheme)];
 }
 
-bool is_walked(Scheme scheme) {
+bool is_lifted(Scheme scheme) {
   switch (scheme) {
     case Scheme::recursive_rejection_distinct:
     case Scheme::sample_and_match_wor:

@@ -38,7 +38,7 @@ inline constexpr std::size_t scheme_count = 10;
 std::string_view to_text(Scheme scheme);
 
 /// Whether a value needs branches walked, whose number grows like V^K.
-bool is_walked(Scheme scheme);
+bool is_lifted(Scheme scheme);
 
 class Acceptances {
  public:

@@ -55,7 +55,7 @@ inline double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& tabl
                                      .stop = options.stop,
                                      .imitates = row.imitates,
                                      .first_batch = 16});
-  const bool seen = verdict.word == GateWord::failed || verdict.impossible > 0;
+  const bool seen = verdict.state == GateState::failed || verdict.impossible > 0;
   return seen ? std::log2(static_cast<double>(verdict.exposure)) : std::numeric_limits<double>::infinity();
 }
 

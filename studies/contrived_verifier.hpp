@@ -28,8 +28,8 @@ class ContrivedVerifier : public AnyVerifier {
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
 
  private:
   static constexpr Info contrived{.name = "contrived", .summary = "made for a study", .source = "derived here"};

@@ -122,7 +122,7 @@ class LawComparison {
   }
   static bool written_for(const AnyVerifier& verifier, const AnyDrafter& law) {
     const Info& info = verifier.info();
-    if (!info.cannot.simulate.empty()) return false;
+    if (!info.unsupported.simulate.empty()) return false;
     return info.drafts.any() ? law.info().shared_proposal_iid || law.info().fixed
                              : info.drafts.includes(law.info().name);
   }

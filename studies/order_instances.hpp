@@ -24,13 +24,13 @@ namespace order {
 
 using Weights = std::vector<int>;
 
-inline Weights weights(Dice& dice, int vocabulary, int most) {
+inline Weights weights(InstanceRng& dice, int vocabulary, int most) {
   Weights row(static_cast<std::size_t>(vocabulary));
   for (int& weight : row) weight = dice.between(1, most);
   return row;
 }
 
-inline WeightPair tight(Dice& dice, int vocabulary, int drafts) {
+inline WeightPair tight(InstanceRng& dice, int vocabulary, int drafts) {
   const Weights q = weights(dice, vocabulary, 5);  // 40^4 fits an int
   Weights p;
   int sum = 0, before = 0;
@@ -44,19 +44,19 @@ inline WeightPair tight(Dice& dice, int vocabulary, int drafts) {
   return {p, q};
 }
 
-inline WeightPair nearly(Dice& dice, int vocabulary, int drafts) {
+inline WeightPair nearly(InstanceRng& dice, int vocabulary, int drafts) {
   WeightPair pair = tight(dice, vocabulary, drafts);
   for (int& weight : pair.target) weight = std::max(0, weight + dice.between(-1, 1));
   return pair;
 }
 
-inline WeightPair one_hot(Dice& dice, int vocabulary, int) {
+inline WeightPair one_hot(InstanceRng& dice, int vocabulary, int) {
   WeightPair pair{weights(dice, vocabulary, 20), weights(dice, vocabulary, 3)};
   pair.proposal[static_cast<std::size_t>(dice.between(0, vocabulary - 1))] = 200;
   return pair;
 }
 
-inline WeightPair spiked(Dice& dice, int vocabulary, int) {
+inline WeightPair spiked(InstanceRng& dice, int vocabulary, int) {
   WeightPair pair{weights(dice, vocabulary, 3), weights(dice, vocabulary, 10)};
   for (int& weight : pair.proposal) weight += 10;
   pair.target[static_cast<std::size_t>(std::max_element(pair.proposal.begin(), pair.proposal.end()) -
@@ -64,19 +64,19 @@ inline WeightPair spiked(Dice& dice, int vocabulary, int) {
   return pair;
 }
 
-inline WeightPair reversed(Dice& dice, int vocabulary, int) {
+inline WeightPair reversed(InstanceRng& dice, int vocabulary, int) {
   const Weights q = weights(dice, vocabulary, 40);
   return {Weights(q.rbegin(), q.rend()), q};
 }
 
-inline WeightPair sharpened(Dice& dice, int vocabulary, int) {
+inline WeightPair sharpened(InstanceRng& dice, int vocabulary, int) {
   const Weights q = weights(dice, vocabulary, 20);
   Weights p;
   for (const int weight : q) p.push_back(weight * weight);
   return {p, q};
 }
 
-inline WeightPair nudged(Dice& dice, int vocabulary, int) {
+inline WeightPair nudged(InstanceRng& dice, int vocabulary, int) {
   WeightPair pair{weights(dice, vocabulary, 9), {}};
   pair.proposal = pair.target;
   ++pair.target[static_cast<std::size_t>(dice.between(0, vocabulary - 1))];
@@ -84,7 +84,7 @@ inline WeightPair nudged(Dice& dice, int vocabulary, int) {
   return pair;
 }
 
-using Family = WeightPair (*)(Dice&, int vocabulary, int drafts);
+using Family = WeightPair (*)(InstanceRng&, int vocabulary, int drafts);
 inline constexpr std::array<Family, 7> families{&tight, &nearly, &one_hot, &spiked, &reversed, &sharpened, &nudged};
 
 }  // namespace order
@@ -92,7 +92,7 @@ inline constexpr std::array<Family, 7> families{&tight, &nearly, &one_hot, &spik
 inline Instance order_instance(std::uint64_t seed, std::uint64_t n) {
   const auto& generators = registry().generators();
   const std::size_t family = n % (generators.size() + order::families.size());
-  Dice dice(seed, n);
+  InstanceRng dice(seed, n);
   Instance instance;
   instance.drafts = dice.between(1, 4);
   const int vocabulary = dice.between(2, 8);

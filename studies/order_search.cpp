@@ -32,7 +32,7 @@ Outcome examine(const Instance& instance, bool walk, const std::vector<OrderClai
                 const std::vector<CrossingClaim>& crossings) {
   Acceptances at(instance);
   const auto compare = [&](Scheme a, Scheme b) {
-    const bool asked = (walk || !(is_walked(a) || is_walked(b))) && at.defined(a) && at.defined(b);
+    const bool asked = (walk || !(is_lifted(a) || is_lifted(b))) && at.defined(a) && at.defined(b);
     return asked ? at.compare(a, b) : not_asked;
   };
   Outcome outcome;
@@ -49,7 +49,7 @@ template <class Keeps>
 std::string shrunk(Instance instance, Keeps keeps, const StudyOptions& options) {
   for (bool moved = true; moved && !options.stopped();) {
     moved = false;
-    for (Instance& candidate : simpler(instance)) {
+    for (Instance& candidate : shrinks(instance)) {
       if (!keeps(candidate)) continue;
       instance = std::move(candidate);
       moved = true;

@@ -24,15 +24,15 @@ struct Tallies {
 /// What one thread works with.
 class Worker {
  public:
-  Worker(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t coins, std::uint64_t seed)
-      : contexts_{source.open()}, coins_{coins}, seed_{seed} {
+  Worker(const PathSource& source, std::span<const PathCell> cells, std::uint64_t coins, std::uint64_t seed)
+      : conditionals_{source.open()}, coins_{coins}, seed_{seed} {
     for (const PathCell& cell : cells) {
       lengths_.resize(std::max(lengths_.size(), static_cast<std::size_t>(cell.drafts)), 0);
       for (std::size_t k = 0; k < static_cast<std::size_t>(cell.drafts); ++k)
         lengths_[k] = std::max(lengths_[k], cell.length);
       cells_.push_back({{.drafts = cell.drafts, .length = cell.length}, {}});
       for (const AnyPathVerifier* scheme : cell.schemes) {
-        cells_.back().deciders.push_back(scheme->simulate_on(*contexts_, cells_.back().shape));
+        cells_.back().deciders.push_back(scheme->simulate_on(*conditionals_, cells_.back().shape));
         if (!cells_.back().deciders.back())
           throw std::invalid_argument(std::string(scheme->info().name) + " cannot be simulated");
       }
@@ -40,7 +40,7 @@ class Worker {
   }
 
   void trial(std::uint64_t n, Tallies& tallies) {
-    const int start = contexts_->start(n);
+    const int start = conditionals_->start(n);
     draw(n, start);
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       grow(cells_[i].shape, start);
@@ -65,9 +65,9 @@ class Worker {
       paths_[k].clear();
       int context = start;
       for (int i = 0; i < lengths_[k]; ++i) {
-        const Token x = draft.pick(contexts_->laws(context).row(0));
-        context = contexts_->next(context, x);
-        if (context == PassageContexts::no_context) throw std::invalid_argument("paths longer than the source");
+        const Token x = draft.pick(conditionals_->laws(context).row(0));
+        context = conditionals_->next(context, x);
+        if (context == StepContexts::no_context) throw std::invalid_argument("paths longer than the source");
         paths_[k].push_back({x, context});
       }
     }
@@ -87,10 +87,10 @@ class Worker {
     taus_.clear();
     for (std::size_t s = 0; s < schemes; ++s) {
       Philox coins(seed_, address, Philox::Role::verify);
-      const Passage passage = cell.deciders[s]->decide(tree_, {}, coins);
-      taus_.push_back(tree_.depth(passage.node));
+      const StepOutput step = cell.deciders[s]->decide(tree_, {}, coins);
+      taus_.push_back(tree_.depth(step.node));
       sums_[s] += taus_.back();
-      tally.impossible[s] += passage.extra.token < 0;
+      tally.impossible[s] += step.extra.token < 0;
     }
     for (std::size_t s = 0; s < schemes; ++s)
       for (std::size_t t = 0; t < schemes; ++t) tally.longer[s * schemes + t] += taus_[s] > taus_[t];
@@ -114,7 +114,7 @@ class Worker {
     int context;
   };
 
-  std::unique_ptr<PassageContexts> contexts_;
+  std::unique_ptr<StepContexts> conditionals_;
   std::uint64_t coins_, seed_;
   std::vector<int> lengths_;  // of path k
   std::vector<Cell> cells_;
@@ -171,7 +171,7 @@ double PairedTally::difference_error(std::size_t s, std::size_t t) const {
          static_cast<double>(coins);
 }
 
-PairedResult compare_paths(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t trials,
+PairedResult compare_paths(const PathSource& source, std::span<const PathCell> cells, std::uint64_t trials,
                            std::uint64_t coins, const StudyOptions& options,
                            const std::function<void(std::uint64_t)>& done) {
   const TrialBudget budget{.trials = trials,

@@ -1,4 +1,4 @@
-// Verifiers of paths side by side on the same contexts and the same drafts: every trial draws its paths once, and all
+// Verifiers of paths side by side on the same conditionals and the same drafts: every trial draws its paths once, and all
 // schemes verify them with the same coins, some times over. What they differ in then has a smaller error than what
 // they accept.
 //
@@ -33,7 +33,7 @@ struct PairedTally {
   std::uint64_t trials = 0;
   std::uint64_t coins = 1;                 ///< verifications of a trial
   std::vector<std::uint64_t> accepted;     ///< by scheme, summed over trials
-  std::vector<std::uint64_t> impossible;   ///< by scheme: passages that reached a branch of probability zero
+  std::vector<std::uint64_t> impossible;   ///< by scheme: steps that reached a branch of probability zero
   std::vector<std::uint64_t> squares;      ///< by pair of schemes: (tau_s - tau_t)^2
   std::vector<std::uint64_t> longer;       ///< by pair: verifications in which s accepted more than t
   std::vector<std::uint64_t> own_squares;  ///< by scheme: tau_s^2
@@ -57,7 +57,7 @@ struct PairedResult {
 
 /// Trials 0 .. `trials` - 1 of `source`, which stores no trees, each verified with `coins` sets of coins. `done`
 /// counts trials, called between rounds.
-PairedResult compare_paths(const PassageSource& source, std::span<const PathCell> cells, std::uint64_t trials,
+PairedResult compare_paths(const PathSource& source, std::span<const PathCell> cells, std::uint64_t trials,
                            std::uint64_t coins, const StudyOptions& options,
                            const std::function<void(std::uint64_t)>& done);
 

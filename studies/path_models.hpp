@@ -1,4 +1,4 @@
-// Small models of which everything can be enumerated: one pair of rows for all contexts, or random rows at every
+// Small models of which everything can be enumerated: one pair of rows for all conditionals, or random rows at every
 // prefix.
 //
 //   p, q      target, proposal   integer weights, normalised in fractions or in doubles
@@ -15,7 +15,7 @@
 namespace draftproof {
 
 template <class Weight>
-using PathModel = PrefixContexts<Rows<Weight>>;
+using PathModel = PrefixTable<Rows<Weight>>;
 
 template <class Weight>
 Rows<Weight> path_rows(const WeightPair& pair) {
@@ -36,7 +36,7 @@ PathModel<Weight> constant_model(const WeightPair& pair) {
 /// Weights of 0 to 5, zeros and ties among them, at every prefix of up to `length` tokens.
 inline std::vector<WeightPair> random_path_weights(std::uint64_t seed, std::uint64_t instance, int vocabulary,
                                                    int length) {
-  Dice dice(seed, instance);
+  InstanceRng dice(seed, instance);
   const auto weights = [&] {
     std::vector<int> row(static_cast<std::size_t>(vocabulary));
     int total = 0;

@@ -15,7 +15,7 @@ namespace draftproof {
 /// Schemes whose path law is known.
 inline std::vector<PowerRow> right_rows(const StudyOptions& options) {
   std::vector<PowerRow> rows;
-  for (const PathLaw& law : known_path_laws().all()) {
+  for (const JointLaw& law : known_joint_laws().all()) {
     const AnyVerifier* verifier = registry().verifier(law.verifier);
     const int most = verifier->info().most_drafts;
     rows.push_back({.about = std::string(law.verifier),
@@ -60,13 +60,13 @@ inline bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& tab
                                     {std::string(row.drafter)},
                                     {std::to_string(row.drafts)},
                                     {power_of_two(budget)},
-                                    {std::string(name(verdict.word))},
+                                    {std::string(name(verdict.state))},
                                     {fmt::format("{:.2g}", std::exp(verdict.log_e))}});
       nlohmann::ordered_json item{{"verifier", row.about},
                                   {"drafter", row.drafter},
                                   {"drafts", row.drafts},
                                   {"log2_trials", budget},
-                                  {"word", name(verdict.word)}};
+                                  {"word", name(verdict.state)}};
       if (options.timings) {
         for (const double value :
              {seconds, of_processors, 1e-6 * static_cast<double>(verdict.trials) / of_processors})

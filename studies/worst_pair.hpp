@@ -22,7 +22,7 @@ class KSeqAtRoot final : public Decider<Rows<Rational>, Explorer<Rational>> {
  public:
   KSeqAtRoot(const Rows<Rational>& laws, const Rational& root) : laws_{laws}, plan_{root, root} {}
   Verdict decide(std::span<const Token> drafts, Explorer<Rational>& random) const override {
-    const At<Rows<Rational>> at(laws_, drafts.data(), static_cast<int>(drafts.size()));
+    const DraftedPosition<Rows<Rational>> at(laws_, drafts.data(), static_cast<int>(drafts.size()));
     return verifiers::KSeq{}.verify(at, plan_, random);
   }
 

@@ -1,4 +1,4 @@
-// Wrong verifiers whose detection is tabled: what the statistical gate is measured on. Each imitates a right scheme,
+// Wrong verifiers whose detection is tabulated: what the statistical gate is measured on. Each imitates a right scheme,
 // whose path law it is held against.
 //
 //   p, q       target and proposal of the pair they run on
@@ -159,9 +159,9 @@ inline std::vector<WrongProgram> wrong_programs(const RowPair& pair, const Ratio
        "without_replacement", 2, 23, "7.0e-4"},
       {"top-K drafts, siblings kept in the residual", ruled(siblings_kept), "sample_and_match", "fixed_top_k", 4, 5,
        "7.9e-2"},
-      {"typical acceptance", mutant(mutants::TypicalAcceptance{0.3, 0.09}), one, iid, 1, 5, "3.0e-1"},
+      {"typical acceptance", mutant(verifiers::lossy::TypicalAcceptance{0.3, 0.09}), one, iid, 1, 5, "3.0e-1"},
       {"residual = p", recursive(false, true), several, iid, 4, 5, "1.0e-1"},
-      {"lenience 0.99: accept p / (0.99 q)", mutant(mutants::Lenience{0.99}), one, iid, 1, 21, "3.6e-3"},
+      {"lenience 0.99: accept p / (0.99 q)", mutant(verifiers::lossy::Lenience{0.99}), one, iid, 1, 21, "3.6e-3"},
       {"last 0.1 % of the target dropped", misled(without_tail(p, 0.999), q), one, iid, 1, 21, "1.0e-3"},
       {"residual floored by 1e-7", ruled(residual_floored), one, iid, 1, 12, "2.5e-3"},
       {"p rounded to bf16 in the verifier", misled(in_bf16(p), q), one, iid, 1, 22, "7.4e-4"},

@@ -33,7 +33,7 @@ struct GlobalResolution {
                              .promise = Promise::lossless_up_to,
                              .tau = 1e-4,
                              .claims = {.flag_is_membership = true},
-                             .cannot = {.simulate = "the plan enumerates the sets of K tokens",
+                             .unsupported = {.simulate = "the plan enumerates the sets of K tokens",
                                         .fresh = "the plan enumerates the sets of K tokens",
                                         .device = "the plan enumerates the sets of K tokens"}};
 
@@ -42,7 +42,7 @@ struct GlobalResolution {
 
   template <class L>
   static auto residual_of(const L& laws, const std::shared_ptr<const ResolutionPlan>& core) {
-    return laws.frozen([core](Token x) {
+    return laws.alias_weights([core](Token x) {
       const int rank = core->rank[static_cast<std::size_t>(x)];
       return typename L::Scalar(rank < 0 ? 0.0 : core->refused[static_cast<std::size_t>(rank)]);
     });

@@ -19,9 +19,9 @@ struct Gls {
   static constexpr Info info{.name = "gls",
                              .summary = "the first arrival of K races of p in the noise of the K drafts",
                              .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
-                             .drafts = DraftLaws{"races"},
+                             .drafts = DraftLaws{"gumbel_iid"},
                              .claims = race_of_target_claims,
-                             .cannot = race_of_target_cannot,
+                             .unsupported = race_of_target_cannot,
                              .shared_noise = true};
 
   template <Position P, NoiseSource R>

@@ -28,7 +28,7 @@ struct TailLaw {
 
   TailLaw(const L& of, int fixed_tokens) : laws{of}, bound{of.one() + of.one()} {
     Token fixed[max_drafts];
-    for (int k = 0; k < fixed_tokens; ++k) fixed[k] = laws.top(k);
+    for (int k = 0; k < fixed_tokens; ++k) fixed[k] = laws.kth_most_probable(k);
     if (fixed_tokens > 0) bound = laws.proposal(last = fixed[fixed_tokens - 1]);
     const Scalar outside = laws.mass_without(0, fixed, fixed_tokens);
     const bool some = outside > laws.zero();
@@ -47,7 +47,7 @@ struct TailLaw {
 
 template <class L>
 auto tail_residual(const TailLaw<L>& tail) {
-  return tail.laws.frozen([tail](Token x) { return tail.left(x); });
+  return tail.laws.alias_weights([tail](Token x) { return tail.left(x); });
 }
 
 template <class L>
@@ -72,7 +72,7 @@ struct GreedyDrafts {
                              .source = "draft law of Hu et al. 2025, arXiv:2502.18779; rule derived here",
                              .drafts = DraftLaws{"greedy"},
                              .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true},
-                             .cannot = {.device = "the plan keeps its residual on the host"}};
+                             .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   template <Laws L>
   TailPlan<L> prepare(const L& laws, int drafts) const {

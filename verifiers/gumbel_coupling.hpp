@@ -19,10 +19,10 @@ struct GumbelCoupling {
       .name = "gumbel_coupling",
       .summary = "the winner of the race of p in the noise that drafted; accepted if it did too",
       .source = "Daliri et al., arXiv:2408.07978",
-      .drafts = DraftLaws{"races"},
+      .drafts = DraftLaws{"gumbel_iid"},
       .most_drafts = 1,
       .claims = race_of_target_claims,
-      .cannot = race_of_target_cannot,
+      .unsupported = race_of_target_cannot,
       .shared_noise = true};
 
   template <Position P, NoiseSource R>

@@ -1,7 +1,7 @@
 // Shared race: the first arrivals of one race of q are the drafts, the winner of the same race of p is the token.
 //
 //   E_x       noise of stream 0, token x        exponential of rate 1, read by drafter and verifier
-//   x_1..x_K  first arrivals of E_x / q(x)      the drafter's part: drafters/one_race.hpp
+//   x_1..x_K  first arrivals of E_x / q(x)      the drafter's part: drafters/gumbel_top_k.hpp
 //   Y         argmin of E_x / p(x)              ties to the lower id; q is never read
 //
 // Cost: one pass over the vocabulary and V random words, whatever K is. Acceptance: optimum/race_acceptance.hpp; that
@@ -15,13 +15,13 @@
 
 namespace draftproof::verifiers {
 
-struct SharedRace {
-  static constexpr Info info{.name = "shared_race",
+struct GumbelTopKCoupling {
+  static constexpr Info info{.name = "gumbel_top_k_coupling",
                              .summary = "the winner of a race of p in the noise whose first arrivals drafted",
                              .source = "reconstruction of arXiv:2609.21858",
-                             .drafts = DraftLaws{"one_race"},
+                             .drafts = DraftLaws{"gumbel_top_k"},
                              .claims = race_of_target_claims,
-                             .cannot = race_of_target_cannot,
+                             .unsupported = race_of_target_cannot,
                              .shared_noise = true};
 
   template <Position P, NoiseSource R>

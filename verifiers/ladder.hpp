@@ -1,12 +1,12 @@
 // The ladder: one of K i.i.d. drafts is selected so that its law is the best any selection can have, then treated as
-// a single draft. Optimal with one token a rung, exactly lossless with any rungs.
+// a single draft. Optimal with one token a bin, exactly lossless with any bins.
 //
-//   rung       laws.rungs()        tokens or buckets by p / q descending
-//   c_i        plan.level          level of the break below rung i; up when a uniform u is less
-//   p_I        q(x) slope[rung]    law of the selected draft
+//   bin       laws.bins()        tokens or buckets by p / q descending
+//   c_i        plan.level          level of the break below bin i; up when a uniform u is less
+//   p_I        q(x) slope[bin]    law of the selected draft
 //
-// Selection: the breaks that are up cut the rungs into groups; the group of the best-ranked draft is taken, and among
-// the drafts in it one is chosen uniformly. Cost: one plan per (p, q, K), O(n log n) for n rungs; then O(K) a trial.
+// Selection: the breaks that are up cut the bins into groups; the group of the best-ranked draft is taken, and among
+// the drafts in it one is chosen uniformly. Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
 // Source: derived here (docs/ladder.md); same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
 // Exact because p_I is the law of the selected draft for whatever levels were set, and one draft with a known law is
 // verified exactly.
@@ -28,7 +28,7 @@ namespace draftproof::verifiers {
 struct Ladder {
   static constexpr Info info{
       .name = "ladder",
-      .summary = "select one draft by levels between rungs of p/q, then accept or correct it",
+      .summary = "select one draft by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
       .drafts = DraftLaws{"iid"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
@@ -45,15 +45,15 @@ struct Ladder {
     using Scalar = typename L::Scalar;
 
     DRAFTPROOF_DEVICE Core(const L& laws, int drafts)
-        : rungs{laws.rungs()},
-          plan{plan_ladder(laws, rungs, FixedCoverage<Scalar>(drafts), true)},
-          levels{room_of(laws), plan, decltype(rungs)::single_tokens} {}
+        : bins{laws.bins()},
+          plan{plan_ladder(laws, bins, FixedCoverage<Scalar>(drafts), true)},
+          levels{workspace_of(laws), plan, decltype(bins)::single_tokens} {}
 
-    DRAFTPROOF_DEVICE int rung(const L& laws, Token x) const { return laws.rung(rungs, x); }
+    DRAFTPROOF_DEVICE int bin(const L& laws, Token x) const { return laws.bin(bins, x); }
     /// Probability that draft law p_I gives token x.
     DRAFTPROOF_DEVICE Scalar selected(const L& laws, Token x) const {
       const auto& q = laws.proposal(x);
-      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(rung(laws, x))]) : laws.zero();
+      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(bin(laws, x))]) : laws.zero();
     }
     /// (p - p_I)+ at x.
     DRAFTPROOF_DEVICE Scalar left(const L& laws, Token x) const {
@@ -61,7 +61,7 @@ struct Ladder {
       return left > laws.zero() ? Scalar(left) : laws.zero();
     }
 
-    decltype(std::declval<const L&>().rungs()) rungs;
+    decltype(std::declval<const L&>().bins()) bins;
     LadderPlan<Scalar, RoomOf<L>> plan;
     LadderLevels<Scalar, RoomOf<L>> levels;
   };
@@ -70,9 +70,9 @@ struct Ladder {
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
-      return LadderLeft<L, decltype(core->rungs)>(laws, core->rungs, core->plan.slope, 1.0);
+      return LadderLeft<L, decltype(core->bins)>(laws, core->bins, core->plan.slope, 1.0);
     else
-      return laws.frozen([&laws, core](Token x) { return core->left(laws, x); });
+      return laws.alias_weights([&laws, core](Token x) { return core->left(laws, x); });
   }
 
   template <class L>
@@ -91,7 +91,7 @@ struct Ladder {
       const auto put = [&place](const auto& list) { return place(list.data(), list.size()); };
       const auto& levels = shared->levels;
       const AliasTable* const left = residual.table();
-      return {.rungs = put(shared->rungs.by_token()),
+      return {.bins = put(shared->bins.by_token()),
               .slope = put(shared->plan.slope),
               .levels = {.distinct = {put(levels.distinct()), levels.distinct().size()},
                          .ranks = {put(levels.ranks().rows()), levels.ranks().search().size}},
@@ -130,13 +130,13 @@ struct Ladder {
     const auto& laws = at.laws();
     int best = 0;
     for (int k = 1; k < at.drafts(); ++k)
-      if (core.rung(laws, at.draft(k)) < core.rung(laws, at.draft(best))) best = k;
-    const int top = core.rung(laws, at.draft(best));
+      if (core.bin(laws, at.draft(k)) < core.bin(laws, at.draft(best))) best = k;
+    const int top = core.bin(laws, at.draft(best));
     const auto u = core.levels.draw(random);
     int group[max_drafts], size = 0;
     for (int k = 0; k < at.drafts(); ++k)
-      if (core.levels.together(top, core.rung(laws, at.draft(k)), u)) group[size++] = k;
-    const int chosen = size == 1 ? group[0] : group[random.pick(EqualWeights{size})];
+      if (core.levels.together(top, core.bin(laws, at.draft(k)), u)) group[size++] = k;
+    const int chosen = size == 1 ? group[0] : group[random.pick(UniformIndex{size})];
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
     if constexpr (PlannedByTeam<typename P::Underlying>)

@@ -23,7 +23,7 @@
 
 namespace draftproof::verifiers {
 
-inline constexpr Cannot enumerated_plan{.simulate = "the plan enumerates V^K draft tuples",
+inline constexpr Unsupported enumerated_plan{.simulate = "the plan enumerates V^K draft tuples",
                                         .fresh = "the plan enumerates V^K draft tuples",
                                         .device = "the plan enumerates V^K draft tuples"};
 
@@ -42,7 +42,7 @@ struct OptimalTransportOf {
 
   template <class L>
   static auto residual_of(const L& laws, const Core<L>& core) {
-    return laws.frozen([&laws, core](Token x) ->
+    return laws.alias_weights([&laws, core](Token x) ->
                        typename L::Scalar { return laws.target(x) - core->served[static_cast<std::size_t>(x)]; });
   }
   template <class L>
@@ -83,7 +83,7 @@ struct OptimalTransport : OptimalTransportOf<drafters::Iid> {
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true},
-                             .cannot = enumerated_plan,
+                             .unsupported = enumerated_plan,
                              .ranks_tokens = true};
 };
 

@@ -22,7 +22,7 @@ struct OptimalTransportIndependent : OptimalTransportOf<drafters::Independent> {
                  .one_draft_is_single_draft = true,
                  .flag_is_membership = true,
                  .more_drafts_never_hurt = true},
-      .cannot = enumerated_plan};
+      .unsupported = enumerated_plan};
 };
 
 }  // namespace draftproof::verifiers

@@ -20,7 +20,7 @@ struct OptimalTransportTailDraw : OptimalTransportOf<drafters::TailDraw> {
       .drafts = DraftLaws{"tail_draw"},
       .fewest_drafts = 2,
       .claims = {.flag_is_membership = true},
-      .cannot = enumerated_plan};
+      .unsupported = enumerated_plan};
 };
 
 }  // namespace draftproof::verifiers

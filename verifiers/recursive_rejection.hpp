@@ -23,7 +23,7 @@ struct RecursiveRejection {
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true},
-                             .in_turn = true};
+                             .sequential = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -28,7 +28,7 @@ struct RecursiveRejectionDistinct {
         distinct[count] = x;
         origin[count++] = k;
       }
-    const At<typename P::Underlying> shorter(at.laws(), distinct, count);
+    const DraftedPosition<typename P::Underlying> shorter(at.laws(), distinct, count);
     Verdict verdict = RecursiveRejectionWor{}.verify(shorter, random);
     if (verdict.accepted >= 0) verdict.accepted = origin[verdict.accepted];
     return verdict;

@@ -28,14 +28,14 @@ struct RecursiveRejectionIndependent {
       .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
       .drafts = DraftLaws{"independent"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
-      .cannot = {.device = "the plan keeps K rows on the host"}};
+      .unsupported = {.device = "the plan keeps K rows on the host"}};
 
   /// Drafts in the order of their tests; those it does not name follow in draw order.
   std::vector<int> order{};
 
   template <class L>
-  static auto frozen(const L& laws, const std::vector<typename L::Scalar>& row) {
-    return laws.frozen([row](Token x) { return row[static_cast<std::size_t>(x)]; });
+  static auto alias_weights(const L& laws, const std::vector<typename L::Scalar>& row) {
+    return laws.alias_weights([row](Token x) { return row[static_cast<std::size_t>(x)]; });
   }
 
   template <class L>
@@ -44,7 +44,7 @@ struct RecursiveRejectionIndependent {
     std::vector<int> order;
     std::vector<std::vector<Scalar>> residual;
     std::vector<Scalar> mass;
-    decltype(frozen(std::declval<const L&>(), residual[0])) last;
+    decltype(alias_weights(std::declval<const L&>(), residual[0])) last;
   };
 
   /// Rows are kept where many trials or branches read them: a decision alone rarely needs the last of them.
@@ -66,7 +66,7 @@ struct RecursiveRejectionIndependent {
       }
       mass.push_back(laws.sum([&row](Token x) { return row[static_cast<std::size_t>(x)]; }));
     }
-    auto last = frozen(laws, row);
+    auto last = alias_weights(laws, row);
     return {std::move(tests), std::move(residual), std::move(mass), std::move(last)};
   }
 

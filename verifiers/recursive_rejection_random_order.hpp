@@ -48,7 +48,7 @@ struct RecursiveRejectionRandomOrder {
     Token tested[max_drafts];  // indices of drafts: the source draws from whatever is numbered
     while (refusals.count() < at.drafts()) {
       const int n = refusals.count();
-      const int k = tested[n] = random.pick(UniformOutside(at.drafts(), tested, n));
+      const int k = tested[n] = random.pick(UniformOnComplement(at.drafts(), tested, n));
       const Token x = at.draft(k);
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
       // Where nothing is left every flip is certain, and only rounding could refuse it.

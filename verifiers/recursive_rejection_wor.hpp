@@ -31,14 +31,14 @@ struct RecursiveRejectionWor {
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true},
-                             .in_turn = true};
+                             .sequential = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     int exhausted_at = 0;
     const Verdict verdict = walk(at, random, exhausted_at);
     if (exhausted_at == 0) return verdict;
-    const OffSupport<P> rest(at, exhausted_at);
+    const OffSupportPosition<P> rest(at, exhausted_at);
     int never = 0;
     const Verdict late = walk(rest, random, never);
     return late.accepted >= 0 ? accepted(late.token, late.accepted + exhausted_at) : late;

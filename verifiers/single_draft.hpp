@@ -20,7 +20,7 @@ struct SingleDraft {
       .drafts = DraftLaws{"iid"},
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .in_turn = true};
+      .sequential = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

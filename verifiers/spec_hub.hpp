@@ -23,7 +23,7 @@ struct SpecHub {
                              .fewest_drafts = 2,
                              .most_drafts = 2,
                              .claims = {.flag_is_membership = true},
-                             .cannot = {.device = "the plan keeps its residual on the host"}};
+                             .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   /// What pairs (i, a) and (a, i) serve of token i; nothing of the hub. Terms leave it out by a factor, not by a
   /// branch, so that passes over them are packed.
@@ -57,7 +57,7 @@ struct SpecHub {
   template <class L>
   static auto residual_of(const Shares<L>& shares, const typename L::Scalar& at_hub) {
     using Scalar = typename L::Scalar;
-    return shares.laws.frozen([shares, at_hub](Token i) -> Scalar { return shares.unserved(i, at_hub); });
+    return shares.laws.alias_weights([shares, at_hub](Token i) -> Scalar { return shares.unserved(i, at_hub); });
   }
 
   template <class L>
@@ -72,7 +72,7 @@ struct SpecHub {
   template <Laws L>
   Plan<L> prepare(const L& laws, int) const {
     using Scalar = typename L::Scalar;
-    const Shares<L> shares(laws, laws.top(0));
+    const Shares<L> shares(laws, laws.kth_most_probable(0));
     const Token hub = shares.hub;
     const Scalar left1 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_first(i) - shares.first(i); });
     const Scalar left2 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });

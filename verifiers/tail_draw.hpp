@@ -20,7 +20,7 @@ struct TailDraw {
                              .drafts = DraftLaws{"tail_draw"},
                              .fewest_drafts = 2,
                              .claims = {.flag_is_membership = true},
-                             .cannot = {.device = "the plan keeps its residual on the host"}};
+                             .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   template <Laws L>
   TailPlan<L> prepare(const L& laws, int) const {

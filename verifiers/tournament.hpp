@@ -24,7 +24,7 @@ struct Tournament {
                              .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
                              .drafts = DraftLaws{"independent"},
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-                             .cannot = {.simulate = "the plan holds V^2 pairs of tokens a draft",
+                             .unsupported = {.simulate = "the plan holds V^2 pairs of tokens a draft",
                                         .fresh = "the plan holds V^2 pairs of tokens a draft",
                                         .device = "the plan holds V^2 pairs of tokens a draft"}};
 

@@ -27,7 +27,7 @@ struct TruncatedAlphabet {
       .drafts = DraftLaws{"independent"},
       .most_drafts = 4,  // the flow has about n^K / K! sets
       .claims = {.one_draft_is_single_draft = true},
-      .cannot = {.device = "the plan is made on the host"}};
+      .unsupported = {.device = "the plan is made on the host"}};
 
   int inside = 12;
   int otherwise = 0;  ///< clamped to the drafts at hand

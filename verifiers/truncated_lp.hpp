@@ -26,7 +26,7 @@ struct TruncatedLp {
                              .drafts = DraftLaws{"iid"},
                              .fewest_drafts = 2,
                              .most_drafts = 2,
-                             .cannot = {.device = "the plan is made on the host"}};
+                             .unsupported = {.device = "the plan is made on the host"}};
 
   int inside = 10;
 

@@ -21,15 +21,15 @@ struct WeightedMinhash {
       .name = "weighted_minhash",
       .summary = "the first of the drafter's darts that hits p; accepted if its token was drafted",
       .source = "Daliri et al., arXiv:2408.07978",
-      .drafts = DraftLaws{"darts"},
+      .drafts = DraftLaws{"minhash"},
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
-      .cannot = {.explore = "its randomness is a sequence of darts that the drafter reads too"},
+      .unsupported = {.explore = "its randomness is a sequence of darts that the drafter reads too"},
       .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    return matched(at, {first_dart(
+    return matched(at, {first_hit(
                             at.laws(), 0, [&at](Token x) { return at.target(x); }, random),
                         none_accepted});
   }

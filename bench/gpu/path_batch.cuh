@@ -31,7 +31,7 @@ class PathBatches {
   PathBatches(int requests, int vocabulary, int length, std::size_t cache_bytes)
       : length_{length},
         rows_{requests * (length + 1), vocabulary, 1, cache_bytes},
-        passages_{nullptr, static_cast<std::size_t>(requests)} {
+        steps_{nullptr, static_cast<std::size_t>(requests)} {
     std::vector<Token> tokens;
     std::vector<std::int32_t> parents;
     for (int i = 0; i < length; ++i) {
@@ -47,7 +47,7 @@ class PathBatches {
     batch_.trees = spans_.data();
     batch_.nodes = nodes_.data();
     batch_.draws = draws_.data();
-    batch_.passages = passages_.data();
+    batch_.steps = steps_.data();
     batch_.target_stride = batch_.proposal_stride = 2 * rows_.stride();
     batch_.seed = 1;
     const auto all = static_cast<unsigned>(requests * (length + 1) * sets());
@@ -59,13 +59,13 @@ class PathBatches {
   int sets() const { return rows_.sets(); }
   /// Bytes of both rows of the nodes that a path is drafted from.
   double bytes() const { return rows_.bytes() * length_ / (length_ + 1); }
-  gpu::PassageBatch<float> batch(int set) const {
-    gpu::PassageBatch<float> view = batch_;
+  gpu::StepBatch<float> batch(int set) const {
+    gpu::StepBatch<float> view = batch_;
     view.target = rows_.rows(set);
     view.proposal = view.target + rows_.stride();
     return view;
   }
-  std::vector<Passage> passages() const { return passages_.copy(); }
+  std::vector<StepOutput> steps() const { return steps_.copy(); }
 
  private:
   template <class T>
@@ -73,11 +73,11 @@ class PathBatches {
 
   int length_;
   RefusedBatches rows_;
-  DeviceBuffer<Passage> passages_;
+  DeviceBuffer<StepOutput> steps_;
   DeviceBuffer<gpu::TreeSpan> spans_{nullptr, 0};
   DeviceBuffer<TreeNode> nodes_{nullptr, 0};
   DeviceBuffer<TreeDraw> draws_{nullptr, 0};
-  gpu::PassageBatch<float> batch_;
+  gpu::StepBatch<float> batch_;
 };
 
 }  // namespace draftproof::gpu_bench

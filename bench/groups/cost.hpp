@@ -84,8 +84,8 @@ struct Cost {
       for (const AnyDrafter* drafter : registry().drafters_of(verifier->info()))
         for (const int vocabulary : vocabularies)
           for (const int drafts : {1, 4}) {
-            if (!verifier->takes(drafts) || !verifier->info().cannot.fresh.empty() ||
-                !verifier->info().distorts.empty() || drafter->info().several_proposals)
+            if (!verifier->takes(drafts) || !verifier->info().unsupported.fresh.empty() ||
+                !verifier->info().derived_from.empty() || drafter->info().several_proposals)
               continue;
             const std::string name = std::string(verifier->info().name) + "/" + std::string(drafter->info().name) +
                                      "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
@@ -94,7 +94,7 @@ struct Cost {
                                          [&subject, drafter, vocabulary, drafts](auto& state) {
                                            hot(state, subject, *drafter, vocabulary, drafts);
                                          });
-            if (verifier->kind() == Kind::mutant) continue;
+            if (verifier->kind() != Kind::verifier) continue;
             benchmark::RegisterBenchmark(("cold/" + name).c_str(),
                                          [&subject, drafter, vocabulary, drafts](auto& state) {
                                            cold(state, subject, *drafter, vocabulary, drafts);

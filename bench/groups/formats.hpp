@@ -61,7 +61,7 @@ struct Formats {
       const std::span<const Entry> p(entries.data() + at, size), q(entries.data() + at + size, size);
       const FreshRows<Entry> fresh(p, q);
       Refusing random;
-      const Verdict verdict = verifiers::RecursiveRejection{}.verify(At(fresh, tokens.data(), drafts), random);
+      const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(fresh, tokens.data(), drafts), random);
       if (verdict.accepted >= 0) state.SkipWithError("a draft was accepted");
       benchmark::DoNotOptimize(verdict);
       at = (at + 2 * size) % entries.size();
@@ -137,9 +137,9 @@ struct Formats {
     add_format<float>("float32");
     add_format<Bfloat16>("bf16");
     add_format<Half>("fp16");
-    for (const wide::Width width : wide::widths)
-      if (width <= wide::widest())
-        benchmark::RegisterBenchmark(("exp/" + std::string(wide::name_of(width))).c_str(), [width](auto& state) {
+    for (const simd::Width width : simd::widths)
+      if (width <= simd::widest())
+        benchmark::RegisterBenchmark(("exp/" + std::string(simd::name_of(width))).c_str(), [width](auto& state) {
           powers(state, [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
         });
     benchmark::RegisterBenchmark("exp/libm", [](auto& state) {
@@ -155,10 +155,10 @@ struct Formats {
           {format + " rows, from memory, cost no more than float32 rows: half the bytes pay for widening",
            "rows/" + format + rows, "rows/float32" + rows, Sense::at_most, 1});
     found_goals().push_back({"softmax of a row, maxima, sum and scale, costs at most four times its powers of e",
-                             "softmax/float32/128256", "exp/" + std::string(wide::name_of(wide::widest())),
+                             "softmax/float32/128256", "exp/" + std::string(simd::name_of(simd::widest())),
                              Sense::at_most, 4});
     found_goals().push_back({"own powers of e against the library's, which differ from processor to processor",
-                             "exp/libm", "exp/" + std::string(wide::name_of(wide::widest())), Sense::at_least, 4});
+                             "exp/libm", "exp/" + std::string(simd::name_of(simd::widest())), Sense::at_least, 4});
   }
 };
 

@@ -3,12 +3,12 @@
 //
 //   ladder/one_pass/V          that pass: the mass of (p - q)+ and a draw from it
 //   ladder/histogram/V         p- and q-mass of the tokens in each bucket of p / q
-//   ladder/plan/V/K            rungs are there; levels and slopes
+//   ladder/plan/V/K            bins are there; levels and slopes
 //   ladder/fresh/V/K           plan and verdict, rows in the cache; ladder/cold/V/K from memory
-//   ladder/paths/V/L            a passage of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
-//   ladder/one_path/V/L         every passage has laws of its own, and nothing is kept; block verification, K = 1
+//   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
+//   ladder/one_path/V/L         every step has laws of its own, and nothing is kept; block verification, K = 1
 //   ladder/table/.. /V/L        the same two where each prefix has a table
-//   ladder/kept/.. /V/L         the same two on one table, plans kept from passage to passage
+//   ladder/kept/.. /V/L         the same two on one table, plans kept from step to step
 #pragma once
 
 #include <map>
@@ -70,17 +70,17 @@ struct Ladder {
   static void histogram(benchmark::State& state, int vocabulary) {
     const FloatRows& rows = rows_of(vocabulary);
     for (auto _ : state) {
-      const wide::RatioMasses masses(std::span<const float>{rows.target}, std::span<const float>{rows.proposal});
+      const simd::RatioMasses masses(std::span<const float>{rows.target}, std::span<const float>{rows.proposal});
       benchmark::DoNotOptimize(masses.of(0));
     }
     state.SetItemsProcessed(state.iterations());
   }
   static void plan(benchmark::State& state, int vocabulary, int drafts) {
     const auto laws = rows_of(vocabulary).laws();
-    const auto rungs = laws.rungs();
+    const auto bins = laws.bins();
     LadderPlan<double> plan;
     for (auto _ : state) {
-      plan = plan_ladder(laws, rungs, FixedCoverage<double>(drafts), true);
+      plan = plan_ladder(laws, bins, FixedCoverage<double>(drafts), true);
       benchmark::DoNotOptimize(plan.level.data());
     }
     state.SetItemsProcessed(state.iterations());
@@ -98,14 +98,14 @@ struct Ladder {
       Philox random(2, t, Philox::Role::verify);
       const std::size_t tuple = t++ % Drafts::tuples * static_cast<std::size_t>(drafts);
       benchmark::DoNotOptimize(
-          ladder.verify(At<FreshRows<float>>(laws, tuples.tokens.data() + tuple, drafts), plan, random));
+          ladder.verify(DraftedPosition<FreshRows<float>>(laws, tuples.tokens.data() + tuple, drafts), plan, random));
     }
     state.SetItemsProcessed(state.iterations());
   }
 
   /// The same pair after every prefix, in an object for each prefix: nothing kept for one laws serves another.
   template <class L>
-  class OwnLaws final : public Contexts<L> {
+  class OwnLaws final : public ConditionalModel<L> {
    public:
     template <class Make>
     OwnLaws(std::size_t prefixes, const Make& make) {
@@ -119,8 +119,8 @@ struct Ladder {
     std::vector<L> own_;
     mutable int numbers_ = 1;
   };
-  /// A table after every prefix, for drafting: the laws are alike, so that trees are those of any contexts.
-  struct OneTable final : Contexts<RatioTable> {
+  /// A table after every prefix, for drafting: the laws are alike, so that trees are those of any conditionals.
+  struct OneTable final : ConditionalModel<RatioTable> {
     explicit OneTable(const RatioTable& one) : table{one} {}
     const RatioTable& laws(int) const override { return table; }
     int next(int, Token) const override { return numbers++; }
@@ -132,9 +132,9 @@ struct Ladder {
   static std::vector<DraftTree> drafted_trees(int vocabulary, const TreeShape& shape, std::uint64_t first) {
     std::vector<DraftTree> drafted(trees, DraftTree(0));
     for (std::size_t t = 0; t < trees; ++t) {
-      const OneTable contexts(pair_of(vocabulary).table);
+      const OneTable conditionals(pair_of(vocabulary).table);
       Philox random(1, first + t, Philox::Role::draft);
-      tree_drafters::IidPaths{}.draw(contexts, shape, random, drafted[t]);
+      tree_drafters::IidPaths{}.draw(conditionals, shape, random, drafted[t]);
     }
     return drafted;
   }
@@ -143,53 +143,53 @@ struct Ladder {
     return 1 + static_cast<std::size_t>(shape.drafts * shape.length);
   }
   template <class V, class L>
-  static void verify_once(const Contexts<L>& contexts, const TreeShape& shape, const DraftTree& tree,
+  static void verify_once(const ConditionalModel<L>& conditionals, const TreeShape& shape, const DraftTree& tree,
                           std::uint64_t trial) {
     Philox random(2, trial, Philox::Role::verify);
-    const TreeAt<L> at(contexts, tree);
-    if constexpr (requires { V{}.prepare(contexts, shape); }) {
-      auto plans = V{}.prepare(contexts, shape);
+    const DraftedTree<L> at(conditionals, tree);
+    if constexpr (requires { V{}.prepare(conditionals, shape); }) {
+      auto plans = V{}.prepare(conditionals, shape);
       benchmark::DoNotOptimize(V{}.verify(at, plans, random));
     } else {
       benchmark::DoNotOptimize(V{}.verify(at, random));
     }
   }
 
-  /// Passages on fresh rows. Laws are made anew for each, as what a pass left behind would save the next one passes.
+  /// Steps on fresh rows. Laws are made anew for each, as what a pass left behind would save the next one passes.
   template <class V>
-  static void fresh_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+  static void fresh_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const FloatRows& rows = rows_of(vocabulary);
     const auto drafted = drafted_trees(vocabulary, shape, 0);
     std::uint64_t t = 0, visited = 0;
     for (auto _ : state) {
-      const OwnLaws<FreshRows<float>> contexts(prefixes(shape), [&rows] { return rows.laws(); });
-      verify_once<V>(contexts, shape, drafted[t % trees], t);
+      const OwnLaws<FreshRows<float>> conditionals(prefixes(shape), [&rows] { return rows.laws(); });
+      verify_once<V>(conditionals, shape, drafted[t % trees], t);
       ++t;
-      for (std::size_t c = 0; c < prefixes(shape); ++c) visited += contexts.laws(static_cast<int>(c)).visited();
+      for (std::size_t c = 0; c < prefixes(shape); ++c) visited += conditionals.laws(static_cast<int>(c)).visited();
     }
     state.SetItemsProcessed(state.iterations());
     state.counters["passes"] = static_cast<double>(visited) / (static_cast<double>(t) * vocabulary);
   }
-  /// Passages on tables, of which every prefix of a passage has its own; nothing is kept from the passage before.
+  /// Steps on tables, of which every prefix of a step has its own; nothing is kept from the step before.
   template <class V>
-  static void table_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
-    const OwnLaws<RatioTable> contexts(prefixes(shape), [&] { return pair_of(vocabulary).table; });
+  static void table_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+    const OwnLaws<RatioTable> conditionals(prefixes(shape), [&] { return pair_of(vocabulary).table; });
     const auto drafted = drafted_trees(vocabulary, shape, 0);
     std::uint64_t t = 0;
     for (auto _ : state) {
-      verify_once<V>(contexts, shape, drafted[t % trees], t);
+      verify_once<V>(conditionals, shape, drafted[t % trees], t);
       ++t;
     }
     state.SetItemsProcessed(state.iterations());
   }
-  /// Passages on one table with plans kept, as trials keep them; paths are new each time.
+  /// Steps on one table with plans kept, as trials keep them; paths are new each time.
   template <class V>
-  static void kept_passage(benchmark::State& state, int vocabulary, const TreeShape& shape) {
-    const OneTable contexts(pair_of(vocabulary).table);
+  static void kept_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
+    const OneTable conditionals(pair_of(vocabulary).table);
     const V verifier;
     const auto make_plans = [&] {
-      if constexpr (requires { verifier.prepare(contexts, shape); })
-        return verifier.prepare(contexts, shape);
+      if constexpr (requires { verifier.prepare(conditionals, shape); })
+        return verifier.prepare(conditionals, shape);
       else
         return 0;
     };
@@ -203,7 +203,7 @@ struct Ladder {
         state.ResumeTiming();
       }
       Philox random(2, t, Philox::Role::verify);
-      const TreeAt<RatioTable> at(contexts, drafted[t++ % trees]);
+      const DraftedTree<RatioTable> at(conditionals, drafted[t++ % trees]);
       if constexpr (requires { verifier.verify(at, plans, random); })
         benchmark::DoNotOptimize(verifier.verify(at, plans, random));
       else
@@ -234,13 +234,13 @@ struct Ladder {
         const std::string l = v + "/" + std::to_string(length);
         const TreeShape four{.drafts = 4, .length = length, .branching = {}, .stem = 0};
         const TreeShape one{.drafts = 1, .length = length, .branching = {}, .stem = 0};
-        timed("ladder/paths" + l, [=](auto& state) { fresh_passage<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/one_path" + l, [=](auto& state) { fresh_passage<Block>(state, vocabulary, one); });
-        timed("ladder/kept/paths" + l, [=](auto& state) { kept_passage<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/kept/one_path" + l, [=](auto& state) { kept_passage<Block>(state, vocabulary, one); });
+        timed("ladder/paths" + l, [=](auto& state) { fresh_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/one_path" + l, [=](auto& state) { fresh_step<Block>(state, vocabulary, one); });
+        timed("ladder/kept/paths" + l, [=](auto& state) { kept_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/kept/one_path" + l, [=](auto& state) { kept_step<Block>(state, vocabulary, one); });
         if (vocabulary > 32000) continue;  // a table for each of 33 prefixes: gigabytes
-        timed("ladder/table/paths" + l, [=](auto& state) { table_passage<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/table/one_path" + l, [=](auto& state) { table_passage<Block>(state, vocabulary, one); });
+        timed("ladder/table/paths" + l, [=](auto& state) { table_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/table/one_path" + l, [=](auto& state) { table_step<Block>(state, vocabulary, one); });
       }
     }
     found_goals().push_back({.what = "the ladder, plan and verdict, against the pass of one refused draft",

@@ -55,12 +55,12 @@ struct Passes {
   }
   /// The same at one width, with fresh rows as an engine would make them: run(rows, turn).
   template <class Run>
-  static void add_wide(const std::string& name, wide::Width width, int vocabulary, const Run& run,
+  static void add_wide(const std::string& name, simd::Width width, int vocabulary, const Run& run,
                        bool cold = false) {
     add(
         name + "/" + std::string(name_of(width)), vocabulary,
         [run, width](const float* p, std::size_t size, std::uint64_t turn) {
-          const wide::Using now(width);
+          const simd::Using now(width);
           return run(rows(p, size), turn);
         },
         cold);
@@ -91,8 +91,8 @@ struct Passes {
         add(
             "floor/read", vocabulary,
             [](const float* p, std::size_t size, std::uint64_t) { return read(p, 2 * size); }, cold);
-      for (const wide::Width width : wide::widths) {
-        if (width > wide::widest()) continue;
+      for (const simd::Width width : simd::widths) {
+        if (width > simd::widest()) continue;
         for (const bool cold : {false, true}) add_wide("pass/residual", width, vocabulary, mass, cold);
         add_wide("pass/curve", width, vocabulary, [](const Floats& at, std::uint64_t turn) {
           const auto [height, slope] = at.mass_and_slope(place(turn));
@@ -119,7 +119,7 @@ struct Passes {
       add_counted("refused/recursive_rejection", vocabulary, [](const Floats& at, std::uint64_t turn) {
         const Token tokens[drafts] = {1, 2, 3, 4};
         RefusesAll random{word(turn)};
-        return verifiers::RecursiveRejection{}.verify(At(at, tokens, drafts), random).token;
+        return verifiers::RecursiveRejection{}.verify(DraftedPosition(at, tokens, drafts), random).token;
       });
       add_counted("k_seq/factor", vocabulary,
                   [](const Floats& at, std::uint64_t) { return verifiers::KSeq{}.prepare(at, drafts).factor; });
@@ -128,7 +128,7 @@ struct Passes {
   }
 
   static void goals() {
-    const std::string widest(name_of(wide::widest())), large = "128256";
+    const std::string widest(name_of(simd::widest())), large = "128256";
     const auto at = [&](const char* what) { return "pass/" + std::string(what) + "/" + widest + "/" + large; };
     using enum Goal::Sense;
     auto& all = found_goals();

@@ -1,5 +1,5 @@
-// passages/VERIFIER/LAW/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree drafted,
-// verified and counted. Rows of a parametric family serve as contexts.
+// steps/VERIFIER/LAW/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree drafted,
+// verified and counted. Rows of a parametric family serve as conditionals.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 
 namespace draftproof::benchmarks {
 
-struct Passages {
-  static const PassageSource& source(int vocabulary) {
-    static std::map<int, std::unique_ptr<PassageSource>> sources;
+struct PathSurvey {
+  static const PathSource& source(int vocabulary) {
+    static std::map<int, std::unique_ptr<PathSource>> sources;
     auto& made = sources[vocabulary];
     if (!made)
-      made = PassageSource::open(
+      made = PathSource::open(
           "gaussian_logits:sigma=2.5,noise=1,positions=16,vocabulary=" + std::to_string(vocabulary), {});
     return *made;
   }
 
   static void run(benchmark::State& state, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                   int vocabulary, int drafts, int length, std::uint64_t trials) {
-    const PassageRun what{.verifier = verifier,
+    const StepRun what{.verifier = verifier,
                           .drafter = drafter,
                           .shape = shape_of(drafter, drafts, length),
                           .seed = 1,
                           .iterations = 8};
-    PassageTally tally;
+    StepTally tally;
     for (auto _ : state)
-      tally += simulate_passages(what, source(vocabulary), {.trials = trials, .threads = 1, .shard = trials});
-    state.SetItemsProcessed(static_cast<std::int64_t>(tally.passages));
+      tally += simulate_paths(what, source(vocabulary), {.trials = trials, .threads = 1, .shard = trials});
+    state.SetItemsProcessed(static_cast<std::int64_t>(tally.steps));
     state.counters["accepted"] = tally.mean_accepted();
   }
 
@@ -39,9 +39,9 @@ struct Passages {
       for (const AnyTreeDrafter* drafter : path_registry().drafters_of(verifier->info()))
         for (const int vocabulary : {512, 32000})
           for (const int drafts : {1, 4}) {
-            if (!verifier->takes(drafts) || !verifier->info().cannot.simulate.empty()) continue;
+            if (!verifier->takes(drafts) || !verifier->info().unsupported.simulate.empty()) continue;
             const AnyPathVerifier& subject = *verifier;
-            const std::string name = "passages/" + std::string(verifier->info().name) + "/" +
+            const std::string name = "steps/" + std::string(verifier->info().name) + "/" +
                                      std::string(drafter->info().name) + "/" + std::to_string(vocabulary) + "/" +
                                      std::to_string(drafts) + "/4";
             const bool races = verifier->info().shared_noise || drafter->info().shared_noise();

@@ -17,7 +17,7 @@ struct Prove {
   static constexpr int of_one = 60, of_all = 500;
 
   static bool provable(const AnyVerifier& verifier) {
-    return verifier.kind() != Kind::mutant && verifier.info().cannot.explore.empty();
+    return verifier.kind() == Kind::verifier && verifier.info().unsupported.explore.empty();
   }
 
   static void count(benchmark::State& state, int instances, std::uint64_t branches) {

@@ -14,13 +14,13 @@
 namespace draftproof::benchmarks {
 
 struct RandomWords {
-  static void run(benchmark::State& state, wide::Width width) {
+  static void run(benchmark::State& state, simd::Width width) {
     constexpr int trials = 1024;
     std::array<std::uint64_t, trials> trial, first, second;
     std::iota(trial.begin(), trial.end(), std::uint64_t{0});
     std::uint32_t slot = 0;
     for (auto _ : state) {
-      wide::philox_fill(width, 1, trial.data(), trials, slot++, 2, first.data(), second.data());
+      simd::philox_fill(width, 1, trial.data(), trials, slot++, 2, first.data(), second.data());
       benchmark::DoNotOptimize(first.data());
       benchmark::DoNotOptimize(second.data());
       benchmark::ClobberMemory();
@@ -29,9 +29,9 @@ struct RandomWords {
   }
 
   static void add() {
-    for (const wide::Width width : wide::widths) {
-      if (width > wide::widest()) continue;
-      benchmark::RegisterBenchmark(("philox/" + std::string(wide::name_of(width))).c_str(),
+    for (const simd::Width width : simd::widths) {
+      if (width > simd::widest()) continue;
+      benchmark::RegisterBenchmark(("philox/" + std::string(simd::name_of(width))).c_str(),
                                    [width](auto& state) { run(state, width); });
     }
     found_goals().push_back({"random words with AVX2, against one block after the other", "philox/scalar",

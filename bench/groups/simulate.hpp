@@ -55,7 +55,7 @@ struct Simulate {
     for (const auto& verifier : registry().verifiers())
       for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
         const AnyVerifier& subject = *verifier;
-        if (!subject.info().cannot.simulate.empty() || drafter->info().several_proposals) continue;
+        if (!subject.info().unsupported.simulate.empty() || drafter->info().several_proposals) continue;
         const bool curve = can_be_lazy(subject, *drafter) || subject.info().name == "k_seq";
         for (const int vocabulary : {4096, 32000, 128256, 262144})
           for (const int drafts : {1, 4, 16}) {

@@ -1,9 +1,9 @@
-// passage_cost/VERIFIER/TREE_LAW/V/K/L: one iteration at fresh float32 rows, as an engine pays it: plans and passage,
-// nothing kept from the iteration before. passage_cost/refused/VERIFIER/V/L: a path whose every token is refused, the
+// step_cost/VERIFIER/TREE_LAW/V/K/L: one iteration at fresh float32 rows, as an engine pays it: plans and step,
+// nothing kept from the iteration before. step_cost/refused/VERIFIER/V/L: a path whose every token is refused, the
 // most that a rule of one path can cost.
 //
 //   passes     mean tokens that passes looked at, over V
-//   tokens     mean length of a passage, correction or bonus included
+//   tokens     mean length of a step, correction or bonus included
 //   bytes      mean bytes of rows that passes read
 //
 // All nodes share one pair of rows, so that it stays in the cache as the rows of a batch would not: hot.
@@ -20,10 +20,10 @@
 
 namespace draftproof::benchmarks {
 
-/// One law after every prefix. Contexts are numbered by depth only, so that nodes of a path have objects of their own
+/// One law after every prefix. ConditionalModel are numbered by depth only, so that nodes of a path have objects of their own
 /// and what a pass leaves behind at one is not found at another.
 template <class L>
-class SameAtAllDepths final : public Contexts<L> {
+class SameAtAllDepths final : public ConditionalModel<L> {
  public:
   template <class Make>
   SameAtAllDepths(int depths, const Make& make) {
@@ -41,8 +41,8 @@ class SameAtAllDepths final : public Contexts<L> {
   std::vector<L> laws_;
 };
 
-/// The one table of a vocabulary, as contexts that trees are drafted from: no copies.
-class TableAtAllDepths final : public Contexts<RatioTable> {
+/// The one table of a vocabulary, as conditionals that trees are drafted from: no copies.
+class TableAtAllDepths final : public ConditionalModel<RatioTable> {
  public:
   explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}
   const RatioTable& laws(int) const override { return table_; }
@@ -52,41 +52,41 @@ class TableAtAllDepths final : public Contexts<RatioTable> {
   const RatioTable& table_;
 };
 
-struct PassageCost {
+struct StepCost {
   struct Floats {
     std::vector<float> target, proposal;
     explicit Floats(const Pair& pair)
         : target(pair.rows.target.begin(), pair.rows.target.end()),
           proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end()) {}
-    SameAtAllDepths<FreshRows<float>> contexts(int depths) const {
+    SameAtAllDepths<FreshRows<float>> conditionals(int depths) const {
       return {depths, [this] { return FreshRows<float>(target, std::span<const float>(proposal)); }};
     }
   };
 
-  /// Passages over the trees in turn.
+  /// Steps over the trees in turn.
   static void run(benchmark::State& state, const AnyPathVerifier& verifier, const TreeShape& shape,
                   const std::vector<DraftTree>& trees, const Floats& rows) {
     std::uint64_t trial = 0, visited = 0, tokens = 0;
     for (auto _ : state) {
       const DraftTree& tree = trees[trial % trees.size()];
-      const auto contexts = rows.contexts(tree.length());
-      const auto decider = verifier.simulate_on(contexts, shape);
+      const auto conditionals = rows.conditionals(tree.length());
+      const auto decider = verifier.simulate_on(conditionals, shape);
       Philox random(2, trial++, Philox::Role::verify);
-      const Passage passage = decider->decide(tree, {}, random);
-      benchmark::DoNotOptimize(passage);
-      visited += contexts.visited();
-      tokens += static_cast<std::uint64_t>(tree.depth(passage.node)) + 1;
+      const StepOutput step = decider->decide(tree, {}, random);
+      benchmark::DoNotOptimize(step);
+      visited += conditionals.visited();
+      tokens += static_cast<std::uint64_t>(tree.depth(step.node)) + 1;
     }
     state.SetItemsProcessed(state.iterations());
-    const auto passages = static_cast<double>(state.iterations());
-    state.counters["passes"] = static_cast<double>(visited) / (passages * static_cast<double>(rows.target.size()));
-    state.counters["tokens"] = static_cast<double>(tokens) / passages;
-    state.counters["bytes"] = static_cast<double>(visited) * 2 * sizeof(float) / passages;
+    const auto steps = static_cast<double>(state.iterations());
+    state.counters["passes"] = static_cast<double>(visited) / (steps * static_cast<double>(rows.target.size()));
+    state.counters["tokens"] = static_cast<double>(tokens) / steps;
+    state.counters["bytes"] = static_cast<double>(visited) * 2 * sizeof(float) / steps;
   }
 
   static void add_drafted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, int vocabulary, int drafts,
                           int length) {
-    const std::string name = "passage_cost/" + std::string(verifier.info().name) + "/" +
+    const std::string name = "step_cost/" + std::string(verifier.info().name) + "/" +
                              std::string(drafter.info().name) + "/" + std::to_string(vocabulary) + "/" +
                              std::to_string(drafts) + "/" + std::to_string(length);
     benchmark::RegisterBenchmark(name.c_str(), [&verifier, &drafter, vocabulary, drafts, length](auto& state) {
@@ -103,7 +103,7 @@ struct PassageCost {
   }
 
   static std::string refused_name(std::string_view verifier, int vocabulary, int length) {
-    return "passage_cost/refused/" + std::string(verifier) + "/" + std::to_string(vocabulary) + "/" +
+    return "step_cost/refused/" + std::string(verifier) + "/" + std::to_string(vocabulary) + "/" +
            std::to_string(length);
   }
 
@@ -127,7 +127,7 @@ struct PassageCost {
   static void add() {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!info.cannot.fresh.empty() || !info.cannot.simulate.empty() || !info.distorts.empty()) continue;
+      if (!info.unsupported.fresh.empty() || !info.unsupported.simulate.empty() || !info.derived_from.empty()) continue;
       for (const AnyTreeDrafter* drafter : path_registry().drafters_of(info))
         for (const int vocabulary : {32000, 128256})
           for (const int drafts : {1, 4})
@@ -144,7 +144,7 @@ struct PassageCost {
 
   /// One residual pass over rows of that size, near the core as well (passes.hpp).
   static std::string residual_pass(int vocabulary) {
-    return "pass/residual/" + std::string(name_of(wide::in_use())) + "/" + std::to_string(vocabulary);
+    return "pass/residual/" + std::string(name_of(simd::in_use())) + "/" + std::to_string(vocabulary);
   }
 };
 

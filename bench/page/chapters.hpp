@@ -39,7 +39,7 @@ Written by `./dev bench --page docs/performance.md`; every number is from that r
   small V use 1.5 squared.
 - Hot: the same rows every time, in whichever cache holds 8 V bytes. Cold: copies of them by turns over twice the last
   cache and at least 600 MB.
-- An item is a trial, a decision, a passage, an optimum or an instance; drafting is in the time of simulation and passages,
+- An item is a trial, a decision, a step, an optimum or an instance; drafting is in the time of simulation and steps,
   not in that of decisions.
 )",
       repetitions, min_time);
@@ -73,7 +73,7 @@ inline const std::vector<Chapter>& chapters() {
        {"optimum", "table"},
        false,
        {"optimum"}},
-      {"Passages", "Time per iteration on a tree: drafted, verified, counted. Columns: V / K / depth.", {"passages"}},
+      {"Steps", "Time per iteration on a tree: drafted, verified, counted. Columns: V / K / depth.", {"steps"}},
       {"Proofs", "Exact fractions, one thread; an item is an instance, of the kill matrix a row.", {"prove"}},
       {"The statistical gate", "One evaluation after 2^n trials. Columns: V / n.", {"gate"}},
   };

@@ -111,14 +111,14 @@ bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
     if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster))
       return true;
   static const std::set<std::string> of_every_scheme{"simulate", "naive",    "lazy",  "peaked", "threads",     "cost",
-                                                     "cold",     "passages", "prove", "gate",   "passage_cost"};
+                                                     "cold",     "steps", "prove", "gate",   "step_cost"};
   if (!of_every_scheme.contains(plain_name.substr(0, plain_name.find('/')))) return true;
   static const std::regex wanted(
       "(simulate|naive|lazy|peaked|threads/[12]|cost|cold)/"
       "(single_draft|recursive_rejection|recursive_rejection_wor|k_seq|ladder)/(iid|without_replacement)/.*"
-      "|(passages|passage_cost)/(token_path|block|traversal|layer_frame|greedy_multipath_block|branch_reentry|"
-      "ladder_block|recursive_rejection_walk)/iid_paths/.*"
-      "|passage_cost/refused/.*"
+      "|(steps|step_cost)/(token_path|block|traversal|layerwise_rejection|greedy_multipath_block|branch_reentry|"
+      "ladder_block|recursive_rejection_tree)/iid_paths/.*"
+      "|step_cost/refused/.*"
       "|prove/(all|kill_matrix)|gate/.*/(17|24)");
   return std::regex_match(plain_name, wanted) || is_cost_of_a_scheme(plain_name);
 }

@@ -91,7 +91,7 @@ std::string svg(const Plot& plot) {
       greatest = std::max(greatest, value);
     }
   const double first = std::floor(std::log10(least)), last = std::max(std::ceil(std::log10(greatest)), first + 1);
-  // Room at both ends, so that no marker sits on a frame; a single position gets some of its own.
+  // Workspace at both ends, so that no marker sits on a frame; a single position gets some of its own.
   const Axis x{*positions.begin() / 1.25, *positions.rbegin() * 1.25, left, right};
   const Axis y{std::pow(10, first), std::pow(10, last), bottom, top};
   std::string out = fmt::format(

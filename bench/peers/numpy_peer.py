@@ -67,7 +67,7 @@ def own_rows(p, q, drafts, trials, random):
     return np.bincount(tokens, minlength=p.size), trials - int(is_open.sum())
 
 
-def one_by_one(p, q, drafts, trials, random, replace):
+def prefix_consistent(p, q, drafts, trials, random, replace):
     histogram, accepted = np.zeros(p.size, int), 0
     for _ in range(trials):
         proposed = random.choice(p.size, size=drafts, p=q, replace=replace)
@@ -121,8 +121,8 @@ def main():
         "expert": (1_000_000, lambda n: shared_rows(p, q, drafts, n, random, by_search)),
         "choice": (1_000_000, lambda n: shared_rows(p, q, drafts, n, random, by_choice)),
         "batched": (batch, lambda n: own_rows(p, q, drafts, n, random)),
-        "loop": (single, lambda n: one_by_one(p, q, drafts, n, random, True)),
-        "loop_wor": (single, lambda n: one_by_one(p, q, drafts, n, random, False)),
+        "loop": (single, lambda n: prefix_consistent(p, q, drafts, n, random, True)),
+        "loop_wor": (single, lambda n: prefix_consistent(p, q, drafts, n, random, False)),
     }
     if given.program not in programs:
         sys.exit("unknown program " + given.program)

@@ -120,17 +120,17 @@ struct Check {
   std::vector<Gate> selected_gates() const {
     const SelectedSubjects selected = select_of_all(names, mutants);
     std::vector<Gate> gates;
-    const auto add = [&](Gate gate, bool shipped) {
-      if (own && shipped) return;
+    const auto add = [&](Gate gate, bool builtin) {
+      if (own && builtin) return;
       for (const Tier tier : all_tiers) {
         if (!tiers.empty() && std::find(tiers.begin(), tiers.end(), to_text(tier)) == tiers.end()) continue;
         gate.tier = tier;
         if (applies(gate)) gates.push_back(gate);
       }
     };
-    for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->shipped());
-    for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->shipped());
-    for (const AnyComponent* component : selected.components) add({.component = component}, component->shipped());
+    for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->builtin());
+    for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->builtin());
+    for (const AnyComponent* component : selected.components) add({.component = component}, component->builtin());
     return gates;
   }
 

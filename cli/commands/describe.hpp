@@ -50,16 +50,16 @@ struct Describe {
 
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
     const Info& info = verifier.info();
-    add(document, "kind", verifier.kind() == Kind::verifier ? "verifier" : "mutant");
+    add(document, "kind", std::string(name_of(verifier.kind())));
     std::string laws;
     for (std::size_t i = 0; i < info.drafts.count; ++i)
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     describe_scheme(document, info, verifier.kind(), laws);
-    add_runs(document, "CUDA kernel", info.cannot.device);
+    add_runs(document, "CUDA kernel", info.unsupported.device);
   }
 
   static void describe_path_verifier(Document& document, const AnyPathVerifier& verifier) {
-    add(document, "kind", verifier.kind() == Kind::verifier ? "path verifier" : "path mutant");
+    add(document, "kind", "path " + std::string(name_of(verifier.kind())));
     std::string trees;
     for (const AnyTreeDrafter* drafter : path_registry().drafters_of(verifier.info()))
       trees += fmt::format("{}{}", trees.empty() ? "" : ", ", drafter->info().name);
@@ -73,7 +73,7 @@ struct Describe {
     add(document, "source", std::string(info.source));
     add(document, "draft laws", info.drafts.any() ? "any" : laws);
     add(document, "promise", promise_text(info, kind));
-    if (!info.distorts.empty()) add(document, "a slip of", std::string(info.distorts));
+    if (!info.derived_from.empty()) add(document, "a slip of", std::string(info.derived_from));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
@@ -88,9 +88,9 @@ struct Describe {
     claim(info.claims.one_path_is_token_path, "one path: token verification, event by event");
     claim(info.claims.one_path_is_block, "one path: block verification, event by event");
     if (info.ranks_tokens) add(document, "breaks ties by token id", "yes");
-    add_runs(document, "explored exactly", info.cannot.explore);
-    add_runs(document, "simulated on tables", info.cannot.simulate);
-    add_runs(document, "timed on fresh rows", info.cannot.fresh);
+    add_runs(document, "explored exactly", info.unsupported.explore);
+    add_runs(document, "simulated on tables", info.unsupported.simulate);
+    add_runs(document, "timed on fresh rows", info.unsupported.fresh);
   }
 
   static void add_runs(Document& document, const char* interpreter, std::string_view reason) {
@@ -107,7 +107,7 @@ struct Describe {
     add(document, "heeds a stem", info.has_stem ? "yes" : "no");
     add(document, "heeds branching", info.branches ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
-    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.marginal_law_of));
   }
 
   static std::string promise_text(const Info& info, Kind kind) {
@@ -123,8 +123,8 @@ struct Describe {
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
     add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
-    if (info.poses()) add(document, "wrong: declares the law of", std::string(info.poses_as));
-    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.noise_form_of));
+    if (info.misdeclares()) add(document, "wrong: declares the law of", std::string(info.declared_as));
+    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.marginal_law_of));
   }
 
   static void describe_family(Document& document, const FamilyInfo& family) {

@@ -18,6 +18,11 @@ struct List {
 
   void declare(CLI::App&) {}
 
+  /// Heading of a kind of schemes.
+  static std::string plural(Kind kind) {
+    return kind == Kind::lossy ? "lossy schemes" : std::string(name_of(kind)) + "s";
+  }
+
   int run(const Session& session) const {
     Document document;
     document.data = {{"schema", "draftproof.list/1"}};
@@ -30,7 +35,7 @@ struct List {
       document.data[field].push_back({{"name", item}, {"summary", summary}});
     };
     for (const auto& verifier : registry().verifiers())
-      add(verifier->kind() == Kind::verifier ? "verifiers" : "mutants", verifier->info().name,
+      add(plural(verifier->kind()), verifier->info().name,
           verifier->info().summary);
     for (const auto& drafter : registry().drafters())
       add("draft laws", drafter->info().name, drafter->info().summary);
@@ -38,7 +43,7 @@ struct List {
       add("wrong drafters", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const auto& verifier : path_registry().verifiers())
-      add(verifier->kind() == Kind::verifier ? "path verifiers" : "path mutants", verifier->info().name,
+      add("path " + plural(verifier->kind()), verifier->info().name,
           verifier->info().summary);
     for (const auto& drafter : path_registry().drafters())
       add("tree laws", drafter->info().name, drafter->info().summary);

@@ -33,14 +33,14 @@ struct Prove {
     app.add_option("verifier", names, "verifiers to prove, of one position or of paths; all if none is named");
     app.add_option("--law", laws, "draft laws; those each verifier is written for if none is named")->delimiter(',');
     app.add_option("--instances", instances,
-                   fmt::format("instances per verifier and draft law [{}, of paths {}]", PositionLevel::instances,
-                               PathLevel::instances))
+                   fmt::format("instances per verifier and draft law [{}, of paths {}]", TokenLevel::instances,
+                               BlockLevel::instances))
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
         ->check(many)
         ->capture_default_str();
     app.add_option("--instance", instance_text,
-                   fmt::format("only this instance, as in '{}' or '{}'", PositionLevel::example, PathLevel::example));
+                   fmt::format("only this instance, as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     app.add_flag("--mutants", mutants, "the mutants too");
   }
 
@@ -51,8 +51,8 @@ struct Prove {
     options.stop = &stop_requested();
     for (const auto& law : laws) need_law(law);
     const SelectedVerifiers selected = select_of_both(names, mutants);
-    auto pairs = pairs_of<PositionLevel>(selected.position, registry());
-    auto path_pairs = pairs_of<PathLevel>(selected.paths, path_registry());
+    auto pairs = pairs_of<TokenLevel>(selected.position, registry());
+    auto path_pairs = pairs_of<BlockLevel>(selected.paths, path_registry());
     if (pairs.empty() && path_pairs.empty())
       throw InputError({.file = "prove",
                         .found = "no verifier for that draft law",
@@ -65,8 +65,8 @@ struct Prove {
         path_pairs.clear();
     }
     Progress progress("proving", pairs.size() + path_pairs.size(), session.quiet);
-    const auto proofs = proofs_of<PositionLevel>(pairs, progress, 0);
-    const auto path_proofs = proofs_of<PathLevel>(path_pairs, progress, pairs.size());
+    const auto proofs = proofs_of<TokenLevel>(pairs, progress, 0);
+    const auto path_proofs = proofs_of<BlockLevel>(path_pairs, progress, pairs.size());
     if (proofs.empty() && path_proofs.empty() && !stop_requested())
       throw InputError({.file = "--instance",
                         .found = instance_text,
@@ -111,7 +111,7 @@ struct Prove {
       if (stop_requested()) break;
       if (!given)
         proofs.push_back(prove(*verifier, *drafter, options));
-      else if (Level::Examination::possible(*verifier, *drafter, *given))
+      else if (Level::InstanceAnalysis::possible(*verifier, *drafter, *given))
         proofs.push_back(prove_on(*verifier, *drafter, *given, options));
       progress.update(done + proofs.size());
     }

@@ -35,7 +35,7 @@ struct Replay {
     app.add_option("verifier", verifier_name, "of one position or of paths, or a component")->required();
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     auto* instance = app.add_option("--instance", instance_text,
-                                    fmt::format("as in '{}' or '{}'", PositionLevel::example, PathLevel::example));
+                                    fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     auto* source = app.add_option("--source", spec, source_help)->excludes(instance);
     choice.declare(app);
     app.add_option("--property", property, "ask this property alone");
@@ -62,8 +62,8 @@ struct Replay {
     }
     if (instance_text.empty())
       throw InputError({.file = "replay", .found = "no instance", .wanted = "--instance, or --source and --trial"});
-    return selected.position.empty() ? on_instance<PathLevel>(*selected.paths.front(), path_registry(), session)
-                                     : on_instance<PositionLevel>(*selected.position.front(), registry(), session);
+    return selected.position.empty() ? on_instance<BlockLevel>(*selected.paths.front(), path_registry(), session)
+                                     : on_instance<TokenLevel>(*selected.position.front(), registry(), session);
   }
 
  private:
@@ -71,7 +71,7 @@ struct Replay {
   int on_instance(const typename Level::Verifier& verifier, const auto& known, const Session& session) {
     const auto& drafter = law_of<typename Level::Drafter>(verifier.info(), known);
     const auto instance = parse<Level>();
-    if (!Level::Examination::possible(verifier, drafter, instance))
+    if (!Level::InstanceAnalysis::possible(verifier, drafter, instance))
       throw InputError({.file = "--instance",
                         .found = instance_text,
                         .wanted = "an instance that the verifier and its draft law are defined for"});
@@ -85,11 +85,11 @@ struct Replay {
     Document document = start_replay(
         fmt::format("{} with {} drafts on {}", verifier_name, drafter.info().name, instance.text()), session.seed);
     add_answers(document, proof, instance.text());
-    if (verifier.info().cannot.explore.empty()) {
+    if (verifier.info().unsupported.explore.empty()) {
       try {
-        add_story(document, tell(verifier, drafter, instance, ways));
-        typename Level::Examination at(verifier, drafter, instance, limits);
-        if constexpr (std::is_same_v<Level, PositionLevel>)
+        add_story(document, trace_instance(verifier, drafter, instance, ways));
+        typename Level::InstanceAnalysis at(verifier, drafter, instance, limits);
+        if constexpr (std::is_same_v<Level, TokenLevel>)
           add_law(document, at.law(), instance);
         else
           add_law(document, at.law());
@@ -98,11 +98,11 @@ struct Replay {
       }
     }
     if (trial) {
-      if constexpr (std::is_same_v<Level, PositionLevel>)
+      if constexpr (std::is_same_v<Level, TokenLevel>)
         add_trial(document, *trial,
-                  tell_trial(verifier, drafter, as_doubles(instance.rows()), instance.drafts, session.seed, *trial));
+                  trace_trial(verifier, drafter, as_doubles(instance.rows()), instance.drafts, session.seed, *trial));
       else
-        add_trial(document, *trial, tell_trial(verifier, drafter, instance, session.seed, *trial));
+        add_trial(document, *trial, trace_trial(verifier, drafter, instance, session.seed, *trial));
     }
     session.write(document);
     if (proof.violation()) return exit_violated;
@@ -151,9 +151,9 @@ struct Replay {
         fmt::format("{} with {} drafts at position {} of {}", verifier_name, drafter.info().name, position, spec),
         session.seed);
     add_trial(document, *trial,
-              verifier.info().cannot.simulate.empty()
-                  ? tell_trial(verifier, drafter, table, drafts, session.seed, address)
-                  : tell_trial(verifier, drafter, Rows<double>(pair.target, pair.proposals), drafts, session.seed,
+              verifier.info().unsupported.simulate.empty()
+                  ? trace_trial(verifier, drafter, table, drafts, session.seed, address)
+                  : trace_trial(verifier, drafter, Rows<double>(pair.target, pair.proposals), drafts, session.seed,
                                address));
     session.write(document);
     return exit_held;

@@ -70,28 +70,28 @@ struct Simulate {
     if (drafts == 0) drafts = verifier.info().most_drafts == 0 ? 4 : std::min(4, verifier.info().most_drafts);
     check(verifier, drafter, source);
     const RowPair pair = source.pair(position);
-    const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
-    if (ground == Ground::none)
+    const SimulationBackend backend = backend_for(verifier, widest_support(pair.proposals), drafts);
+    if (backend == SimulationBackend::none)
       throw InputError({.file = verifier_name,
-                        .found = std::string(verifier.info().cannot.simulate),
+                        .found = std::string(verifier.info().unsupported.simulate),
                         .wanted = "fewer tokens (--proposal-top-k) or fewer drafts"});
 
     if (estimate > 0 && !can_be_estimated(verifier)) {
-      const Cannot& cannot = verifier.info().cannot;
+      const Unsupported& unsupported = verifier.info().unsupported;
       throw InputError(
           {.file = "--estimate",
-           .found = verifier_name + ": " + std::string(cannot.explore.empty() ? cannot.simulate : cannot.explore),
+           .found = verifier_name + ": " + std::string(unsupported.explore.empty() ? unsupported.simulate : unsupported.explore),
            .wanted = "a scheme that can be walked on tables"});
     }
 
     const RatioTable table(pair.target, pair.proposals);
-    if (lazy && !(ground == Ground::table && can_be_lazy(verifier, drafter, table, drafts)))
+    if (lazy && !(backend == SimulationBackend::table && can_be_lazy(verifier, drafter, table, drafts)))
       throw InputError({.file = "--lazy",
                         .found = verifier_name + " on " + std::string(drafter.info().name),
                         .wanted = "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
                                   "drawn one by one from a proposal with a token for each"});
-    TrialPlaces places(device, table);
-    const RunPlace place = places.of(verifier, drafter, drafts);
+    BackendChooser places(device, table);
+    const Backend place = places.of(verifier, drafter, drafts);
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
@@ -101,7 +101,7 @@ struct Simulate {
       Progress progress("simulating", budget.trials, session.quiet);
       budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
       tally = place.on_device() ? draftproof::simulate(what, places.table(), budget)
-              : ground == Ground::table
+              : backend == SimulationBackend::table
                   ? draftproof::simulate(what, table, budget)
                   : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
     }

@@ -14,7 +14,7 @@ struct Survey {
   static constexpr std::string_view about =
       "exactness, acceptance, optimum and cost of every verifier on real positions";
 
-  SurveyChoice choice{.instances = PositionLevel::instances};
+  SurveyChoice choice{.instances = TokenLevel::instances};
   SurveyOptions options;
   DeviceChoice place;
   double confidence = 0.95;
@@ -43,7 +43,7 @@ struct Survey {
                         .wanted = "at least one"});
 
     std::vector<SurveyedSource> surveyed;
-    SurveyProofs<PositionLevel> asked;
+    SurveyProofs<TokenLevel> asked;
     {
       Progress progress("surveying", total, session.quiet);
       std::uint64_t before = 0;

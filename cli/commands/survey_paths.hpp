@@ -1,4 +1,4 @@
-// `draftproof passages`: every verifier of paths and trees on captured trees or on models, side by side.
+// `draftproof survey-paths`: every verifier of paths and trees on captured trees or on models, side by side.
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
@@ -8,22 +8,22 @@
 
 namespace draftproof::commands {
 
-struct Passages {
-  static constexpr std::string_view name = "passages";
+struct SurveyPaths {
+  static constexpr std::string_view name = "survey-paths";
   static constexpr std::string_view about =
       "exactness, accepted tokens per call and optimum of every verifier of paths and trees";
 
   /// A fifth of what `prove` takes: the whole table's proofs in a few seconds.
-  SurveyChoice choice{.instances = PathLevel::instances / 5};
-  PassageSurveyOptions options;
+  SurveyChoice choice{.instances = BlockLevel::instances / 5};
+  PathSurveyOptions options;
 
   void declare(CLI::App& app) {
-    choice.declare(app, options, "captured trees (FILE_trees.npz), or any source of rows, whose rows become contexts",
+    choice.declare(app, options, "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals",
                    "tree", "numbers of paths; other trees get as many nodes");
     app.add_option("-L,--length", options.length, "drafted tokens of a path")
         ->check(CLI::Range(1, max_path_length))
         ->capture_default_str();
-    app.add_option("--passages", options.passages, "passages per row of the table")
+    app.add_option("--steps", options.steps, "steps per row of the table")
         ->check(many)
         ->capture_default_str();
     app.add_option("--iterations", options.iterations,
@@ -36,31 +36,31 @@ struct Passages {
     choice.take(session, options);
     SourceOptions rows = choice.rows.options;
     rows.seed = session.seed;
-    std::vector<std::unique_ptr<PassageSource>> sources;
+    std::vector<std::unique_ptr<PathSource>> sources;
     std::uint64_t total = 0;
     for (const std::string& spec : choice.specs) {
-      sources.push_back(PassageSource::open(spec, rows));
-      total += options.passages * plan_passages(*sources.back(), options).size();
+      sources.push_back(PathSource::open(spec, rows));
+      total += options.steps * plan_steps(*sources.back(), options).size();
     }
     if (total == 0)
-      throw InputError({.file = "passages",
+      throw InputError({.file = "steps",
                         .found = "no verifier that fits these sources, laws and numbers of drafts",
                         .wanted = "at least one"});
-    std::vector<SurveyedPassages> surveyed;
-    SurveyProofs<PathLevel> asked;
+    std::vector<SurveyedPaths> surveyed;
+    SurveyProofs<BlockLevel> asked;
     {
       Progress progress("simulating", total, session.quiet);
       std::uint64_t before = 0;
-      options.progress = [&](std::uint64_t passages) { progress.update(before + passages); };
+      options.progress = [&](std::uint64_t steps) { progress.update(before + steps); };
       for (const auto& source : sources) {
-        surveyed.push_back({source.get(), survey_passages(*source, options)});
+        surveyed.push_back({source.get(), survey_paths(*source, options)});
         asked.ask(surveyed.back().rows);
-        before += options.passages * surveyed.back().rows.size();
+        before += options.steps * surveyed.back().rows.size();
       }
     }
     const bool complete = !stop_requested();
     const std::vector<PathProof> proofs = asked.prove(choice.instances, session);
-    session.write(report_passages(surveyed, proofs, options, complete, session.timings));
+    session.write(report_path_survey(surveyed, proofs, options, complete, session.timings));
     return exit_code_of(proofs);
   }
 };

@@ -107,7 +107,7 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
                      const DeviceCounts& counts, Stream stream) {
   using Plan = typename TrialPlan<V>::type;
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
-                "a plan that owns memory of the host cannot go into a kernel: say so in info.cannot.device");
+                "a plan that owns memory of the host cannot go into a kernel: say so in info.unsupported.device");
   check_drafts(V::info, D::info, table.device(), range.drafts);
   if (range.count == 0) return;
   const PlanCopy copy(stream);
@@ -132,10 +132,10 @@ struct TrialDrafters {
   template <class V>
   static void count(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
                     const DeviceCounts& counts, Stream stream) {
-    if constexpr (!V::info.cannot.device.empty()) {
-      no_kernel(V::info.name, V::info.cannot.device);
-    } else if constexpr (!V::info.cannot.simulate.empty()) {
-      no_kernel(V::info.name, V::info.cannot.simulate);
+    if constexpr (!V::info.unsupported.device.empty()) {
+      no_kernel(V::info.name, V::info.unsupported.device);
+    } else if constexpr (!V::info.unsupported.simulate.empty()) {
+      no_kernel(V::info.name, V::info.unsupported.simulate);
     } else {
       const bool found = (count_if_named<D>(verifier, law, table, range, counts, stream) || ...);
       if (!found) no_trials(V::info.name, law);

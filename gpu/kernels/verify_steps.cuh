@@ -2,9 +2,9 @@
 // device, whose threads go through its tree together.
 //
 //   kernel              grid                           the rows of a node are read
-//   passages_by_warp    a warp a request               at every pass at it, from cache: small vocabularies
-//   passages_by_block   a block a request              at every pass at it: many requests
-//   passages_by_split   `shares` blocks a team, teams  at every pass at it, by the whole device: few requests
+//   steps_by_warp    a warp a request               at every pass at it, from cache: small vocabularies
+//   steps_by_block   a block a request              at every pass at it: many requests
+//   steps_by_split   `shares` blocks a team, teams  at every pass at it, by the whole device: few requests
 //                       take requests in turn
 //
 // Most nodes see one pass or none, so shared memory would hold rows that nobody reads again. Every thread computes
@@ -31,85 +31,85 @@ namespace draftproof::gpu {
 static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>> &&
               Laws<NodeLaws<double, SplitTeam>>);
 
-inline constexpr int passage_threads = 512;
+inline constexpr int step_threads = 512;
 /// Warps of a block, each with a request of its own.
 template <class V>
-inline constexpr int passage_warps = warps_with_plans<V>(4);
+inline constexpr int step_warps = warps_with_plans<V>(4);
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(passage_threads, 1)
-    passages_by_block(const V verifier, const PassageBatch<Entry> batch) {
+__global__ void __launch_bounds__(step_threads, 1)
+    steps_by_block(const V verifier, const StepBatch<Entry> batch) {
   __shared__ TeamScratch scratch;
   const BlockTeam team(&scratch, plan_memory<V>());
-  const Passage passage = pass(verifier, batch, blockIdx.x, team, threadIdx.x == 0);
-  if (threadIdx.x == 0) batch.passages[blockIdx.x] = passage;
+  const StepOutput step = pass(verifier, batch, blockIdx.x, team, threadIdx.x == 0);
+  if (threadIdx.x == 0) batch.steps[blockIdx.x] = step;
 }
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(32 * passage_warps<V>, 1)
-    passages_by_warp(const V verifier, const PassageBatch<Entry> batch) {
-  __shared__ TeamScratch scratch[passage_warps<V>];
+__global__ void __launch_bounds__(32 * step_warps<V>, 1)
+    steps_by_warp(const V verifier, const StepBatch<Entry> batch) {
+  __shared__ TeamScratch scratch[step_warps<V>];
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t request = std::int64_t{blockIdx.x} * passage_warps<V> + warp;
+  const std::int64_t request = std::int64_t{blockIdx.x} * step_warps<V> + warp;
   if (request >= batch.requests) return;  // the whole warp, and no other waits for it
   const WarpTeam team(scratch + warp, plan_memory<V>(warp));
   const bool writes = threadIdx.x % 32 == 0;
-  const Passage passage = pass(verifier, batch, request, team, writes);
-  if (writes) batch.passages[request] = passage;
+  const StepOutput step = pass(verifier, batch, request, team, writes);
+  if (writes) batch.steps[request] = step;
 }
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(passage_threads, 1)
-    passages_by_split(const V verifier, const PassageBatch<Entry> batch, SplitScratch* scratch) {
+__global__ void __launch_bounds__(step_threads, 1)
+    steps_by_split(const V verifier, const StepBatch<Entry> batch, SplitScratch* scratch) {
   const SplitTeam team(scratch + blockIdx.y, plan_memory<V>());
   const bool writes = blockIdx.x == 0 && threadIdx.x == 0;
   for (std::int64_t request = blockIdx.y; request < batch.requests; request += gridDim.y) {
-    const Passage passage = pass(verifier, batch, request, team, writes);
-    if (writes) batch.passages[request] = passage;
+    const StepOutput step = pass(verifier, batch, request, team, writes);
+    if (writes) batch.steps[request] = step;
   }
 }
 
-/// The choice for a batch of requests: that for positions, of those mappings that passages have.
-inline Mapped mapped_passages(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
+/// The choice for a batch of requests: that for positions, of those mappings that steps have.
+inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
   if (wanted == Mapping::cluster)
-    throw std::invalid_argument("a request by cluster: passages run by warp, block or split");
+    throw std::invalid_argument("a request by cluster: steps run by warp, block or split");
   DeviceTraits without = this_device();
   without.most_cluster = 0;
   return mapped(wanted, without, requests, vocabulary, 1, entry_bytes);
 }
 
 template <class V, class Entry>
-void verify_passages(const V& verifier, const PassageBatch<Entry>& batch, Stream stream, Mapping wanted) {
-  if constexpr (no_passages<V>.empty()) {
+void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream stream, Mapping wanted) {
+  if constexpr (no_steps<V>.empty()) {
     if (batch.requests == 0) return;  // CUDA refuses an empty grid
     if constexpr (Carries<V, NodeLaws<Entry, BlockTeam>>)
       if (batch.carries == nullptr)
-        throw std::invalid_argument("passages: " + std::string{passage_name<V>} +
+        throw std::invalid_argument("steps: " + std::string{step_name<V>} +
                                     " carries state from one iteration to the next, and the batch has no carries");
     const auto requests = static_cast<unsigned>(batch.requests);
     constexpr std::size_t shared = plan_bytes<V>;
-    constexpr unsigned warps = passage_warps<V>;
-    const auto [mapping, shares] = mapped_passages(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
+    constexpr unsigned warps = step_warps<V>;
+    const auto [mapping, shares] = mapped_steps(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
     switch (mapping) {
       case Mapping::warp:
-        allow_shared(passages_by_warp<V, Entry>, warps * shared);
-        passages_by_warp<<<(requests + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
+        allow_shared(steps_by_warp<V, Entry>, warps * shared);
+        steps_by_warp<<<(requests + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
         break;
       case Mapping::split: {
         const int teams = most_split_teams(this_device(), batch.requests, shares);
         const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
-        launch_split(passages_by_split<V, Entry>, teams, shares, passage_threads, stream, verifier, batch,
+        launch_split(steps_by_split<V, Entry>, teams, shares, step_threads, stream, verifier, batch,
                      static_cast<SplitScratch*>(scratch.data()), shared);
         break;
       }
       default:
-        allow_shared(passages_by_block<V, Entry>, shared);
-        passages_by_block<<<requests, passage_threads, shared, stream>>>(verifier, batch);
+        allow_shared(steps_by_block<V, Entry>, shared);
+        steps_by_block<<<requests, step_threads, shared, stream>>>(verifier, batch);
         device_call("cudaLaunchKernel", cudaGetLastError());
     }
   } else {
-    no_kernel(passage_name<V>, no_passages<V>);
+    no_kernel(step_name<V>, no_steps<V>);
   }
 }
 

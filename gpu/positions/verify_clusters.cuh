@@ -14,7 +14,7 @@
 
 namespace draftproof::gpu {
 
-static_assert(Position<At<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
+static_assert(Position<DraftedPosition<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
 
 /// Of a block for its rows: what lies behind them is aligned as they are.
 DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shares) {
@@ -25,7 +25,7 @@ DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shar
 template <class V>
 __device__ TeamMemory cluster_plan_memory(unsigned char* rows, int vocabulary) {
   constexpr std::size_t bytes = plan_bytes<V>;
-  if constexpr (bytes > 0) return {rows + cluster_rows_bytes(vocabulary, ClusterTeam(nullptr).shares()), bytes};
+  if constexpr (bytes > 0) return {rows + cluster_rows_bytes(vocabulary, ClusterTeam(nullptr).partitions()), bytes};
   return {};
 }
 
@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
   __shared__ TeamScratch scratch;
   const ClusterTeam team(&scratch,
                          cluster_plan_memory<V>(reinterpret_cast<unsigned char*>(slices), batch.vocabulary));
-  const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.shares());
-  const bool tells = team.share() == 0 && threadIdx.x == 0;
+  const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.partitions());
+  const bool tells = team.partition() == 0 && threadIdx.x == 0;
   if (batch.refused(position)) {  // the whole cluster
     if (tells) batch.verdicts[position] = {};
     return;
@@ -55,14 +55,14 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
 
 template <class V>
 void verify_clusters(const V& verifier, const StoredBatch& batch, int shares, Stream stream) {
-  if constexpr (V::info.cannot.device.empty()) {
+  if constexpr (V::info.unsupported.device.empty()) {
     const std::size_t shared = cluster_rows_bytes(batch.vocabulary, shares) + plan_bytes<V>;
     for_positions_of_grids(batch.positions, shares, [&](std::int64_t first, int count) {
       launch_clusters(verify_by_cluster<V>, count, shares, verify_threads, shared, stream, verifier,
                       batch.part(first, count));
     });
   } else {
-    no_kernel(V::info.name, V::info.cannot.device);
+    no_kernel(V::info.name, V::info.unsupported.device);
   }
 }
 

@@ -31,7 +31,7 @@ inline constexpr int verify_warps = warps_with_plans<V>(4);
 
 static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);
 static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
-static_assert(Position<At<TeamRows<RowView<float>, BlockTeam>>>);
+static_assert(Position<DraftedPosition<TeamRows<RowView<float>, BlockTeam>>>);
 
 /// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or
 /// a StoredBatch.
@@ -39,7 +39,7 @@ template <class V, class B, class L>
 DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
   if (batch.refused(position)) return {};
   const int count = batch.counts[position];
-  const At<L> at(laws, batch.drafts + position * batch.draft_stride, count);
+  const DraftedPosition<L> at(laws, batch.drafts + position * batch.draft_stride, count);
   const auto plan = prepare(verifier, laws, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
   return verify(verifier, at, plan, random);

@@ -12,9 +12,9 @@
 
 namespace draftproof::gpu {
 
-/// What is wrong on purpose has the two mappings that every device runs: any of them tells it from what it distorts.
+/// What is wrong on purpose has the two mappings that every device runs: any of them tells it from what it mutant_of.
 template <class V>
-inline constexpr bool by_warp_or_block_alone = !V::info.distorts.empty();
+inline constexpr bool by_warp_or_block_alone = !V::info.mutant_of.empty();
 
 /// What the device has for V.
 template <class V>
@@ -54,7 +54,7 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
 
 template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
-  if constexpr (V::info.cannot.device.empty()) {
+  if constexpr (V::info.unsupported.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
     const Mapped found = mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals,
                                 sizeof(Entry));
@@ -65,13 +65,13 @@ void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, M
     const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
     launch_plain(verifier, batch, found, teams, static_cast<SplitScratch*>(scratch.data()), stream);
   } else {
-    no_kernel(V::info.name, V::info.cannot.device);
+    no_kernel(V::info.name, V::info.unsupported.device);
   }
 }
 
 template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options) {
-  if constexpr (V::info.cannot.device.empty()) {
+  if constexpr (V::info.unsupported.device.empty()) {
     if (checked_shape(batch).positions == 0) return;
     const StoredLaunch launch(batch, stream, options, device_for<V>(options.mapping));
     if constexpr (!by_warp_or_block_alone<V>)
@@ -79,7 +79,7 @@ void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, co
         return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
     launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);
   } else {
-    no_kernel(V::info.name, V::info.cannot.device);
+    no_kernel(V::info.name, V::info.unsupported.device);
   }
 }
 

@@ -33,17 +33,17 @@ template <Team T, class Entry>
 DRAFTPROOF_DEVICE CheckedRow check_entries(const T& team, const Entry* row, int vocabulary) {
   constexpr Fixed enough = Fixed{1} << 53;  // a sum of 4
   const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
-  Arrival own;
+  Candidate own;
   Fixed sum = 0;
   for (Token x = thread; x < vocabulary; x += threads) {
     const auto entry = static_cast<double>(row[x]);
     if (0 <= entry && entry < 2)
-      sum += static_cast<Fixed>(same_bits<std::uint64_t>(2 + entry) - same_bits<std::uint64_t>(2.0));
+      sum += static_cast<Fixed>(bit_cast<std::uint64_t>(2 + entry) - bit_cast<std::uint64_t>(2.0));
     else if (own.token == no_token)
       own = {0, x};
     if (sum > enough) sum = enough;
   }
-  const Arrival unsound = team_first(team, own, vocabulary);
+  const Candidate unsound = team_first(team, own, vocabulary);
   sum = team.lane_sum(sum);
   team.put(team.warp(), sum);
   team.barrier();

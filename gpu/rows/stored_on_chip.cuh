@@ -39,8 +39,8 @@ struct BroughtOnChip {
 template <class T>
 DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::int64_t position, const T& team,
                                                  float* memory) {
-  const TeamLayout layout = on_chip_layout(batch.vocabulary, team.lanes(), team.shares());
-  const int slice = layout.slice(), first = team.share() * slice, count = tokens_of_share(team, layout);
+  const TeamLayout layout = on_chip_layout(batch.vocabulary, team.lanes(), team.partitions());
+  const int slice = layout.slice(), first = team.partition() * slice, count = tokens_of_partition(team, layout);
   for (int row = 0; row < 2; ++row) {
     const void* const stored = row == 0 ? batch.target_row(position) : batch.proposal_row(position, 0);
     with_entries(batch.format, stored, [&](const auto* entries) {

@@ -1,4 +1,4 @@
-// Counts in device memory, all in one array: those of a Tally, then cells, drafts and neighbours.
+// Counts in device memory, all in one array: those of a Tally, then cells, drafts and serial_dependence.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DeviceCounts::Buffers {
       : tokens{tokens_counted},
         cells{vocabulary * static_cast<std::size_t>(what.paths)},
         drafts{vocabulary * static_cast<std::size_t>(what.drafts)},
-        neighbours{static_cast<std::size_t>(what.groups) * static_cast<std::size_t>(what.groups)},
+        serial_dependence{static_cast<std::size_t>(what.groups) * static_cast<std::size_t>(what.groups)},
         counts{nullptr, size()},
         group{what.group.data(), what.group.size()} {
     totals.by_draft = counts.data();
@@ -36,11 +36,11 @@ struct DeviceCounts::Buffers {
     joint.pairs = what.pairs;
     joint.cells = counts.data() + before_histogram + tokens;
     if (drafts > 0) joint.drafts = joint.cells + cells;
-    if (neighbours > 0) joint.neighbours = joint.cells + cells + drafts;
+    if (serial_dependence > 0) joint.serial_dependence = joint.cells + cells + drafts;
     joint.group = group.data();
   }
 
-  std::size_t size() const { return before_histogram + tokens + cells + drafts + neighbours; }
+  std::size_t size() const { return before_histogram + tokens + cells + drafts + serial_dependence; }
 
   std::vector<Count> copy(Stream stream) const {
     std::vector<Count> copied(size());
@@ -61,7 +61,7 @@ struct DeviceCounts::Buffers {
     return tally;
   }
 
-  std::size_t tokens, cells, drafts, neighbours;
+  std::size_t tokens, cells, drafts, serial_dependence;
   DeviceBuffer<Count> counts;
   DeviceBuffer<std::uint32_t> group;
   TotalCounts totals;
@@ -128,7 +128,7 @@ JointTally DeviceCounts::joint_tally(std::uint64_t trials, Stream stream) const 
   };
   take(joint.cells, buffers_->cells);
   take(joint.drafts, buffers_->drafts);
-  take(joint.neighbours, buffers_->neighbours);
+  take(joint.serial_dependence, buffers_->serial_dependence);
   return joint;
 }
 

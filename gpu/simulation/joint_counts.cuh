@@ -24,7 +24,7 @@ struct JointTotals {
   std::uint64_t pairs = 0;
   Count* cells = nullptr;
   Count* drafts = nullptr;
-  Count* neighbours = nullptr;
+  Count* serial_dependence = nullptr;
   const std::uint32_t* group = nullptr;
 
   bool wanted() const { return cells != nullptr; }
@@ -52,11 +52,11 @@ DRAFTPROOF_DEVICE void count_jointly(const T& threads, const JointTotals& totals
   if (totals.drafts != nullptr)
     for (int k = 0; k < totals.counted_drafts; ++k)
       add(totals.drafts, served && k < length ? k * totals.vocabulary + drafts[k] : nowhere);
-  if (totals.neighbours == nullptr) return;
+  if (totals.serial_dependence == nullptr) return;
   const Token token = served ? verdict.token : no_token;
   const Token before = threads.lane_get(token, (threads.index() % threads.lanes()) & ~1);
   const bool paired = (i & 1) != 0 && i / 2 < totals.pairs && token >= 0 && before >= 0;
-  add(totals.neighbours,
+  add(totals.serial_dependence,
       paired ? static_cast<int>(totals.group[before]) * totals.groups + static_cast<int>(totals.group[token])
              : nowhere);
 }

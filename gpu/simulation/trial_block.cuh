@@ -39,7 +39,7 @@ DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, cons
       Philox drafting(range.seed, range.first + i, Philox::Role::draft);
       length = drafter.draw(laws, range.drafts, drafting, drafts);
       Philox verifying(range.seed, range.first + i, Philox::Role::verify);
-      verdict = verify(verifier, At<TableView>(laws, drafts, length), plan, verifying);
+      verdict = verify(verifier, DraftedPosition<TableView>(laws, drafts, length), plan, verifying);
     }
     counts.add(i < range.count, verdict, drafts, length);
     if (joint.cells != nullptr) count_jointly(threads, joint, i, i < range.count, verdict, drafts, length);

@@ -1,5 +1,5 @@
 // The laws at the nodes of a drafted tree as a team looks at them: one TeamRows, and so one scratch, that goes from
-// node to node. The device's form of TreeAt hands out laws by value; what they give out remembers its node.
+// node to node. The device's form of DraftedTree hands out laws by value; what they give out remembers its node.
 //
 //   at.laws(u)         NodeLaws        which node; any number of them at a time
 //   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
@@ -28,7 +28,7 @@ class TreeRows {
   using Entry = E;
   using TeamType = T;
 
-  DRAFTPROOF_DEVICE TreeRows(const PassageBatch<Entry>& batch, std::int64_t request, const T& team)
+  DRAFTPROOF_DEVICE TreeRows(const StepBatch<Entry>& batch, std::int64_t request, const T& team)
       : batch_{batch}, request_{request}, team_{team}, laws_{batch.rows(request, 0), team} {}
 
   DRAFTPROOF_DEVICE int vocabulary() const { return batch_.vocabulary; }
@@ -48,8 +48,8 @@ class TreeRows {
     return {look_up(c), team_};
   }
   using Here = TeamRows<RowView<Entry>, T>;
-  DRAFTPROOF_DEVICE const typename Here::Room& room() const { return laws_.room(); }
-  [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Rungs rungs(int c) const { return at(c).rungs(); }
+  DRAFTPROOF_DEVICE const typename Here::Workspace& workspace() const { return laws_.workspace(); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Bins bins(int c) const { return at(c).bins(); }
 
   // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
   // they would spill what the walk holds.
@@ -61,7 +61,7 @@ class TreeRows {
   }
 
  private:
-  const PassageBatch<Entry>& batch_;
+  const StepBatch<Entry>& batch_;
   static constexpr int nowhere = -1;
 
   std::int64_t request_;
@@ -95,23 +95,23 @@ class NodeLaws {
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     return here().mass_without(k, seen, n);
   }
-  DRAFTPROOF_DEVICE Token top(int j) const { return here().top(j); }
+  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const { return here().top(j); }
   template <class F>
   DRAFTPROOF_DEVICE double sum(F f) const {
     return here().sum(std::move(f));
   }
   template <int most, class Walk>
-  DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
-    return here().template earliest<most>(wanted, walk);
+  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
+    return here().template k_smallest<most>(wanted, walk);
   }
 
-  DRAFTPROOF_DEVICE const auto& room() const { return rows_->room(); }
-  DRAFTPROOF_DEVICE auto rungs() const { return rows_->rungs(context_); }
-  DRAFTPROOF_DEVICE int rung(const typename Rows::Here::Rungs& rungs, Token x) const { return here().rung(rungs, x); }
+  DRAFTPROOF_DEVICE const auto& workspace() const { return rows_->workspace(); }
+  DRAFTPROOF_DEVICE auto bins() const { return rows_->bins(context_); }
+  DRAFTPROOF_DEVICE int bin(const typename Rows::Here::Bins& bins, Token x) const { return here().bin(bins, x); }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return Residual{rows_, context_, b}; }
-  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {
-    return NodeWeights<Clipped>(*this, Clipped{b, knee});
+  DRAFTPROOF_DEVICE auto clipped(double b, double clip_ratio) const {
+    return NodeWeights<Clipped>(*this, Clipped{b, clip_ratio});
   }
   DRAFTPROOF_DEVICE auto row(int k) const { return NodeWeights<Row>(*this, Row{k}); }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
@@ -139,9 +139,9 @@ class NodeLaws {
     }
   };
   struct Clipped {
-    DRAFTPROOF_DEVICE Clipped(double to_b, double at) : b{to_b}, knee{at} {}
-    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.clipped(b, knee); }
-    double b, knee;
+    DRAFTPROOF_DEVICE Clipped(double to_b, double at) : b{to_b}, clip_ratio{at} {}
+    DRAFTPROOF_DEVICE auto operator()(const Here& laws) const { return laws.clipped(b, clip_ratio); }
+    double b, clip_ratio;
   };
   struct Row {
     DRAFTPROOF_DEVICE explicit Row(int which) : k{which} {}
@@ -189,12 +189,12 @@ namespace draftproof {
 
 /// A drafted tree in arrays with the laws at its nodes, which are handed out by value.
 template <OnDevice L>
-class TreeAt<L> {
+class DraftedTree<L> {
  public:
   using Laws = L;
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE TreeAt(const typename L::Rows& rows, const TreeView& tree) : rows_{rows}, tree_{tree} {}
+  DRAFTPROOF_DEVICE DraftedTree(const typename L::Rows& rows, const TreeView& tree) : rows_{rows}, tree_{tree} {}
 
   DRAFTPROOF_DEVICE const TreeView& tree() const { return tree_; }
   DRAFTPROOF_DEVICE L laws(int u) const { return L(rows_, tree_.context(u)); }
@@ -213,10 +213,10 @@ class OrderPasses<L> : public L::Order {
 
 /// Plans of a walk where nothing is kept: made at each node.
 template <class V, OnDevice L>
-class WalkPlans<V, L> {
+class NodePlans<V, L> {
  public:
-  DRAFTPROOF_DEVICE explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
-  DRAFTPROOF_DEVICE auto of(const TreeAt<L>&, int, const L& laws, int drafts) const {
+  DRAFTPROOF_DEVICE explicit NodePlans(const V& verifier) : verifier_{verifier} {}
+  DRAFTPROOF_DEVICE auto of(const DraftedTree<L>&, int, const L& laws, int drafts) const {
     return draftproof::prepare(verifier_, laws, drafts);
   }
 

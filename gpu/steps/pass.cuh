@@ -1,4 +1,4 @@
-// What each thread of a team does with one request: the passage of a scheme of paths, or of the walk of a verifier of
+// What each thread of a team does with one request: the step of a scheme of paths, or of the walk of a verifier of
 // one position.
 #pragma once
 
@@ -11,53 +11,53 @@
 
 namespace draftproof::gpu {
 
-/// Why V has no kernel of passages; empty text means it has one.
+/// Why V has no kernel of steps; empty text means it has one.
 template <class V>
-inline constexpr std::string_view no_passages = V::info.cannot.device;
+inline constexpr std::string_view no_steps = V::info.unsupported.device;
 template <class V>
-inline constexpr std::string_view no_passages<Walk<V>> =
-    walkable<V> ? V::info.cannot.device : "it cannot decide at the nodes of a tree";
+inline constexpr std::string_view no_steps<NodeByNode<V>> =
+    node_liftable<V> ? V::info.unsupported.device : "it cannot decide at the nodes of a tree";
 template <class V>
-inline constexpr std::string_view passage_name = V::info.name;
+inline constexpr std::string_view step_name = V::info.name;
 template <class V>
-inline constexpr std::string_view passage_name<Walk<V>> = V::info.name;
+inline constexpr std::string_view step_name<NodeByNode<V>> = V::info.name;
 
 /// Whether V reads and leaves state.
 template <class V, class L>
-concept Carries = requires(const V& verifier, const TreeAt<L>& at, const CarryAt<L>& carry, const Passage& passage) {
-  verifier.after(at, carry, passage);
+concept Carries = requires(const V& verifier, const DraftedTree<L>& at, const CarryAt<L>& carry, const StepOutput& step) {
+  verifier.after(at, carry, step);
 };
 
 template <class V, class L>
-DRAFTPROOF_DEVICE Passage pass_walk(const Walk<V>& walk, const TreeAt<L>& at, Philox& random) {
-  WalkPlans<V, L> plans(walk.verifier);
+DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& walk, const DraftedTree<L>& at, Philox& random) {
+  NodePlans<V, L> plans(walk.verifier);
   return walk.verify(at, plans, random);
 }
 
-/// A branch of probability zero leaves no_token in the passage. `team` has a barrier before the carry is written: all
+/// A branch of probability zero leaves no_token in the step. `team` has a barrier before the carry is written: all
 /// threads have read it by then.
 template <class V, class Entry, Team T>
-DRAFTPROOF_DEVICE Passage pass(const V& verifier, const PassageBatch<Entry>& batch, std::int64_t request,
+DRAFTPROOF_DEVICE StepOutput pass(const V& verifier, const StepBatch<Entry>& batch, std::int64_t request,
                                const T& team, bool writes) {
   using L = NodeLaws<Entry, T>;
   const TreeRows<Entry, T> rows(batch, request, team);
-  const TreeAt<L> at(rows, batch.tree(request));
+  const DraftedTree<L> at(rows, batch.tree(request));
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(request), Philox::Role::verify);
   if constexpr (Carries<V, L>) {
     const DeviceCarry& carry = batch.carries[request];
-    const Passage passage = verifier.verify(at, carry, random);
-    if (passage.extra.token < 0) return passage;
-    const DeviceCarry left = verifier.after(at, carry, passage);
+    const StepOutput step = verifier.verify(at, carry, random);
+    if (step.extra.token < 0) return step;
+    const DeviceCarry left = verifier.after(at, carry, step);
     team.barrier();
     if (writes) batch.carries[request] = left;
-    return passage;
+    return step;
   } else if constexpr (requires { verifier.verify(at, random); }) {
     return verifier.verify(at, random);
   } else if constexpr (requires { typename V::template Plans<L>; }) {
     typename V::template Plans<L> plans;
     return verifier.verify(at, plans, random);
   } else {
-    return pass_walk(verifier, at, random);
+    return pass_nodes(verifier, at, random);
   }
 }
 

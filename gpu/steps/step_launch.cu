@@ -1,4 +1,4 @@
-// Copies of batches of passages in device memory.
+// Copies of batches of steps in device memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace draftproof::gpu {
 namespace {
 
 template <class Entry>
-const PassageBatch<Entry>& checked(const PassageBatch<Entry>& host, std::int64_t rows) {
-  if (host.requests < 0) throw std::invalid_argument("passages: a negative number of requests");
-  if (host.vocabulary < 1) throw std::invalid_argument("passages: an empty vocabulary");
+const StepBatch<Entry>& checked(const StepBatch<Entry>& host, std::int64_t rows) {
+  if (host.requests < 0) throw std::invalid_argument("steps: a negative number of requests");
+  if (host.vocabulary < 1) throw std::invalid_argument("steps: an empty vocabulary");
   if (host.target_stride < 0 || host.proposal_stride < 0)
-    throw std::invalid_argument("passages: a negative row stride");
+    throw std::invalid_argument("steps: a negative row stride");
   for (int i = 0; i < host.requests; ++i) {
     const TreeSpan& span = host.trees[i];
     for (int u = 0; u < span.size; ++u) {
       const std::int64_t row = span.first_row + host.nodes[span.first_node + u].context;
       if (row < 0 || row >= rows)
-        throw std::invalid_argument("passages: request " + std::to_string(i) + ": node " + std::to_string(u) +
+        throw std::invalid_argument("steps: request " + std::to_string(i) + ": node " + std::to_string(u) +
                                     ": the row is " + std::to_string(row) + ", wanted one below " +
                                     std::to_string(rows));
     }
@@ -40,7 +40,7 @@ std::size_t nodes_of(const TreeSpan* trees, int requests) {
 
 /// Draws of all trees: those of the last lie behind all others, and every node but a root was drawn at least once.
 template <class Entry>
-std::size_t draws_of(const PassageBatch<Entry>& host) {
+std::size_t draws_of(const StepBatch<Entry>& host) {
   std::int64_t most = 0;
   for (int i = 0; i < host.requests; ++i)
     for (int u = 0; u < host.trees[i].size; ++u)
@@ -61,14 +61,14 @@ std::vector<DeviceCarry> carries_of(const DeviceCarry* carries, int requests) {
 }  // namespace
 
 template <class Entry>
-struct DevicePassages<Entry>::Buffers {
-  Buffers(const PassageBatch<Entry>& host, std::int64_t rows)
+struct DeviceSteps<Entry>::Buffers {
+  Buffers(const StepBatch<Entry>& host, std::int64_t rows)
       : trees{host.trees, static_cast<std::size_t>(host.requests)},
         nodes{host.nodes, nodes_of(host.trees, host.requests)},
         draws{host.draws, draws_of(host)},
         target{host.target, extent(rows, host.target_stride, host.vocabulary)},
         proposal{host.proposal, extent(rows, host.proposal_stride, host.vocabulary)},
-        passages{nullptr, static_cast<std::size_t>(host.requests)},
+        steps{nullptr, static_cast<std::size_t>(host.requests)},
         carries{carries_of(host.carries, host.requests).data(), static_cast<std::size_t>(host.requests)},
         view{host} {
     view.trees = trees.data();
@@ -76,7 +76,7 @@ struct DevicePassages<Entry>::Buffers {
     view.draws = draws.data();
     view.target = target.data();
     view.proposal = proposal.data();
-    view.passages = passages.data();
+    view.steps = steps.data();
     view.carries = carries.data();
   }
 
@@ -84,40 +84,40 @@ struct DevicePassages<Entry>::Buffers {
   DeviceBuffer<TreeNode> nodes;
   DeviceBuffer<TreeDraw> draws;
   DeviceBuffer<Entry> target, proposal;
-  DeviceBuffer<Passage> passages;
+  DeviceBuffer<StepOutput> steps;
   DeviceBuffer<DeviceCarry> carries;
-  PassageBatch<Entry> view;
+  StepBatch<Entry> view;
 };
 
 template <class Entry>
-DevicePassages<Entry>::DevicePassages(const PassageBatch<Entry>& host, std::int64_t rows)
+DeviceSteps<Entry>::DeviceSteps(const StepBatch<Entry>& host, std::int64_t rows)
     : buffers_{std::make_unique<Buffers>(checked(host, rows), rows)} {}
 template <class Entry>
-DevicePassages<Entry>::~DevicePassages() = default;
+DeviceSteps<Entry>::~DeviceSteps() = default;
 template <class Entry>
-DevicePassages<Entry>::DevicePassages(DevicePassages&&) noexcept = default;
+DeviceSteps<Entry>::DeviceSteps(DeviceSteps&&) noexcept = default;
 template <class Entry>
-DevicePassages<Entry>& DevicePassages<Entry>::operator=(DevicePassages&&) noexcept = default;
+DeviceSteps<Entry>& DeviceSteps<Entry>::operator=(DeviceSteps&&) noexcept = default;
 
 template <class Entry>
-const PassageBatch<Entry>& DevicePassages<Entry>::view() const {
+const StepBatch<Entry>& DeviceSteps<Entry>::view() const {
   return buffers_->view;
 }
 
 template <class Entry>
-PassageResults DevicePassages<Entry>::results() const {
+StepResults DeviceSteps<Entry>::results() const {
   device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
-  PassageResults results;
-  results.passages = buffers_->passages.copy();
+  StepResults results;
+  results.steps = buffers_->steps.copy();
   results.carries = buffers_->carries.copy();
-  for (std::size_t i = 0; i < results.passages.size(); ++i)
-    if (results.passages[i].extra.token == no_token) results.unserved.push_back(i);
+  for (std::size_t i = 0; i < results.steps.size(); ++i)
+    if (results.steps[i].extra.token == no_token) results.unserved.push_back(i);
   return results;
 }
 
-template class DevicePassages<float>;
-template class DevicePassages<double>;
-template class DevicePassages<Bfloat16>;
-template class DevicePassages<Half>;
+template class DeviceSteps<float>;
+template class DeviceSteps<double>;
+template class DeviceSteps<Bfloat16>;
+template class DeviceSteps<Half>;
 
 }  // namespace draftproof::gpu

@@ -29,9 +29,9 @@ struct RunBest {
 };
 
 /// What is less than 1, and nothing else, beats this.
-DRAFTPROOF_DEVICE inline RunBest no_cut() { return {~same_bits<std::uint64_t>(1.0), 0, 0}; }
+DRAFTPROOF_DEVICE inline RunBest no_cut() { return {~bit_cast<std::uint64_t>(1.0), 0, 0}; }
 
-DRAFTPROOF_DEVICE inline double not_a_number() { return same_bits<double>(std::uint64_t{0x7ff8} << 48); }
+DRAFTPROOF_DEVICE inline double not_a_number() { return bit_cast<double>(std::uint64_t{0x7ff8} << 48); }
 
 struct FindBests {
   Turn turn;
@@ -55,7 +55,7 @@ struct FindBests {
         const double found =
             cut_value(probability(here.first - before_row), probability(here.second - before_row), drafts);
         // The first of equal ones: j rises.
-        if (const std::uint64_t value = ~same_bits<std::uint64_t>(found); value > own.value)
+        if (const std::uint64_t value = ~bit_cast<std::uint64_t>(found); value > own.value)
           own = {value, ~(j + 1), own.tokens};
       }
       lane_greatest(grid, own.value, own.cut);
@@ -87,7 +87,7 @@ struct JoinBests {
       own.tokens = grid.lane_sum(own.tokens);
       if (grid.lane() != 0) return;
       Optimum found{1, static_cast<std::size_t>(own.tokens)};  // S empty
-      if (own.value > no_cut().value) found = {same_bits<double>(~own.value), static_cast<std::size_t>(~own.cut)};
+      if (own.value > no_cut().value) found = {bit_cast<double>(~own.value), static_cast<std::size_t>(~own.cut)};
       if (turn.fixed.rows.batch.refused(turn.first + static_cast<std::int64_t>(i))) found = {not_a_number(), 0};
       optima[i] = found;
     });

@@ -83,7 +83,7 @@ struct NoteRuns {
            x += static_cast<std::uint64_t>(grid.lanes())) {
         const float entry = entries[x];
         own.sum += mass_of_entry(entry);
-        const std::uint32_t bits = entry > 0 ? same_bits<std::uint32_t>(entry) : 0;  // there are negative zeros
+        const std::uint32_t bits = entry > 0 ? bit_cast<std::uint32_t>(entry) : 0;  // there are negative zeros
         const std::uint64_t key = std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(~x);
         if (key > own.greatest) own.greatest = key;
       }
@@ -111,7 +111,7 @@ struct NoteRows {
         if (note.greatest > own.greatest) own.greatest = note.greatest;
       }
       own = {grid.lane_sum(own.sum), grid.lane_max(own.greatest)};
-      const auto heaviest = same_bits<float>(static_cast<std::uint32_t>(own.greatest >> 32));
+      const auto heaviest = bit_cast<float>(static_cast<std::uint32_t>(own.greatest >> 32));
       if (static_cast<std::int64_t>(mass_of_entry(heaviest) + (row_total - own.sum)) < 0) {
         const DistinctRow row = fixed.rows[static_cast<std::int64_t>(i)];
         fixed.rows.tell(row, {RowFault::Kind::sum, row.row}, grid.lane(), grid.lanes());

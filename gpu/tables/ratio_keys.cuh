@@ -24,9 +24,9 @@ inline constexpr int key_bits = 63;
 inline constexpr std::uint64_t infinity_bits = std::uint64_t{0x7ff} << 52;
 
 DRAFTPROOF_DEVICE inline std::uint64_t falling(double value) {
-  return infinity_bits - same_bits<std::uint64_t>(value);
+  return infinity_bits - bit_cast<std::uint64_t>(value);
 }
-DRAFTPROOF_DEVICE inline double of_falling(std::uint64_t key) { return same_bits<double>(infinity_bits - key); }
+DRAFTPROOF_DEVICE inline double of_falling(std::uint64_t key) { return bit_cast<double>(infinity_bits - key); }
 
 /// Positions whose tokens are sorted together: token x of the i-th of them is place i V + x.
 struct Turn {

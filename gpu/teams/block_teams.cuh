@@ -1,4 +1,4 @@
-// Teams whose threads share one multiprocessor: a block, and a warp of a block that works for itself.
+// Teams whose threads partition one multiprocessor: a block, and a warp of a block that works for itself.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>
@@ -12,7 +12,7 @@ class SharedScratch {
   DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch) : scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
-  DRAFTPROOF_DEVICE Arrival first(int warp) const {
+  DRAFTPROOF_DEVICE Candidate first(int warp) const {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
 #if defined(__CUDA_ARCH__)
@@ -23,7 +23,7 @@ class SharedScratch {
 
  protected:
   DRAFTPROOF_DEVICE void write(int segment, Fixed sum) const { scratch_->partial[segment] = sum; }
-  DRAFTPROOF_DEVICE void write_first(int warp, const Arrival& arrival) const {
+  DRAFTPROOF_DEVICE void write_first(int warp, const Candidate& arrival) const {
     scratch_->first[warp] = {arrival.time, arrival.token};
   }
 
@@ -37,12 +37,12 @@ class BlockTeam : public BlockShare, public SharedScratch {
   DRAFTPROOF_DEVICE explicit BlockTeam(TeamScratch* scratch, TeamMemory memory = {})
       : BlockShare(memory), SharedScratch(scratch) {}
 
-  DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
+  DRAFTPROOF_DEVICE static constexpr int partition() { return 0; }
+  DRAFTPROOF_DEVICE static constexpr int partitions() { return 1; }
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) write(segment, sum);
   }
-  DRAFTPROOF_DEVICE void put_first(const Arrival& arrival) const {
+  DRAFTPROOF_DEVICE void put_first(const Candidate& arrival) const {
     if (lane() == 0) write_first(warp(), arrival);
   }
 #if defined(__CUDA_ARCH__)
@@ -58,12 +58,12 @@ class WarpTeam : public WarpShare, public SharedScratch {
   DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})
       : WarpShare(memory), SharedScratch(scratch) {}
 
-  DRAFTPROOF_DEVICE static constexpr int share() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int shares() { return 1; }
+  DRAFTPROOF_DEVICE static constexpr int partition() { return 0; }
+  DRAFTPROOF_DEVICE static constexpr int partitions() { return 1; }
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) write(segment, sum);
   }
-  DRAFTPROOF_DEVICE void put_first(const Arrival& arrival) const {
+  DRAFTPROOF_DEVICE void put_first(const Candidate& arrival) const {
     if (lane() == 0) write_first(0, arrival);
   }
   DRAFTPROOF_DEVICE void barrier() const { warp_barrier(); }

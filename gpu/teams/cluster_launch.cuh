@@ -8,22 +8,22 @@
 
 namespace draftproof::gpu {
 
-/// `positions` clusters of `shares` blocks of `threads` threads, each block with `shared_bytes` of dynamic shared
+/// `positions` clusters of `partitions` blocks of `threads` threads, each block with `shared_bytes` of dynamic shared
 /// memory; at most most_blocks of them. More than 8 blocks have to be asked for: not every device grants it. Throws
 /// DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_clusters(void (*kernel)(Parameters...), int positions, int shares, int threads, std::size_t shared_bytes,
+void launch_clusters(void (*kernel)(Parameters...), int positions, int partitions, int threads, std::size_t shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {
   allow_shared(kernel, shared_bytes);
-  if (shares > 8)
+  if (partitions > 8)
     device_call("cudaFuncSetAttribute",
                 cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(shares);
+  cluster.val.clusterDim.x = static_cast<unsigned>(partitions);
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(positions) * static_cast<unsigned>(shares));
+  config.gridDim = dim3(static_cast<unsigned>(positions) * static_cast<unsigned>(partitions));
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;

@@ -1,5 +1,5 @@
 // A cluster of blocks on neighbouring multiprocessors, which read each other's shared memory (compute capability 9
-// and later). Each block is a share of the vocabulary.
+// and later). Each block is a partition of the vocabulary.
 //
 // What a warp puts is written into the scratch of every block, so that after the barrier all reads are of a block's
 // own memory: 8 remote stores a segment against 8 remote loads a segment and warp. Before a block ends, all must have
@@ -26,39 +26,39 @@ class ClusterTeam : public BlockShare {
       : BlockShare(memory), scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
-  DRAFTPROOF_DEVICE Arrival first(int warp) const {
+  DRAFTPROOF_DEVICE Candidate first(int warp) const {
     return {scratch_->first[warp].time, scratch_->first[warp].token};
   }
 
 #if DRAFTPROOF_CLUSTERS
-  DRAFTPROOF_DEVICE int share() const { return static_cast<int>(cluster().block_rank()); }
-  DRAFTPROOF_DEVICE int shares() const { return static_cast<int>(cluster().num_blocks()); }
+  DRAFTPROOF_DEVICE int partition() const { return static_cast<int>(cluster().block_rank()); }
+  DRAFTPROOF_DEVICE int partitions() const { return static_cast<int>(cluster().num_blocks()); }
   DRAFTPROOF_DEVICE void barrier() const { cluster().sync(); }
   DRAFTPROOF_DEVICE void leave() const { cluster().sync(); }
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
-    if (lane() < shares()) of_share(scratch_, lane())->partial[segment] = sum;
+    if (lane() < partitions()) of_partition(scratch_, lane())->partial[segment] = sum;
   }
-  DRAFTPROOF_DEVICE void put_first(const Arrival& arrival) const {
-    if (lane() < shares())
-      of_share(scratch_, lane())->first[share() * warps() + warp()] = {arrival.time, arrival.token};
+  DRAFTPROOF_DEVICE void put_first(const Candidate& arrival) const {
+    if (lane() < partitions())
+      of_partition(scratch_, lane())->first[partition() * warps() + warp()] = {arrival.time, arrival.token};
   }
   /// The same place in another block's shared memory.
   template <class T>
-  DRAFTPROOF_DEVICE T* of_share(T* own, int share) const {
-    return cluster().map_shared_rank(own, static_cast<unsigned>(share));
+  DRAFTPROOF_DEVICE T* of_partition(T* own, int partition) const {
+    return cluster().map_shared_rank(own, static_cast<unsigned>(partition));
   }
 
  private:
   DRAFTPROOF_DEVICE static cooperative_groups::cluster_group cluster() { return cooperative_groups::this_cluster(); }
 #else
-  DRAFTPROOF_DEVICE int share() const { return 0; }
-  DRAFTPROOF_DEVICE int shares() const { return 1; }
+  DRAFTPROOF_DEVICE int partition() const { return 0; }
+  DRAFTPROOF_DEVICE int partitions() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}
   DRAFTPROOF_DEVICE void leave() const {}
   DRAFTPROOF_DEVICE void put(int, Fixed) const {}
-  DRAFTPROOF_DEVICE void put_first(const Arrival&) const {}
+  DRAFTPROOF_DEVICE void put_first(const Candidate&) const {}
   template <class T>
-  DRAFTPROOF_DEVICE T* of_share(T* own, int) const {
+  DRAFTPROOF_DEVICE T* of_partition(T* own, int) const {
     return own;
   }
 #endif

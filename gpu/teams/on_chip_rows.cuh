@@ -1,8 +1,8 @@
 // The rows p and q of one position in the shared memory of a cluster, a slice of the vocabulary in each block: device
 // memory is read once, whatever the verifier asks, and any block can look up any token.
 //
-//   own      [2, slice]    this share's part of p, then of q, as floats
-//   slice    tokens of a share: x lies in share x / slice
+//   own      [2, slice]    this partition's part of p, then of q, as floats
+//   slice    tokens of a partition: x lies in partition x / slice
 //
 // Cost: a token of one's own slice is a load of shared memory; another's takes a division and a load over the
 // cluster's network, and is asked for drafts alone, never in a pass. Entries of bf16 and fp16 become floats without
@@ -23,7 +23,7 @@ struct OnChipRows {
   using Entry = float;
 
   int vocabulary, proposals;  ///< V, 1
-  int first, slice;           ///< of this share
+  int first, slice;           ///< of this partition
   float* own;                 ///< [2, slice]
   T team;
   TeamLayout layout;
@@ -35,12 +35,12 @@ struct OnChipRows {
   DRAFTPROOF_DEVICE float at(Token x, int row) const {
     const auto inside = static_cast<unsigned>(x - first);
     if (inside < static_cast<unsigned>(slice)) return own[static_cast<unsigned>(row) + inside];
-    const int share = x / slice;
-    return team.of_share(own, share)[row + x - share * slice];
+    const int partition = x / slice;
+    return team.of_partition(own, partition)[row + x - partition * slice];
   }
 };
 
-/// Copies `count` entries as floats, on all threads of a share: 16 bytes at a time where the row is aligned for it.
+/// Copies `count` entries as floats, on all threads of a partition: 16 bytes at a time where the row is aligned for it.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
   const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
@@ -68,23 +68,23 @@ DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count
 template <class T>
 DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
   const int slice = layout.slice();
-  return {layout.vocabulary, 1, team.share() * slice, slice, own, team, layout};
+  return {layout.vocabulary, 1, team.partition() * slice, slice, own, team, layout};
 }
 
-/// Tokens of the vocabulary in this share.
+/// Tokens of the vocabulary in this partition.
 template <class T>
-DRAFTPROOF_DEVICE int tokens_of_share(const T& team, const TeamLayout& layout) {
-  const int slice = layout.slice(), left = layout.vocabulary - team.share() * slice;
+DRAFTPROOF_DEVICE int tokens_of_partition(const T& team, const TeamLayout& layout) {
+  const int slice = layout.slice(), left = layout.vocabulary - team.partition() * slice;
   return left < 0 ? 0 : left < slice ? left : slice;
 }
 
-/// Reads this share's slice of both rows into `own`; all of the team's threads call it, and may use what it returns
+/// Reads this partition's slice of both rows into `own`; all of the team's threads call it, and may use what it returns
 /// on any token.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE OnChipRows<T> bring_on_chip(const RowView<Entry>& rows, const T& team, float* own) {
   static_assert(sizeof(Entry) <= sizeof(float), "doubles do not fit");
-  const TeamLayout layout(rows.vocabulary, team.lanes(), team.shares());
-  const int first = team.share() * layout.slice(), count = tokens_of_share(team, layout);
+  const TeamLayout layout(rows.vocabulary, team.lanes(), team.partitions());
+  const int first = team.partition() * layout.slice(), count = tokens_of_partition(team, layout);
   copy_as_floats(team, rows.target + first, count, own);
   copy_as_floats(team, rows.proposal + first, count, own + layout.slice());
   team.barrier();

@@ -1,4 +1,4 @@
-// The threads of a share and the memory in which they make plans: of a block, and of a warp that works for itself.
+// The threads of a partition and the memory in which they make plans: of a block, and of a warp that works for itself.
 // What plans are made with is one type for all teams of blocks, so that it is compiled once for them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The memory of a kernel's share for the plan of its verifier: dynamic shared memory, of which a launch gives
+// The memory of a kernel's partition for the plan of its verifier: dynamic shared memory, of which a launch gives
 // plan_bytes<V> for each.
 #pragma once
 

@@ -9,23 +9,23 @@
 
 namespace draftproof::gpu {
 
-/// Teams of `shares` blocks of `threads` threads, as many as can run at once and no more than `most`, for which
-/// `scratch` has room; it is zeroed on the stream. Each block has `shared_bytes` of dynamic shared memory. Throws
+/// Teams of `partitions` blocks of `threads` threads, as many as can run at once and no more than `most`, for which
+/// `scratch` has workspace; it is zeroed on the stream. Each block has `shared_bytes` of dynamic shared memory. Throws
 /// DeviceError.
 template <class V, class B>
-void launch_split(void (*kernel)(V, B, SplitScratch*), int most, int shares, int threads, cudaStream_t stream,
+void launch_split(void (*kernel)(V, B, SplitScratch*), int most, int partitions, int threads, cudaStream_t stream,
                   V verifier, B batch, SplitScratch* scratch, std::size_t shared_bytes) {
   allow_shared(kernel, shared_bytes);
   int per_multiprocessor = 0;
   device_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
               cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared_bytes));
-  const int teams = std::min(most, std::max(1, per_multiprocessor * this_device().multiprocessors / shares));
+  const int teams = std::min(most, std::max(1, per_multiprocessor * this_device().multiprocessors / partitions));
   device_call("cudaMemsetAsync",
               cudaMemsetAsync(scratch, 0, static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream));
   void* arguments[] = {&verifier, &batch, &scratch};
   device_call("cudaLaunchCooperativeKernel",
               cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
-                                          dim3(static_cast<unsigned>(shares), static_cast<unsigned>(teams)),
+                                          dim3(static_cast<unsigned>(partitions), static_cast<unsigned>(teams)),
                                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream));
 }
 

@@ -11,7 +11,7 @@ struct SplitScratch {
   static constexpr int most_sums = 2 * (RatioBuckets::count + 1);
   TeamScratch told;
   unsigned arrived;
-  Fixed sums[most_sums];  ///< that shares add up: p- and q-mass of every bucket of p / q
+  Fixed sums[most_sums];  ///< that partitions add up: p- and q-mass of every bucket of p / q
 };
 
 }  // namespace draftproof::gpu

@@ -1,4 +1,4 @@
-// Blocks anywhere on the device that look at one position together, for devices without clusters: each is a share of
+// Blocks anywhere on the device that look at one position together, for devices without clusters: each is a partition of
 // the vocabulary, and they meet in device memory.
 //
 // The barrier counts arrivals and waits, so all blocks of a team must run at once: a cooperative launch sees to it.
@@ -18,15 +18,15 @@ class SplitTeam : public BlockShare {
       : BlockShare(memory), scratch_{scratch} {}
 
 #if defined(__CUDA_ARCH__)
-  DRAFTPROOF_DEVICE int share() const { return static_cast<int>(blockIdx.x); }
-  DRAFTPROOF_DEVICE int shares() const { return static_cast<int>(gridDim.x); }
+  DRAFTPROOF_DEVICE int partition() const { return static_cast<int>(blockIdx.x); }
+  DRAFTPROOF_DEVICE int partitions() const { return static_cast<int>(gridDim.x); }
   DRAFTPROOF_DEVICE void barrier() const {
     __syncthreads();
     if (threadIdx.x == 0) {
       __threadfence();
       const unsigned ticket = atomicAdd(&scratch_->arrived, 1u), blocks = gridDim.x;
       const unsigned all = ticket / blocks * blocks + blocks;
-      // Differences are right although the counter wraps around; shares are powers of two, so that it does so between
+      // Differences are right although the counter wraps around; partitions are powers of two, so that it does so between
       // two barriers.
       while (static_cast<int>(*static_cast<volatile unsigned*>(&scratch_->arrived) - all) < 0) {
       }
@@ -38,16 +38,16 @@ class SplitTeam : public BlockShare {
   DRAFTPROOF_DEVICE Fixed get(int segment) const {
     return static_cast<Fixed>(__ldcg(reinterpret_cast<const long long*>(&scratch_->told.partial[segment])));
   }
-  DRAFTPROOF_DEVICE Arrival first(int warp) const {
+  DRAFTPROOF_DEVICE Candidate first(int warp) const {
     const auto& first = scratch_->told.first[warp];
     return {__ldcg(&first.time), __ldcg(&first.token)};
   }
-  /// Of what every share has in `own` the sum, into `all`, `count` of them: by additions in device memory.
+  /// Of what every partition has in `own` the sum, into `all`, `count` of them: by additions in device memory.
   DRAFTPROOF_DEVICE void add_up(const Fixed* own, Fixed* all, int count) const {
     Fixed* const sums = scratch_->sums;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    barrier();  // a slower share may still read the sums of the time before
-    for (int i = share() * threads + thread; i < count; i += shares() * threads) sums[i] = 0;
+    barrier();  // a slower partition may still read the sums of the time before
+    for (int i = partition() * threads + thread; i < count; i += partitions() * threads) sums[i] = 0;
     barrier();
     for (int i = thread; i < count; i += threads)
       if (own[i] != 0)
@@ -58,19 +58,19 @@ class SplitTeam : public BlockShare {
     share_barrier();
   }
 #else
-  DRAFTPROOF_DEVICE int share() const { return 0; }
-  DRAFTPROOF_DEVICE int shares() const { return 1; }
+  DRAFTPROOF_DEVICE int partition() const { return 0; }
+  DRAFTPROOF_DEVICE int partitions() const { return 1; }
   DRAFTPROOF_DEVICE void barrier() const {}
   DRAFTPROOF_DEVICE void add_to_sum(int i, Fixed sum) const { scratch_->told.partial[i] += sum; }
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->told.partial[segment]; }
-  DRAFTPROOF_DEVICE Arrival first(int) const { return {}; }
+  DRAFTPROOF_DEVICE Candidate first(int) const { return {}; }
   DRAFTPROOF_DEVICE void add_up(const Fixed*, Fixed*, int) const {}
 #endif
   DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
     if (lane() == 0) scratch_->told.partial[segment] = sum;
   }
-  DRAFTPROOF_DEVICE void put_first(const Arrival& arrival) const {
-    if (lane() == 0) scratch_->told.first[share() * warps() + warp()] = {arrival.time, arrival.token};
+  DRAFTPROOF_DEVICE void put_first(const Candidate& arrival) const {
+    if (lane() == 0) scratch_->told.first[partition() * warps() + warp()] = {arrival.time, arrival.token};
   }
 
  private:

@@ -4,15 +4,15 @@
 //
 //   symbol        code                     meaning
 //   lanes         lanes(), lane()          threads of a warp, and which of them this is
-//   warps         warps(), warp()          warps of a share, and which of them this is
-//   shares        shares(), share()        parts of the vocabulary, each the business of warps near each other
+//   warps         warps(), warp()          warps of a partition, and which of them this is
+//   partitions        partitions(), partition()        parts of the vocabulary, each the business of warps near each other
 //                 barrier()                all threads of the team arrive before one goes on
 //                 put(i, sum), get(i)      sum i, one of two for each segment: put by one warp, read by all after a
-//                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all shares
-//                 add_to_sum(i, sum)       adds to sum i, by any thread, between barriers; for teams of passages
+//                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all partitions
+//                 add_to_sum(i, sum)       adds to sum i, by any thread, between barriers; for teams of steps
 //                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
-//                 own_share()              this thread among those of its share, who make plans (team_room.cuh)
-//                 add_shared(sum, more)    to a sum in memory of the share, by any threads at once
+//                 own_share()              this thread among those of its partition, who make plans (team_room.cuh)
+//                 add_shared(sum, more)    to a sum in memory of the partition, by any threads at once
 //
 // What a warp puts is one value, the same on its lanes, and all lanes make the call.
 #pragma once
@@ -39,38 +39,38 @@ struct TeamScratch {
   } first[most_warps];  ///< each warp's first arrival
 };
 
-/// Memory that the threads of a share see alike. A kernel has it if its verifier asks for it (plan_bytes.hpp).
+/// Memory that the threads of a partition see alike. A kernel has it if its verifier asks for it (plan_bytes.hpp).
 struct TeamMemory {
   unsigned char* data = nullptr;  ///< at a multiple of 16
   std::size_t bytes = 0;
 };
 
-/// The threads of a share, whatever the team.
+/// The threads of a partition, whatever the team.
 template <class S>
-concept Share = requires(const S& share, Fixed value, int i) {
-  { share.lanes() } -> std::convertible_to<int>;
-  { share.lane() } -> std::convertible_to<int>;
-  { share.warps() } -> std::convertible_to<int>;
-  { share.warp() } -> std::convertible_to<int>;
-  { share.lane_get(value, i) } -> std::same_as<Fixed>;
-  { share.first_lane(true) } -> std::same_as<int>;
-  { share.memory() } -> std::same_as<TeamMemory>;
-  share.share_barrier();
+concept Share = requires(const S& partition, Fixed value, int i) {
+  { partition.lanes() } -> std::convertible_to<int>;
+  { partition.lane() } -> std::convertible_to<int>;
+  { partition.warps() } -> std::convertible_to<int>;
+  { partition.warp() } -> std::convertible_to<int>;
+  { partition.lane_get(value, i) } -> std::same_as<Fixed>;
+  { partition.first_lane(true) } -> std::same_as<int>;
+  { partition.memory() } -> std::same_as<TeamMemory>;
+  partition.share_barrier();
 };
 
 template <class T>
-concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Arrival arrival) {
+concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Candidate arrival) {
   { team.lanes() } -> std::convertible_to<int>;
   { team.lane() } -> std::convertible_to<int>;
   { team.warps() } -> std::convertible_to<int>;
   { team.warp() } -> std::convertible_to<int>;
-  { team.shares() } -> std::convertible_to<int>;
-  { team.share() } -> std::convertible_to<int>;
+  { team.partitions() } -> std::convertible_to<int>;
+  { team.partition() } -> std::convertible_to<int>;
   team.barrier();
   team.put(i, sum);
   { team.get(i) } -> std::same_as<Fixed>;
   team.put_first(arrival);
-  { team.first(i) } -> std::same_as<Arrival>;
+  { team.first(i) } -> std::same_as<Candidate>;
   { team.lane_sum(sum) } -> std::same_as<Fixed>;
   { team.lane_running_sum(sum) } -> std::same_as<Fixed>;
   { team.lane_max(i) } -> std::same_as<int>;
@@ -83,17 +83,17 @@ concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Arriv
 template <Team T>
 using ShareOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_share())>;
 
-/// How V tokens are cut: `shares` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
+/// How V tokens are cut: `partitions` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
 /// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them. Shares are
 /// multiples of `whole` tokens, a power of two, for whom blocks of that many must not be cut.
 struct TeamLayout {
   int vocabulary, length, segments, per_share;
 
-  DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int shares, int whole = 1) : vocabulary{tokens} {
-    per_share = TeamScratch::most_segments / shares;
+  DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int partitions, int whole = 1) : vocabulary{tokens} {
+    per_share = TeamScratch::most_segments / partitions;
     int unit = lanes;
     while (per_share * unit % whole != 0) unit *= 2;
-    const int wave = per_share * shares * unit;
+    const int wave = per_share * partitions * unit;
     length = (vocabulary / wave + (vocabulary % wave != 0)) * unit;
     segments = vocabulary / length + (vocabulary % length != 0);
   }
@@ -103,12 +103,12 @@ struct TeamLayout {
     const int first = begin(segment);
     return vocabulary - first < length ? vocabulary : first + length;
   }
-  DRAFTPROOF_DEVICE int first_segment(int share) const { return share * per_share; }
-  DRAFTPROOF_DEVICE int last_segment(int share) const {
-    const int after = first_segment(share) + per_share;
+  DRAFTPROOF_DEVICE int first_segment(int partition) const { return partition * per_share; }
+  DRAFTPROOF_DEVICE int last_segment(int partition) const {
+    const int after = first_segment(partition) + per_share;
     return after < segments ? after : segments;
   }
-  /// Tokens of a share; the last ones may have fewer, or none.
+  /// Tokens of a partition; the last ones may have fewer, or none.
   DRAFTPROOF_DEVICE int slice() const { return per_share * length; }
 };
 

@@ -1,11 +1,11 @@
 // The histogram of a ladder's buckets by a team: p- and q-mass of the tokens in every bucket of p / q, as integers.
 //
-//   own    [2 (buckets + 1)]    sums of a share, p and q in turn, in its memory
-//   all    the same             of the team, in the memory of every share
+//   own    [2 (buckets + 1)]    sums of a partition, p and q in turn, in its memory
+//   all    the same             of the team, in the memory of every partition
 //
 // Cost: one pass over the rows. A lane keeps the bucket it is in and adds when it leaves it, so that rows of few
 // ratios do not queue for few sums. Right because integers are added, by whomever and in whatever order: the sums
-// are those of wide::RatioMasses.
+// are those of simd::RatioMasses.
 #pragma once
 
 #include <cstddef>
@@ -26,35 +26,35 @@ DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
     return RatioBuckets::of(p, q);
 }
 
-/// Of what every share has in `own` the sum, into `all`, which may be `own` where there is one share.
+/// Of what every partition has in `own` the sum, into `all`, which may be `own` where there is one partition.
 template <Team T>
 DRAFTPROOF_DEVICE void add_up_shares(const T& team, Fixed* own, Fixed* all, int count) {
-  if (team.shares() == 1) return;
+  if (team.partitions() == 1) return;
   if constexpr (requires { team.add_up(own, all, count); }) {
     team.add_up(own, all, count);
-  } else if constexpr (requires { team.of_share(own, 0); }) {
+  } else if constexpr (requires { team.of_partition(own, 0); }) {
     team.barrier();  // all sums are there
     for (int i = team.warp() * team.lanes() + team.lane(); i < count; i += team.warps() * team.lanes()) {
       Fixed sum = 0;
-      for (int share = 0; share < team.shares(); ++share) sum += team.of_share(own, share)[i];
+      for (int partition = 0; partition < team.partitions(); ++partition) sum += team.of_partition(own, partition)[i];
       all[i] = sum;
     }
     team.barrier();  // and read by all: they may be overwritten
   }
 }
 
-/// Made by all threads of a team together; brief in their room.
+/// Made by all threads of a team together; brief in their workspace.
 class TeamMasses {
  public:
   static constexpr int buckets = static_cast<int>(RatioBuckets::outside) + 1;
 
   /// `for_own` calls what it is given on this thread's tokens; `rows` has p(x) and q(x, 0).
   template <Team T, class Rows, class ForOwn>
-  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamRoom<ShareOf<T>>& room, const Rows& rows,
+  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamWorkspace<ShareOf<T>>& workspace, const Rows& rows,
                                const ForOwn& for_own) {
-    auto own = room.template brief<Fixed>(2 * buckets), all = own;
-    if (team.shares() > 1) all = room.template brief<Fixed>(2 * buckets);
-    room.each(2 * buckets, [&](int i) { own[static_cast<std::size_t>(i)] = 0; });
+    auto own = workspace.template scratch<Fixed>(2 * buckets), all = own;
+    if (team.partitions() > 1) all = workspace.template scratch<Fixed>(2 * buckets);
+    workspace.each(2 * buckets, [&](int i) { own[static_cast<std::size_t>(i)] = 0; });
     std::size_t bucket = RatioBuckets::outside;
     Fixed target = 0, proposal = 0;
     const auto tell = [&] {
@@ -73,12 +73,12 @@ class TeamMasses {
       proposal += to_fixed(q);
     });
     tell();
-    room.meet();
+    workspace.meet();
     add_up_shares(team, own.data(), all.data(), 2 * buckets);
     sums_ = all;
   }
 
-  DRAFTPROOF_DEVICE wide::RatioMass of(std::size_t bucket) const {
+  DRAFTPROOF_DEVICE simd::RatioMass of(std::size_t bucket) const {
     return {sums_[2 * bucket], sums_[2 * bucket + 1]};
   }
 

@@ -29,7 +29,7 @@ template <class Entry, Team T>
 class TeamOrder {
  public:
   DRAFTPROOF_DEVICE TeamOrder(const RowView<Entry>& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(rows.vocabulary, team.lanes(), team.shares()) {}
+      : rows_{rows}, team_{team}, layout_(rows.vocabulary, team.lanes(), team.partitions()) {}
 
   DRAFTPROOF_DEVICE int lanes() const { return team_.lanes(); }
   DRAFTPROOF_DEVICE int lane() const { return team_.lane(); }
@@ -120,7 +120,7 @@ class TeamOrder {
 
   template <class Term>
   DRAFTPROOF_DEVICE void along_all(const BucketList& list, const Term& term, Fixed* sums) const {
-    const int room = half / warps(), group = room < together ? room : together;
+    const int workspace = half / warps(), group = workspace < together ? workspace : together;
     for (int first = 0; first < list.size; first += group)
       along_some(list, first, list.size - first < group ? list.size - first : group, term, sums + first);
   }
@@ -129,8 +129,8 @@ class TeamOrder {
   static constexpr int half = TeamScratch::most_segments, together = 4;
   static_assert(half >= TeamScratch::most_warps, "no room for a sum of each warp");
 
-  DRAFTPROOF_DEVICE int warp() const { return team_.share() * team_.warps() + team_.warp(); }
-  DRAFTPROOF_DEVICE int warps() const { return team_.shares() * team_.warps(); }
+  DRAFTPROOF_DEVICE int warp() const { return team_.partition() * team_.warps() + team_.warp(); }
+  DRAFTPROOF_DEVICE int warps() const { return team_.partitions() * team_.warps(); }
   DRAFTPROOF_DEVICE float ratio(Token x) const { return OrderBuckets::ratio(rows_.target[x], rows_.proposal[x]); }
   DRAFTPROOF_DEVICE int bucket(Token x) const {
     return rows_.q(x, 0) > 0 ? static_cast<int>(OrderBuckets::of(ratio(x))) : OrderBuckets::count - 1;
@@ -139,8 +139,8 @@ class TeamOrder {
 
   template <class Visit>
   DRAFTPROOF_DEVICE void for_own_segments(const Visit& visit) const {
-    const int last = layout_.last_segment(team_.share());
-    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last; segment += team_.warps())
+    const int last = layout_.last_segment(team_.partition());
+    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last; segment += team_.warps())
       visit(segment);
   }
 

@@ -3,7 +3,7 @@
 //
 //   symbol      code            meaning                                                       shape
 //   V           vocabulary()    number of tokens                                              int
-//   segments    layout_         runs of consecutive tokens, dealt to the shares in order      (team.hpp)
+//   segments    layout_         runs of consecutive tokens, dealt to the partitions in order      (team.hpp)
 //   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
 //
 // Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after it bisects nothing: each
@@ -23,7 +23,7 @@
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/row_view.hpp>
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/numeric/float_residual.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
@@ -40,7 +40,7 @@ class TeamRows {
   static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), room_(team.own_share()) {}
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), workspace_(team.own_share()) {}
 
   /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
   DRAFTPROOF_DEVICE void look_at(const Source& rows) {
@@ -66,9 +66,9 @@ class TeamRows {
   }
 
   DRAFTPROOF_DEVICE auto residual(double b) const { return ResidualWeights{*this, b}; }
-  DRAFTPROOF_DEVICE auto clipped(double b, double knee) const {
-    return weights([this, b, knee](Token x) {
-      const double p = target(x), q = proposal(x), most = p / knee;
+  DRAFTPROOF_DEVICE auto clipped(double b, double clip_ratio) const {
+    return weights([this, b, clip_ratio](Token x) {
+      const double p = target(x), q = proposal(x), most = p / clip_ratio;
       const double left = p - b * (most < q ? most : q);
       return left > 0 ? left : 0.0;
     });
@@ -89,13 +89,13 @@ class TeamRows {
   }
 
   /// j + 1 passes of the team over the row; 0 <= j < V.
-  DRAFTPROOF_DEVICE Token top(int j) const {
-    Arrival last{-infinity, no_token};
+  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const {
+    Candidate last{-infinity, no_token};
     for (int rank = 0; rank <= j; ++rank) {
-      Arrival own;
+      Candidate own;
       for_own([&](Token x) {
         // The greatest first: as times, -q ascends.
-        const Arrival here{-proposal(x), x};
+        const Candidate here{-proposal(x), x};
         const bool after = last.token == no_token || last.before(here);
         if (after && here.before(own)) own = here;
       });
@@ -116,31 +116,31 @@ class TeamRows {
     return PassWeights<F>{*this, std::move(f), summed};
   }
 
-  using Room = TeamRoom<ShareOf<T>>;
-  using Rungs = BucketRungsIn<Room>;
+  using Workspace = TeamWorkspace<ShareOf<T>>;
+  using Bins = BucketRungsIn<Workspace>;
   /// Where the team makes plans.
-  DRAFTPROOF_DEVICE const Room& room() const { return room_; }
-  /// Buckets of the ratio, by one pass. What was in the room ends: rungs come first in a plan.
-  DRAFTPROOF_DEVICE Rungs rungs() const {
-    room_.clear();
-    Rungs rungs(room_, RatioBuckets::count);
-    const unsigned mark = room_.brief_so_far();
-    rungs.fill(room_, TeamMasses(team_, room_, rows_, [this](const auto& visit) { this->for_own(visit); }));
-    room_.end_brief_after(mark);
-    return rungs;
+  DRAFTPROOF_DEVICE const Workspace& workspace() const { return workspace_; }
+  /// Buckets of the ratio, by one pass. What was in the workspace ends: bins come first in a plan.
+  DRAFTPROOF_DEVICE Bins bins() const {
+    workspace_.clear();
+    Bins bins(workspace_, RatioBuckets::count);
+    const unsigned mark = workspace_.brief_so_far();
+    bins.fill(workspace_, TeamMasses(team_, workspace_, rows_, [this](const auto& visit) { this->for_own(visit); }));
+    workspace_.end_brief_after(mark);
+    return bins;
   }
-  DRAFTPROOF_DEVICE int rung(const Rungs& rungs, Token x) const {
-    return rungs.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
+  DRAFTPROOF_DEVICE int bin(const Bins& bins, Token x) const {
+    return bins.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
-  /// The `wanted` earliest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
+  /// The `wanted` k_smallest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
   template <int most, class Walk>
-  DRAFTPROOF_DEVICE Arrivals<most> earliest(int wanted, const Walk& walk) const {
-    const int warps = team_.warps() * team_.shares(), warp = team_.share() * team_.warps() + team_.warp();
-    Arrivals<most> own(wanted), all(wanted);
+  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
+    const int warps = team_.warps() * team_.partitions(), warp = team_.partition() * team_.warps() + team_.warp();
+    SmallestK<most> own(wanted), all(wanted);
     walk(own, warp * team_.lanes() + team_.lane(), warps * team_.lanes());
     for (int told = 0; all.size() < wanted;) {
-      const Arrival next = own[told], first = team_first(team_, next, vocabulary());
+      const Candidate next = own[told], first = team_first(team_, next, vocabulary());
       if (first.token == no_token) break;
       told += first.token == next.token && first.time == next.time;
       all.add(first);
@@ -197,12 +197,12 @@ class TeamRows {
     double b_;
   };
 
-  /// Rows that lie in the shares' own memory say how they are cut.
+  /// Rows that lie in the partitions' own memory say how they are cut.
   DRAFTPROOF_DEVICE static TeamLayout layout_of(const Source& rows, const T& team) {
     if constexpr (requires { rows.layout; })
       return rows.layout;
     else
-      return {rows.vocabulary, team.lanes(), team.shares()};
+      return {rows.vocabulary, team.lanes(), team.partitions()};
   }
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -236,8 +236,8 @@ class TeamRows {
   /// Calls visit(x) on this thread's part of the vocabulary.
   template <class Visit>
   DRAFTPROOF_DEVICE void for_own(const Visit& visit) const {
-    const int last = layout_.last_segment(team_.share());
-    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last; segment += team_.warps())
+    const int last = layout_.last_segment(team_.partition());
+    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last; segment += team_.warps())
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) visit(x);
   }
 
@@ -257,8 +257,8 @@ class TeamRows {
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE Fixed sweep(const F& f, const G& g, Fixed& second) const {
     team_.barrier();  // a slower warp may still be reading the sums of the pass before
-    const int last = layout_.last_segment(team_.share());
-    for (int segment = layout_.first_segment(team_.share()) + team_.warp(); segment < last;
+    const int last = layout_.last_segment(team_.partition());
+    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
          segment += team_.warps()) {
       const Token end = layout_.end(segment);
       Fixed sum = 0, beside = 0;
@@ -288,7 +288,7 @@ class TeamRows {
   Source rows_;
   T team_;
   TeamLayout layout_;
-  Room room_;
+  Workspace workspace_;
   mutable Fixed total_ = 0;        ///< of that pass, or of the last sum
   mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
 };

@@ -42,27 +42,27 @@ DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, Fix
   return team_find(team, layout.begin(segment), layout.end(segment), left, [&f](Token x) { return to_units(f(x)); });
 }
 
-/// The earliest of one arrival a lane, known to the warp.
+/// The k_smallest of one arrival a lane, known to the warp.
 template <Team T>
-DRAFTPROOF_DEVICE Arrival lane_first(const T& team, const Arrival& own, int vocabulary) {
+DRAFTPROOF_DEVICE Candidate lane_first(const T& team, const Candidate& own, int vocabulary) {
   // Lexicographic in two maxima. A lane without an arrival is later than any infinity of time because its token comes
   // after all others.
   const Token none = vocabulary, token = own.token == no_token ? none : own.token;
   const double time = -team.lane_max(-own.time);
   const Token first = -team.lane_max(own.time == time ? -token : -none);
-  return first == none ? Arrival{} : Arrival{time, first};
+  return first == none ? Candidate{} : Candidate{time, first};
 }
 
-/// The earliest of one arrival a thread, known to the team.
+/// The k_smallest of one arrival a thread, known to the team.
 template <Team T>
-DRAFTPROOF_DEVICE Arrival team_first(const T& team, const Arrival& own, int vocabulary) {
-  const Arrival mine = lane_first(team, own, vocabulary);
+DRAFTPROOF_DEVICE Candidate team_first(const T& team, const Candidate& own, int vocabulary) {
+  const Candidate mine = lane_first(team, own, vocabulary);
   team.barrier();  // a slower warp may still be reading what was told before
   team.put_first(mine);
   team.barrier();
-  Arrival best;
-  for (int warp = team.lane(); warp < team.warps() * team.shares(); warp += team.lanes())
-    if (const Arrival other = team.first(warp); other.before(best)) best = other;
+  Candidate best;
+  for (int warp = team.lane(); warp < team.warps() * team.partitions(); warp += team.lanes())
+    if (const Candidate other = team.first(warp); other.before(best)) best = other;
   return lane_first(team, best, vocabulary);
 }
 

@@ -3,7 +3,7 @@
 //   block    1024 logits, the work of one warp
 //   m        note.greatest     greatest logit of a block
 //   S        note.sum          its powers of e below m, in units of 2^-46
-//   M        greatest of the row; as the earliest of times -m, in which whatever is no logit is earlier still
+//   M        greatest of the row; as the k_smallest of times -m, in which whatever is no logit is earlier still
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
 // Cost: each logit is read twice by the same lane, the second time from the nearest cache; powers are written and
@@ -22,7 +22,7 @@
 
 namespace draftproof::gpu {
 
-/// What a warp keeps of a block between barriers; one for each block of a share.
+/// What a warp keeps of a block between barriers; one for each block of a partition.
 struct SoftmaxNote {
   std::uint64_t sum;
   float greatest;
@@ -33,7 +33,7 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// What a team found in a row of logits: the earliest arrival says whether they are a law.
+/// What a team found in a row of logits: the k_smallest arrival says whether they are a law.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -48,7 +48,7 @@ struct SoftmaxOutcome {
   }
 };
 
-/// All threads of the team call it, each with its share: `count` logits from token `first` on, and room for as many
+/// All threads of the team call it, each with its partition: `count` logits from token `first` on, and room for as many
 /// probabilities, which may be the same memory. Shares but the last are multiples of a block. What `out` holds if the
 /// outcome is not sound is of no use. Ends with a barrier.
 template <Team T, class Entry>
@@ -63,7 +63,7 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
   };
 
-  Arrival own;
+  Candidate own;
   own_blocks([&](int b, int begin, int end) {
     float greatest = -infinity;
     Token unsound = no_token;
@@ -72,15 +72,15 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
       if (!(x < infinity) && unsound == no_token) unsound = first + i;
       if (x > greatest) greatest = x;
     }
-    // +infinity and NaN are the earliest of all: the first of them is what the team agrees on.
-    const Arrival here = unsound != no_token ? Arrival{-static_cast<double>(infinity), unsound}
-                                             : Arrival{-static_cast<double>(greatest), first + begin};
+    // +infinity and NaN are the k_smallest of all: the first of them is what the team agrees on.
+    const Candidate here = unsound != no_token ? Candidate{-static_cast<double>(infinity), unsound}
+                                             : Candidate{-static_cast<double>(greatest), first + begin};
     if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);
     std::uint64_t sum = 0;
     for (int i = begin; i < end; i += team.lanes()) {
       // Where all are masked this is a NaN, whose power is 0.
-      const float power = power_of_e((static_cast<float>(logits[i]) - greatest) * inverse);
+      const float power = exp_nonpositive((static_cast<float>(logits[i]) - greatest) * inverse);
       out[i] = power;
       sum += units_of_power(power);
     }
@@ -88,20 +88,20 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     if (team.lane() == 0) notes[b] = {sum, greatest};
   });
 
-  const Arrival earliest = team_first(team, own, vocabulary);
-  const SoftmaxOutcome outcome{earliest.time, earliest.token};
+  const Candidate k_smallest = team_first(team, own, vocabulary);
+  const SoftmaxOutcome outcome{k_smallest.time, k_smallest.token};
   if (!outcome.sound()) {
     team.barrier();
     return outcome;
   }
-  const auto greatest = static_cast<float>(-earliest.time);
-  const auto weight_of = [&](const SoftmaxNote& note) { return power_of_e((note.greatest - greatest) * inverse); };
+  const auto greatest = static_cast<float>(-k_smallest.time);
+  const auto weight_of = [&](const SoftmaxNote& note) { return exp_nonpositive((note.greatest - greatest) * inverse); };
   std::uint64_t units = 0;
   own_blocks([&](int b, int, int) { units += units_of_block(notes[b].sum, weight_of(notes[b])); });
-  team.put(team.share() * team.warps() + team.warp(), static_cast<Fixed>(units));
+  team.put(team.partition() * team.warps() + team.warp(), static_cast<Fixed>(units));
   team.barrier();
   Fixed total = 0;
-  for (int warp = team.lane(); warp < team.warps() * team.shares(); warp += team.lanes()) total += team.get(warp);
+  for (int warp = team.lane(); warp < team.warps() * team.partitions(); warp += team.lanes()) total += team.get(warp);
   total = team.lane_sum(total);
 
   own_blocks([&](int b, int begin, int end) {

@@ -1,7 +1,7 @@
-// A room (sim/device/cooperative_memory.hpp) whose threads are those of a share: a plan's lists lie in the memory of the share, and
-// its threads make it together. The shares of a team make the same plan, each for itself.
+// A workspace (sim/device/cooperative_memory.hpp) whose threads are those of a partition: a plan's lists lie in the memory of the partition, and
+// its threads make it together. The partitions of a team make the same plan, each for itself.
 //
-//   memory    kept lists from its beginning, a lasting one before them; brief ones from its end     share.memory()
+//   memory    kept lists from its beginning, a lasting one before them; brief ones from its end     partition.memory()
 //   each      threads take turns, then meet
 //   once      the first thread, then all read what it says
 //   scan      a run of places for each thread; runs of a warp by lanes, warps by a note in memory
@@ -48,38 +48,38 @@ class ListsOfTeams {
     T* items_ = nullptr;
     int size_ = 0;
   };
-  /// A plan has 1024 rungs at most.
+  /// A plan has 1024 bins at most.
   using Index = std::uint16_t;
 };
 
-/// One object per thread; all threads of a share make the same calls.
+/// One object per thread; all threads of a partition make the same calls.
 template <Share S>
-class TeamRoom : public ListsOfTeams {
+class TeamWorkspace : public ListsOfTeams {
  public:
-  DRAFTPROOF_DEVICE explicit TeamRoom(const S& share) : share_{share} {}
+  DRAFTPROOF_DEVICE explicit TeamWorkspace(const S& partition) : share_{partition} {}
 
   template <class E>
-  DRAFTPROOF_DEVICE List<E> kept(int size) const {
+  DRAFTPROOF_DEVICE List<E> persistent(int size) const {
     auto* const items = reinterpret_cast<E*>(share_.memory().data + kept_);
     kept_ += bytes_of<E>(size);
     check();
     return {items, size};
   }
   template <class E>
-  DRAFTPROOF_DEVICE List<E> brief(int size) const {
+  DRAFTPROOF_DEVICE List<E> scratch(int size) const {
     brief_ += bytes_of<E>(size);
     check();
     return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
   }
   /// A list that outlasts plans, made before there are any.
   template <class E>
-  DRAFTPROOF_DEVICE List<E> lasting(int size) const {
+  DRAFTPROOF_DEVICE List<E> retained(int size) const {
     clear();
-    const List<E> list = kept<E>(size);
+    const List<E> list = persistent<E>(size);
     lasting_ = kept_;
     return list;
   }
-  DRAFTPROOF_DEVICE void end_brief() const { end_brief_after(0); }
+  DRAFTPROOF_DEVICE void release_scratch() const { end_brief_after(0); }
   /// Brief lists so far, in bytes; those made since `mark` end.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
@@ -88,7 +88,7 @@ class TeamRoom : public ListsOfTeams {
   }
   /// All lists but a lasting one end: a new plan begins.
   DRAFTPROOF_DEVICE void clear() const {
-    end_brief();
+    release_scratch();
     kept_ = lasting_;
   }
 
@@ -108,7 +108,7 @@ class TeamRoom : public ListsOfTeams {
       share_.share_barrier();
     } else {
       const unsigned mark = brief_;
-      const List<Answer> note = brief<Answer>(1);
+      const List<Answer> note = scratch<Answer>(1);
       if (thread() == 0) note[0] = f();
       share_.share_barrier();
       const Answer answer = note[0];
@@ -128,7 +128,7 @@ class TeamRoom : public ListsOfTeams {
       if (share_.lane() >= step) own = join(before, own);
     }
     const unsigned mark = brief_;
-    const List<E> warps = brief<E>(share_.warps());
+    const List<E> warps = scratch<E>(share_.warps());
     if (share_.lane() == share_.lanes() - 1) warps[static_cast<std::size_t>(share_.warp())] = own;
     E before = from_lane(own, share_.lane() == 0 ? 0 : share_.lane() - 1);
     if (share_.lane() == 0) before = none;
@@ -150,7 +150,7 @@ class TeamRoom : public ListsOfTeams {
   template <class Follows, class Visit>
   DRAFTPROOF_DEVICE int chain(int count, const Follows& follows, const Visit& visit) const {
     const unsigned mark = brief_;
-    const List<int> note = brief<int>(1);
+    const List<int> note = scratch<int>(1);
     if (share_.warp() == 0) {
       int found = 0;
       for (int i = 1, last = 0; i < count;) {
@@ -193,7 +193,7 @@ class TeamRoom : public ListsOfTeams {
 #if defined(__CUDA_ARCH__)
     assert(kept_ + brief_ <= share_.memory().bytes);
 #else
-    if (kept_ + brief_ > share_.memory().bytes) throw std::logic_error("room: a plan has outgrown the team's memory");
+    if (kept_ + brief_ > share_.memory().bytes) throw std::logic_error("workspace: a plan has outgrown the team's memory");
 #endif
   }
 
@@ -206,9 +206,9 @@ class TeamRoom : public ListsOfTeams {
         std::uint64_t words[sizeof(E) / sizeof(std::uint64_t)];
       };
       static_assert(sizeof(E) == sizeof(Words));
-      auto bits = same_bits<Words>(value);
+      auto bits = bit_cast<Words>(value);
       for (auto& word : bits.words) word = share_.lane_get(word, lane);
-      return same_bits<E>(bits);
+      return bit_cast<E>(bits);
     }
   }
 

@@ -10,10 +10,10 @@
 namespace draftproof::mutants::drafters {
 
 struct DraftTemperatureMismatch {
-  using Poses = draftproof::drafters::Iid;
+  using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "draft_temperature_mismatch",
                                     .summary = "draws of q at temperature 1/2, declared as draws of q",
-                                    .poses_as = "iid"};
+                                    .declared_as = "iid"};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -10,16 +10,16 @@
 namespace draftproof::mutants::drafters {
 
 struct GreedyDraftSoftQ {
-  using Poses = draftproof::drafters::Iid;
+  using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "greedy_draft_soft_q",
                                     .summary = "the most probable token of q, declared as draws of q",
                                     .ranks_tokens = true,
                                     .fixed = true,
-                                    .poses_as = "iid"};
+                                    .declared_as = "iid"};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = laws.top(0);
+    for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(0);
     return drafts;
   }
 };

@@ -14,11 +14,11 @@
 namespace draftproof::mutants::drafters {
 
 struct ReducedVocabularyIdsUnmapped {
-  using Poses = draftproof::drafters::Iid;
+  using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "reduced_vocabulary_ids_unmapped",
                                     .summary = "draws of q under ids that are off by one",
                                     .ranks_tokens = true,
-                                    .poses_as = "iid"};
+                                    .declared_as = "iid"};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -10,15 +10,15 @@
 namespace draftproof::mutants::drafters {
 
 struct TruncatedDraftRawQ {
-  using Poses = draftproof::drafters::Iid;
+  using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "truncated_draft_raw_q",
                                     .summary = "draws of the two likeliest tokens of q, declared as draws of q",
                                     .ranks_tokens = true,
-                                    .poses_as = "iid"};
+                                    .declared_as = "iid"};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const Token first = laws.top(0), second = laws.vocabulary() > 1 ? laws.top(1) : first;
+    const Token first = laws.kth_most_probable(0), second = laws.vocabulary() > 1 ? laws.kth_most_probable(1) : first;
     const auto kept = laws.weights([&laws, first, second](Token x) {
       return x == first || x == second ? typename L::Scalar(laws.proposal(x)) : laws.zero();
     });

@@ -20,10 +20,10 @@ struct AcceptedCountsRejectedOne {
       .drafts = DraftLaws{"iid_paths"},
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
-      .distorts = "token_path"};
+      .derived_from = "token_path"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     for (int i = 0; i < steps.length(); ++i) {
       if (random.flip(steps.target(i), steps.proposal(i))) continue;

@@ -19,10 +19,10 @@ struct BlockClippedTests {
                              .source = "threshold slip reported as vllm-project/vllm-ascend#7807",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "block"};
+                             .derived_from = "block"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const PlainSteps<L> steps(at);
     Scalar clipped[max_path_length + 1];

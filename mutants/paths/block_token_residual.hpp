@@ -17,7 +17,7 @@ struct BlockTokenResidual {
                              .source = "slip reported as vllm-project/vllm-ascend#7807",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "block"};
+                             .derived_from = "block"};
 
   template <class L>
   struct Steps : PlainSteps<L> {
@@ -27,7 +27,7 @@ struct BlockTokenResidual {
   };
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_block(Steps<L>(at), random);
   }
 };

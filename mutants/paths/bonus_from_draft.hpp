@@ -11,7 +11,7 @@ namespace draftproof::mutants::paths {
 
 /// Token verification with rows of its own for the extra token: bonus(steps, random), correction(steps, i, random).
 template <class L, class R, class Bonus, class Correction>
-Passage verify_tokens(const TreeAt<L>& at, R& random, Bonus bonus, Correction correction) {
+StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Correction correction) {
   const PlainSteps<L> steps(at);
   for (int i = 0; i < steps.length(); ++i)
     if (!random.flip(steps.target(i), steps.proposal(i))) return {steps.node(i), correction(steps, i)};
@@ -24,10 +24,10 @@ struct BonusFromDraft {
                              .source = "wrong-row slips of the kind of SafeAILab/EAGLE#47",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.laws(steps.length()).row(0)); },
         [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });

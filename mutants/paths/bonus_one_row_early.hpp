@@ -13,10 +13,10 @@ struct BonusOneRowEarly {
                              .source = "slip reported as SafeAILab/EAGLE#47",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random,
         [&](const auto& steps) { return random.emit(steps.laws(steps.length() - 1).residual(steps.zero())); },

@@ -15,10 +15,10 @@ struct FirstDraftUncheckedPath {
                              .source = "slip reported as ohdearquant/lattice#243",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     for (int i = 1; i < steps.length(); ++i)
       if (!random.flip(steps.target(i), steps.proposal(i)))

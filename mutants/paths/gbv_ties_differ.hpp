@@ -14,17 +14,17 @@ struct GbvTiesDiffer {
                              .summary = "greedy multi-path block verification with two tie rules",
                              .source = "reading of the reference code of arXiv:2602.16961",
                              .drafts = DraftLaws{"iid_paths"},
-                             .distorts = "greedy_multipath_block"};
+                             .derived_from = "greedy_multipath_block"};
 
   struct FirstCome {
     template <class L>
-    int operator()(const TreeAt<L>& at, const TokenOrder<L>&, int u) const {
+    int operator()(const DraftedTree<L>& at, const TokenOrder<L>&, int u) const {
       return greatest_child(at, u, [](Token, Token) { return true; });
     }
   };
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_block(GreatestPath<L>(at, DraftTree::root, FirstCome{}), random);
   }
 };

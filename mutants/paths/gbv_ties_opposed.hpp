@@ -12,7 +12,7 @@ namespace draftproof::mutants::paths {
 
 /// The child of greatest p / q; keeps(x, best) says whether the best so far stands against an equal x.
 template <class L, class Keeps>
-int greatest_child(const TreeAt<L>& at, int u, Keeps keeps) {
+int greatest_child(const DraftedTree<L>& at, int u, Keeps keeps) {
   const L& laws = at.laws(u);
   int greatest = -1;
   Token best = no_token;
@@ -33,17 +33,17 @@ struct GbvTiesOpposed {
                              .summary = "greedy multi-path block verification, ties chosen from the other end",
                              .source = "reference code of arXiv:2602.16961",
                              .drafts = DraftLaws{"iid_paths"},
-                             .distorts = "greedy_multipath_block"};
+                             .derived_from = "greedy_multipath_block"};
 
   struct HigherId {
     template <class L>
-    int operator()(const TreeAt<L>& at, const TokenOrder<L>&, int u) const {
+    int operator()(const DraftedTree<L>& at, const TokenOrder<L>&, int u) const {
       return greatest_child(at, u, [](Token x, Token best) { return x < best; });
     }
   };
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_block(GreatestPath<L>(at, DraftTree::root, HigherId{}), random);
   }
 };

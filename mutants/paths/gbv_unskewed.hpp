@@ -13,10 +13,10 @@ struct GbvUnskewed {
                              .summary = "the greatest of K paths verified as a block of q",
                              .source = "mutant of greedy multi-path block verification, arXiv:2602.16961",
                              .drafts = DraftLaws{"iid_paths"},
-                             .distorts = "greedy_multipath_block"};
+                             .derived_from = "greedy_multipath_block"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const GreatestPath<L> greatest(at, DraftTree::root);
     PlainSteps<L> steps(at, DraftTree::root);
     for (int i = 1; i <= greatest.length(); ++i) steps.append(greatest.node(i));

@@ -15,11 +15,11 @@ struct GreedyBlockWithoutCarry {
                              .source = "Sun et al. 2025, arXiv:2403.10444, appendix, without the state",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "greedy_block"};
+                             .derived_from = "greedy_block"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
-    return verifiers::paths::GreedyBlock{}.verify(at, Carry<typename L::Scalar>{}, random);
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verifiers::paths::GreedyBlock{}.verify(at, VerifierState<typename L::Scalar>{}, random);
   }
 };
 

@@ -19,10 +19,10 @@ struct HsdLastIndex {
                              .source = "wording of arXiv:2601.05724, appendix C.3",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "block"};
+                             .derived_from = "block"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const PlainSteps<L> steps(at);
     const Scalar one = steps.one();

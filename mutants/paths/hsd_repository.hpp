@@ -19,10 +19,10 @@ struct HsdRepository {
                              .source = "ZhouYuxuanYX/Hierarchical-Speculative-Decoding",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "block"};
+                             .derived_from = "block"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     typename L::Scalar clipped[max_path_length + 1];
     clip_products(steps, clipped);

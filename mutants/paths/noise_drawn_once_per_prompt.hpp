@@ -1,6 +1,6 @@
 // Token verification whose coins are drawn when its state is made and read again in every later iteration.
 //
-//   u_i      plan       coin of position i, and one word for the token that ends the passage: drawn once
+//   u_i      plan       coin of position i, and one word for the token that ends the step: drawn once
 //
 // Source: Infini-AI-Lab/Sequoia, reading of the source. Every iteration alone has the right law, so an explorer,
 // which starts each branch anew, finds it exact; two iterations with p=(1 1)/2 end in equal tokens. Seen by whoever
@@ -23,20 +23,20 @@ struct NoiseDrawnOncePerPrompt {
       .drafts = DraftLaws{"iid_paths"},
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
-      .cannot = {.simulate = "its words stay with its plan: trials would depend on their order",
+      .unsupported = {.simulate = "its words stay with its plan: trials would depend on their order",
                  .fresh = "its words stay with its plan: trials would depend on their order"},
-      .distorts = "token_path"};
+      .derived_from = "token_path"};
 
   /// Words of coins, then that of the last draw.
   using Kept = std::vector<std::uint64_t>;
 
   template <class L>
-  Kept prepare(const Contexts<L>&, const TreeShape&) const {
+  Kept prepare(const ConditionalModel<L>&, const TreeShape&) const {
     return {};
   }
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, [[maybe_unused]] Kept& kept, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, [[maybe_unused]] Kept& kept, R& random) const {
     const PlainSteps<L> steps(at);
     const int length = steps.length();
     if constexpr (requires { random.next(Purpose::flip); }) {

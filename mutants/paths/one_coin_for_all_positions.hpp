@@ -17,11 +17,11 @@ struct OneCoinForAllPositions {
                              .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
   /// One coin against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const PlainSteps<L> steps(at);
     Scalar least = steps.one();

@@ -14,10 +14,10 @@ struct ResampleFromTargetPath {
                              .source = "slip reported as alibaba/rtp-llm#1295",
                              .drafts = DraftLaws{"iid_paths"},
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
         [&](const auto& steps, int i) { return random.emit(steps.laws(i).residual(steps.zero())); });

@@ -22,12 +22,12 @@ struct LowerId {
   }
 };
 
-struct SiblingsSortedById : Walk<SortedRecursiveRejectionWor<LowerId>> {
+struct SiblingsSortedById : NodeByNode<SortedRecursiveRejectionWor<LowerId>> {
   static constexpr Info info{.name = "siblings_sorted_by_id",
                              .summary = "recursive rejection without replacement of siblings sorted by token id",
                              .source = "slip of tree builders; rule of arXiv:2402.12374",
                              .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
-                             .distorts = "recursive_rejection_wor_walk"};
+                             .derived_from = "recursive_rejection_wor_tree"};
 };
 
 }  // namespace draftproof::mutants::paths

@@ -15,12 +15,12 @@ struct HigherRatio {
   }
 };
 
-struct SiblingsSortedByRatio : Walk<SortedRecursiveRejectionWor<HigherRatio>> {
+struct SiblingsSortedByRatio : NodeByNode<SortedRecursiveRejectionWor<HigherRatio>> {
   static constexpr Info info{.name = "siblings_sorted_by_ratio",
                              .summary = "recursive rejection without replacement of siblings sorted by p / q",
                              .source = "slip of tree builders; rule of arXiv:2402.12374",
                              .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
-                             .distorts = "recursive_rejection_wor_walk"};
+                             .derived_from = "recursive_rejection_wor_tree"};
 };
 
 }  // namespace draftproof::mutants::paths

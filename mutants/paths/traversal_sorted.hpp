@@ -17,11 +17,11 @@ struct TraversalSorted {
                              .summary = "traversal verification with siblings sorted by token id",
                              .source = "mutant of traversal verification, arXiv:2505.12398",
                              .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
-                             .distorts = "traversal"};
+                             .derived_from = "traversal"};
 
   struct ById {
     template <class L>
-    std::vector<int> operator()(const TreeAt<L>& at, int u) const {
+    std::vector<int> operator()(const DraftedTree<L>& at, int u) const {
       std::vector<int> children;
       for (const int child : at.tree().children(u)) children.push_back(child);
       std::sort(children.begin(), children.end(),
@@ -31,7 +31,7 @@ struct TraversalSorted {
   };
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return TraversalRun<L, R, ById>(at, random, ById{}).run();
   }
 };

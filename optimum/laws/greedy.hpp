@@ -12,7 +12,7 @@ struct Greedy {
 
   static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
     std::vector<Token> fixed;
-    for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.top(rank));
+    for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.kth_most_probable(rank));
     const auto free = proposal_outside(table, fixed.data(), drafts - 1);
     const double value = one_free_draft_optimum(table, fixed, free);
     return OptimumBounds{value, value};

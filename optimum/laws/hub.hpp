@@ -12,7 +12,7 @@ struct Hub {
   using Drafter = drafters::Hub;
 
   static std::optional<OptimumBounds> find(const RatioTable& table, int) {
-    const Token hub = table.top(0);
+    const Token hub = table.kth_most_probable(0);
     const double value = one_free_draft_optimum(table, {&hub, 1}, proposal_outside(table, &hub, 1));
     return OptimumBounds{value, value};
   }

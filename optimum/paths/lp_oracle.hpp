@@ -7,7 +7,7 @@
 //   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
 //
 // Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run. Source: derived here.
-// Exact for every feasible plan, not only the best: a passage that goes beyond x has y next with probability a(xy) by
+// Exact for every feasible plan, not only the best: a step that goes beyond x has y next with probability a(xy) by
 // way of deeper nodes and with the rest of p(y|x) a(x) by way of the extra token, p(y|x) a(x) in all. A certificate's
 // plan is feasible in fractions, so the oracle is lossless exactly.
 #pragma once
@@ -41,13 +41,13 @@ struct LpOracle {
   static constexpr Info info{.name = "lp_oracle",
                              .summary = "stop where an optimal plan for the law of all trees says",
                              .source = "derived here",
-                             .cannot = {.fresh = "the plan enumerates the trees of one context",
+                             .unsupported = {.fresh = "the plan enumerates the trees of one context",
                                         .device = "the plan enumerates the trees of one context"}};
 
   std::shared_ptr<const OraclePlan> plan;
 
   template <class L>
-  auto prepare(const Contexts<L>&, const TreeShape&) const {
+  auto prepare(const ConditionalModel<L>&, const TreeShape&) const {
     using Scalar = typename L::Scalar;
     const auto rounded = [](const std::vector<std::vector<Rational>>& exact) {
       std::vector<std::vector<Scalar>> rows;
@@ -61,7 +61,7 @@ struct LpOracle {
   }
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, const OracleTable<typename L::Scalar>& table, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, const OracleTable<typename L::Scalar>& table, R& random) const {
     using Scalar = typename L::Scalar;
     const std::vector<int> nodes = table.plan->prefixes.nodes_of(at.tree());
     const auto tree = table.plan->trees.find(nodes);

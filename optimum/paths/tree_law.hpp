@@ -80,7 +80,7 @@ class PrefixIndex {
 template <class L>
 class TreeLawBuilder {
  public:
-  explicit TreeLawBuilder(const Contexts<L>& contexts) : contexts_{contexts} {}
+  explicit TreeLawBuilder(const ConditionalModel<L>& conditionals) : conditionals_{conditionals} {}
 
   template <class Weight>
   void operator()(const DraftTree& tree, const Weight& probability) {
@@ -106,7 +106,7 @@ class TreeLawBuilder {
   int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
     const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
     if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;
-    const L& laws = contexts_.laws(tree.context(u));
+    const L& laws = conditionals_.laws(tree.context(u));
     std::vector<Rational> row;
     for (Token x = 0; x < laws.vocabulary(); ++x) row.emplace_back(laws.target(x));
     normalise(row);
@@ -116,7 +116,7 @@ class TreeLawBuilder {
     return fresh;
   }
 
-  const Contexts<L>& contexts_;
+  const ConditionalModel<L>& conditionals_;
   PrefixIndex index_;
   std::vector<TreeLaw::Prefix> prefixes_;
   std::map<std::vector<int>, Rational> trees_;

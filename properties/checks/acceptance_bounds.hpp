@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct AcceptanceBounds {
   static constexpr std::string_view name = "acceptance_bounds";
@@ -13,7 +13,7 @@ struct AcceptanceBounds {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const auto& law = at.law();
     if (!law.complete) return Answer::undecided("the tree was not walked whole");
     const Rational optimum = at.optimum();
@@ -25,4 +25,4 @@ struct AcceptanceBounds {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -17,10 +17,10 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
-struct EdgeCoins {
-  static constexpr std::string_view name = "edge_coins";
+struct BoundaryUniforms {
+  static constexpr std::string_view name = "boundary_uniforms";
   static constexpr std::string_view about = "coins at 0, at the largest and around the thresholds decide strictly";
   static constexpr int every = 4;
   static constexpr bool explores = false;
@@ -29,9 +29,9 @@ struct EdgeCoins {
   /// Drafts of couplings come from the words themselves: no tuple goes with any coin.
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) { return !verifier.info().shared_noise; }
 
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Rows<double> rows = double_rows(at.instance());
-    const auto decider = at.verifier().play_on(rows, at.instance().drafts);
+    const auto decider = at.verifier().scripted_on(rows, at.instance().drafts);
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, at.instance().drafts, most_tuples)) {
       for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
         for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
@@ -58,8 +58,8 @@ struct EdgeCoins {
 
   static std::optional<std::string> fault_at_the_ends(const Playable& decider, const Rows<double>& rows,
                                                       const Tuple& tuple, std::uint64_t inner, std::uint64_t last) {
-    EdgeWords words(inner, last);
-    const Played played = play(decider, tuple, words);
+    BoundaryWords words(inner, last);
+    const ScriptedDecision played = run_scripted(decider, tuple, words);
     if (const auto fault = fault_of(played.verdict, tuple, rows)) return at_coins(tuple, inner, last) + *fault;
     std::uint32_t flip = 0;
     for (std::size_t n = 0; n < played.draws.size(); ++n) {
@@ -68,9 +68,9 @@ struct EdgeCoins {
       const auto threshold = on_grid(draw.num, draw.den);
       for (const std::uint64_t below : {std::uint64_t{0}, edge::step}) {
         if (!threshold) break;
-        EdgeWords around(inner, last);
+        BoundaryWords around(inner, last);
         around.set_flip(flip, *threshold - below);
-        const Played there = play(decider, tuple, around);
+        const ScriptedDecision there = run_scripted(decider, tuple, around);
         const bool accepts = below > 0;
         if (there.draws.size() <= n || there.draws[n].value != accepts)
           return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) + " of " + std::to_string(draw.num) +
@@ -97,8 +97,8 @@ struct EdgeCoins {
                                                        const Tuple& tuple) {
     const double p = rows.target(tuple[0]), q = rows.proposal(tuple[0]);
     const auto accepts = [&](std::uint64_t coin) {
-      EdgeWords words(coin, edge::zero);
-      return play(decider, tuple, words).verdict.accepted == 0;
+      BoundaryWords words(coin, edge::zero);
+      return run_scripted(decider, tuple, words).verdict.accepted == 0;
     };
     if (p > 0 && !accepts(edge::zero)) return at_coins(tuple, edge::zero, edge::zero) + "refuses a draft with p > 0";
     // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
@@ -106,8 +106,8 @@ struct EdgeCoins {
       if (p >= q && !accepts(edge::largest))
         return at_coins(tuple, edge::largest, edge::zero) + "refuses a draft with p >= q";
       for (const std::uint64_t last : {edge::zero, edge::largest}) {
-        EdgeWords words(edge::largest, last);
-        const Verdict verdict = play(decider, tuple, words).verdict;
+        BoundaryWords words(edge::largest, last);
+        const Verdict verdict = run_scripted(decider, tuple, words).verdict;
         if (verdict.accepted < 0 && !(rows.target(verdict.token) > rows.proposal(verdict.token)))
           return at_coins(tuple, edge::largest, last) + "corrects to " + std::to_string(verdict.token) +
                  ", of which accepted drafts leave nothing";
@@ -123,8 +123,8 @@ struct EdgeCoins {
 
   /// Whether the draft is kept or not by a coin, rather than by a draw among several.
   static bool tested(const Playable& decider, const Tuple& tuple) {
-    EdgeWords words(edge::zero, edge::zero);
-    const Played played = play(decider, tuple, words);
+    BoundaryWords words(edge::zero, edge::zero);
+    const ScriptedDecision played = run_scripted(decider, tuple, words);
     return !played.draws.empty() && std::none_of(played.draws.begin(), played.draws.end(),
                                                  [](const Draw& draw) { return draw.purpose == Purpose::pick; });
   }
@@ -133,4 +133,4 @@ struct EdgeCoins {
   static bool dyadic(double value) { return value * 0x1p20 == std::floor(value * 0x1p20); }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -13,7 +13,7 @@
 #include <draftproof/properties/instances/prefix.hpp>
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct DeclaredDrafts {
   static constexpr std::string_view name = "declared_drafts";
@@ -23,7 +23,7 @@ struct DeclaredDrafts {
 
   /// Shared noise cannot be walked: in its place would be the drafter whose law it declares.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().shared_noise(); }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const auto rows = at.instance().rows();
     const auto drafts = static_cast<std::size_t>(at.instance().drafts);
     std::map<Tokens, Rational, ShorterFirst> drawn;
@@ -57,4 +57,4 @@ struct DeclaredDrafts {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

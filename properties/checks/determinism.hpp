@@ -5,7 +5,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct Determinism {
   static constexpr std::string_view name = "determinism";
@@ -16,10 +16,10 @@ struct Determinism {
   static constexpr std::uint64_t trials = 6;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Rows<double> rows = double_rows(at.instance());
     if (auto wrong = first_difference(at, rows)) return Answer::violated(*wrong);
-    if (!at.verifier().info().cannot.simulate.empty()) return Answer::held();
+    if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
     const RatioTable table = table_of(rows);
     if (auto wrong = first_difference(at, table)) return Answer::violated("on the table, " + *wrong);
     return Answer::held();
@@ -27,11 +27,11 @@ struct Determinism {
 
  private:
   template <class L>
-  static std::optional<std::string> first_difference(const Examination& at, const L& laws) {
+  static std::optional<std::string> first_difference(const InstanceAnalysis& at, const L& laws) {
     const int drafts = at.instance().drafts;
-    const auto used = at.verifier().play_on(laws, drafts), other = at.verifier().play_on(laws, drafts);
+    const auto used = at.verifier().scripted_on(laws, drafts), other = at.verifier().scripted_on(laws, drafts);
     std::vector<Tuple> tuples;
-    std::vector<Played> first;
+    std::vector<ScriptedDecision> first;
     for (std::uint64_t t = 0; t < trials; ++t) {
       TrialWords drawn(1, t, Philox::Role::draft);
       Scripted random{WordsFrom(drawn)};
@@ -45,19 +45,19 @@ struct Determinism {
       if (auto wrong = difference(first[t], played(*other, tuple, t), t, tuple)) return *wrong + " from another plan";
       if (auto wrong = difference(first[t], played(*used, tuple, t), t, tuple)) return *wrong + " after others";
       // The last trial was decided after the others the first time: alone on a new plan it must be the same.
-      const auto fresh = at.verifier().play_on(laws, drafts);
+      const auto fresh = at.verifier().scripted_on(laws, drafts);
       if (auto wrong = difference(first[t], played(*fresh, tuple, t), t, tuple)) return *wrong + " from a new plan";
     }
     return std::nullopt;
   }
 
   template <class L>
-  static Played played(const Decider<L, Scripted>& decider, const Tuple& tuple, std::uint64_t trial) {
+  static ScriptedDecision played(const Decider<L, Scripted>& decider, const Tuple& tuple, std::uint64_t trial) {
     TrialWords words(1, trial, Philox::Role::verify);
-    return play(decider, tuple, words);
+    return run_scripted(decider, tuple, words);
   }
 
-  static std::optional<std::string> difference(const Played& first, const Played& again, std::uint64_t trial,
+  static std::optional<std::string> difference(const ScriptedDecision& first, const ScriptedDecision& again, std::uint64_t trial,
                                                const Tuple& tuple) {
     const bool as_many = first.draws.size() == again.draws.size();
     if (same(first.verdict, again.verdict) && as_many && same_draws(first.draws, again.draws, first.draws.size()))
@@ -68,4 +68,4 @@ struct Determinism {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct DisjointSupports {
   static constexpr std::string_view name = "disjoint_supports";
@@ -13,7 +13,7 @@ struct DisjointSupports {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return verifier.info().promise == Promise::lossless && !drafter.info().needs_k_tokens;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance apart = at.instance();
     for (std::size_t x = 0; x < apart.target.size(); ++x)
       for (auto& row : apart.proposals) (x % 2 ? row[x] : apart.target[x]) = 0;
@@ -26,4 +26,4 @@ struct DisjointSupports {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -7,7 +7,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct DraftConditional {
   static constexpr std::string_view name = "draft_conditional";
@@ -16,7 +16,7 @@ struct DraftConditional {
   static constexpr int every = 4;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const auto rows = at.instance().rows();
     const auto decider = at.verifier().prove_on(rows, at.instance().drafts);
     std::string evidence;
@@ -51,4 +51,4 @@ struct DraftConditional {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -7,7 +7,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct DrafterInvariance {
   static constexpr std::string_view name = "drafter_invariance";
@@ -19,7 +19,7 @@ struct DrafterInvariance {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().claims.drafter_invariant;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Trials wanted = at.trials(at.instance(), trials);
     for (const Instance& other : with_other_proposals(at.instance())) {
       // Its own drafts, and the drafts of the instance where the other proposal could not have drawn them.
@@ -53,4 +53,4 @@ struct DrafterInvariance {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

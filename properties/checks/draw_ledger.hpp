@@ -3,11 +3,11 @@
 //
 //   its own     no word is also the drafter's, another purpose's or another trial's (properties/scripted/word_ledger.hpp);
 //               noise that drafters read is for schemes that say so
-//   on record   the words dealt are the draws logged; a run on the recorded words is the same run
+//   on record   the words addressed are the draws logged; a run on the recorded words is the same run
 //   in order    new words from the n-th draw on change no draw before it, and new words behind the last one nothing
 //   terminal    nothing is drawn after the emitted token
 //
-// Seeded trials with their words dealt by address. Deterministic.
+// Seeded trials with their words addressed by address. Deterministic.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/properties/scripted/word_ledger.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct DrawLedger {
   static constexpr std::string_view name = "draw_ledger";
@@ -27,17 +27,17 @@ struct DrawLedger {
   static constexpr std::uint64_t trials = 4;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Rows<double> rows = double_rows(at.instance());
     const int drafts = at.instance().drafts;
-    const auto decider = at.verifier().play_on(rows, drafts);
+    const auto decider = at.verifier().scripted_on(rows, drafts);
     draftproof::DrawLedger ledger;
     for (std::uint64_t t = 0; t < trials; ++t) {
       TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
       Scripted random{WordsFrom(drafting)};
       Tuple tuple(max_drafts);
       tuple.resize(static_cast<std::size_t>(at.drafter().draw(rows, drafts, random, tuple.data())));
-      const Played played = play(*decider, tuple, verifying);
+      const ScriptedDecision played = run_scripted(*decider, tuple, verifying);
       ledger.enter("draft", t, drafting);
       ledger.enter("verify", t, verifying);
       auto wrong = ledger.conflict();
@@ -54,9 +54,9 @@ struct DrawLedger {
   using Playable = Decider<Rows<double>, Scripted>;
   using Wrong = std::optional<std::string>;
 
-  static Wrong fault_on_record(const Info& info, const DealtWords& words, const Played& played) {
+  static Wrong fault_on_record(const Info& info, const AddressedWords& words, const ScriptedDecision& played) {
     if (words.noise_blocks() > 0 && !info.shared_noise) return "reads noise that its drafter may have read";
-    if (const auto read = words.dealt().size() + 2 * words.noise_blocks(); read != played.draws.size())
+    if (const auto read = words.addressed().size() + 2 * words.noise_blocks(); read != played.draws.size())
       return "reads " + std::to_string(read) + " words and logs " + std::to_string(played.draws.size());
     const auto emitted = std::find_if(played.draws.begin(), played.draws.end(),
                                       [](const Draw& draw) { return draw.purpose == Purpose::emit; });
@@ -66,11 +66,11 @@ struct DrawLedger {
     return std::nullopt;
   }
 
-  static Wrong fault_in_replay(const Playable& decider, const Tuple& tuple, const DealtWords& words,
-                               const Played& played) {
+  static Wrong fault_in_replay(const Playable& decider, const Tuple& tuple, const AddressedWords& words,
+                               const ScriptedDecision& played) {
     if (words.noise_blocks() > 0) return std::nullopt;  // noise has addresses, and no order to be played in
     RecordedWords recorded(words);
-    const Played again = play(decider, tuple, recorded);
+    const ScriptedDecision again = run_scripted(decider, tuple, recorded);
     if (same(again.verdict, played.verdict) && again.draws.size() == played.draws.size() &&
         same_draws(again.draws, played.draws, played.draws.size()))
       return std::nullopt;
@@ -79,14 +79,14 @@ struct DrawLedger {
   }
 
   static Wrong fault_in_order(const Playable& decider, const Tuple& tuple, std::uint64_t trial,
-                              const Played& played) {
+                              const ScriptedDecision& played) {
     if (std::any_of(played.draws.begin(), played.draws.end(),
                     [](const Draw& draw) { return draw.purpose == Purpose::noise; }))
       return std::nullopt;
     for (std::size_t n = 0; n < played.draws.size(); ++n) {
       TrialWords changed(1, trial, Philox::Role::verify);
       changed.change_after(n, trial + trials);
-      const Played other = play(decider, tuple, changed);
+      const ScriptedDecision other = run_scripted(decider, tuple, changed);
       if (!same_draws(other.draws, played.draws, n))
         return "new words from draw " + std::to_string(n) + " on change a draw before it";
       if (other.draws.size() <= n || other.draws[n].purpose != played.draws[n].purpose ||
@@ -97,4 +97,4 @@ struct DrawLedger {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

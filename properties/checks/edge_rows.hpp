@@ -20,7 +20,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct EdgeRows {
   static constexpr std::string_view name = "edge_rows";
@@ -31,12 +31,12 @@ struct EdgeRows {
   static constexpr std::uint64_t trials = 4;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     for (const auto& [what, pair] : edge_pairs(at.instance())) {
       const Rows<double> rows(pair.target, pair.proposals);
       if (!enough_tokens(at, pair)) continue;
       if (auto wrong = first_fault(at, rows, rows, pair.normalised)) return Answer::violated(what + ": " + *wrong);
-      if (!at.verifier().info().cannot.simulate.empty()) continue;
+      if (!at.verifier().info().unsupported.simulate.empty()) continue;
       const RatioTable table(pair.target, pair.proposals);
       if (auto wrong = first_fault(at, table, rows, pair.normalised))
         return Answer::violated(what + ", on the table: " + *wrong);
@@ -112,7 +112,7 @@ struct EdgeRows {
   }
 
   /// Laws of distinct drafts are not asked for more of them than there are tokens to draw.
-  static bool enough_tokens(const Examination& at, const Pair& pair) {
+  static bool enough_tokens(const InstanceAnalysis& at, const Pair& pair) {
     if (!at.drafter().info().needs_k_tokens) return true;
     for (const Row& row : pair.proposals)
       if (std::count_if(row.begin(), row.end(), [](double q) { return q > 0; }) < at.instance().drafts) return false;
@@ -121,21 +121,21 @@ struct EdgeRows {
 
   /// `rows` are the laws in full: a table drops what is below 2^-62.
   template <class L>
-  static std::optional<std::string> first_fault(const Examination& at, const L& laws, const Rows<double>& rows,
+  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const L& laws, const Rows<double>& rows,
                                                 bool largest_coins) {
     const int drafts = at.instance().drafts;
-    const auto decider = at.verifier().play_on(laws, drafts);
+    const auto decider = at.verifier().scripted_on(laws, drafts);
     const std::uint64_t scripts = at.verifier().info().shared_noise ? 0 : 4;
     for (std::uint64_t t = 0; t < trials; ++t) {
       TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
       Scripted random{WordsFrom(drafting)};
       Tuple tuple(max_drafts);
       tuple.resize(static_cast<std::size_t>(at.drafter().draw(laws, drafts, random, tuple.data())));
-      std::optional<std::string> fault = fault_of(play(*decider, tuple, verifying).verdict, tuple, rows);
+      std::optional<std::string> fault = fault_of(run_scripted(*decider, tuple, verifying).verdict, tuple, rows);
       for (std::uint64_t script = 0; !fault && script < scripts; ++script) {
         if (!largest_coins && (script & 1)) continue;
-        EdgeWords words(script & 1 ? edge::largest : edge::zero, script & 2 ? edge::largest : edge::zero);
-        fault = fault_of(play(*decider, tuple, words).verdict, tuple, rows);
+        BoundaryWords words(script & 1 ? edge::largest : edge::zero, script & 2 ? edge::largest : edge::zero);
+        fault = fault_of(run_scripted(*decider, tuple, words).verdict, tuple, rows);
         if (fault) fault = "coins " + std::string(script & 1 ? "largest" : "0") + ", " + *fault;
       }
       if (fault) return "trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *fault;
@@ -144,4 +144,4 @@ struct EdgeRows {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

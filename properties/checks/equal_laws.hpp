@@ -6,7 +6,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct EqualLaws {
   static constexpr std::string_view name = "equal_laws";
@@ -18,10 +18,10 @@ struct EqualLaws {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return verifier.info().claims.accepts_equal_laws && !drafter.info().ranks_tokens;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance equal = at.instance();
     for (auto& row : equal.proposals) row = equal.target;
-    if (!at.verifier().info().cannot.explore.empty()) {
+    if (!at.verifier().info().unsupported.explore.empty()) {
       const auto verdicts = at.trials(equal, trials).verdicts;
       const auto refused =
           std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.accepted < 0; });
@@ -35,4 +35,4 @@ struct EqualLaws {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -4,7 +4,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct ExactLaw {
   static constexpr std::string_view name = "exact_law";
@@ -14,7 +14,7 @@ struct ExactLaw {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise != Promise::lossless_up_to;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const auto& law = at.law();
     if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     const auto target = normalised(at.instance().target);
@@ -25,4 +25,4 @@ struct ExactLaw {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

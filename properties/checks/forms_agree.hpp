@@ -13,7 +13,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct FormsAgree {
   static constexpr std::string_view name = "forms_agree";
@@ -22,9 +22,9 @@ struct FormsAgree {
   static constexpr Tier tier = Tier::edge;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
-    return verifier.info().promise == Promise::lossless && verifier.info().cannot.simulate.empty();
+    return verifier.info().promise == Promise::lossless && verifier.info().unsupported.simulate.empty();
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const int drafts = at.instance().drafts;
     const Rows<double> rows = double_rows(at.instance());
     const RatioTable table = table_of(rows);
@@ -41,4 +41,4 @@ struct FormsAgree {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct MoreDrafts {
   static constexpr std::string_view name = "more_drafts";
@@ -13,11 +13,11 @@ struct MoreDrafts {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().claims.more_drafts_never_hurt;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance fewer = at.instance();
     if (--fewer.drafts == 0) return Answer::not_applicable();
     if (fewer.proposals.size() > 1) fewer.proposals.pop_back();
-    if (!Examination::possible(at.verifier(), at.drafter(), fewer)) return Answer::not_applicable();
+    if (!InstanceAnalysis::possible(at.verifier(), at.drafter(), fewer)) return Answer::not_applicable();
     const auto law = at.law_of(fewer);
     if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
     return Answer::held_if(law.membership <= at.law().membership, [&] {
@@ -26,4 +26,4 @@ struct MoreDrafts {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -5,7 +5,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct OneDraft {
   static constexpr std::string_view name = "one_draft";
@@ -15,7 +15,7 @@ struct OneDraft {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return verifier.info().claims.one_draft_is_single_draft && !drafter.info().ranks_tokens;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance one = at.instance();
     one.drafts = 1;
     one.proposals.resize(1);
@@ -30,4 +30,4 @@ struct OneDraft {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

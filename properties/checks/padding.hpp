@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct Padding {
   static constexpr std::string_view name = "padding";
@@ -12,7 +12,7 @@ struct Padding {
 
   /// Laws defined for K <= V look at the size of the vocabulary.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().needs_k_tokens; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance padded = at.instance();
     padded.target.insert(padded.target.end(), 2, 0);
     for (auto& row : padded.proposals) row.insert(row.end(), 2, 0);
@@ -26,4 +26,4 @@ struct Padding {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -5,7 +5,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct Relabelling {
   static constexpr std::string_view name = "relabelling";
@@ -18,7 +18,7 @@ struct Relabelling {
     return !drafter.info().ranks_tokens &&
            !(verifier.info().ranks_tokens && verifier.info().promise == Promise::lossy);
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     Instance reversed = at.instance();
     std::reverse(reversed.target.begin(), reversed.target.end());
     for (auto& row : reversed.proposals) std::reverse(row.begin(), row.end());
@@ -31,4 +31,4 @@ struct Relabelling {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

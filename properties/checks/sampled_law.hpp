@@ -8,7 +8,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/statistics/dirichlet_multinomial.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct SampledLaw {
   static constexpr std::string_view name = "sampled_law";
@@ -23,9 +23,9 @@ struct SampledLaw {
   static constexpr double alarm = 2e15;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
-    return !verifier.info().cannot.explore.empty() && verifier.info().promise == Promise::lossless;
+    return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     std::vector<double> law;
     for (const Rational& p : normalised(at.instance().target)) law.push_back(static_cast<double>(p));
     std::vector<std::uint64_t> counts(law.size());
@@ -43,4 +43,4 @@ struct SampledLaw {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -5,7 +5,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct Splitting {
   static constexpr std::string_view name = "splitting";
@@ -15,7 +15,7 @@ struct Splitting {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     // The likeliest token of p: the lowest of equals, so that the instance alone decides.
     const auto& target = at.instance().target;
     std::size_t x = 0;
@@ -39,4 +39,4 @@ struct Splitting {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

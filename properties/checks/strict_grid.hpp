@@ -17,7 +17,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct StrictGrid {
   static constexpr std::string_view name = "strict_grid";
@@ -29,13 +29,13 @@ struct StrictGrid {
     return verifier.takes(1) && drafter.defined(2, 1, 1);
   }
 
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Instance instance = with_dyadic_laws(at.instance());
-    if (!Examination::possible(at.verifier(), at.drafter(), instance)) return Answer::not_applicable();
+    if (!InstanceAnalysis::possible(at.verifier(), at.drafter(), instance)) return Answer::not_applicable();
     const auto fractions = instance.rows();
     const auto proving = at.verifier().prove_on(fractions, 1);
     const Rows<double> rows = double_rows(instance);
-    const auto playing = at.verifier().play_on(rows, 1);
+    const auto playing = at.verifier().scripted_on(rows, 1);
     bool asked = false;
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, 1, 4)) {
       const auto law = law_on_grid(*proving, tuple, instance.vocabulary());
@@ -115,13 +115,13 @@ struct StrictGrid {
   }
 
   /// Words of the digits of an odometer; a draw beyond its digits adds one.
-  class Grid final : public DealtWords {
+  class Grid final : public AddressedWords {
    public:
     explicit Grid(std::vector<int>& digits) : digits_{digits} {}
 
    protected:
     std::uint64_t word_of(Purpose, std::uint32_t) override {
-      const std::size_t n = dealt().size();
+      const std::size_t n = addressed().size();
       if (n == digits_.size()) digits_.push_back(0);
       return static_cast<std::uint64_t>(digits_[n]) << (64 - bits);
     }
@@ -139,13 +139,13 @@ struct StrictGrid {
     for (std::size_t count = 0;; ++count) {
       if (count == most_runs) return std::nullopt;
       Grid words(digits);
-      const Played played = play(decider, tuple, words);
+      const ScriptedDecision played = run_scripted(decider, tuple, words);
       const Verdict verdict = played.verdict;
       // A token drawn by several words, as a race is, has no running sums.
       const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
       const auto last = std::count_if(played.draws.begin(), played.draws.end(), emits);
-      if (words.dealt().size() > 2 || last > 1) return std::nullopt;
-      digits.resize(words.dealt().size());
+      if (words.addressed().size() > 2 || last > 1) return std::nullopt;
+      digits.resize(words.addressed().size());
       ++runs[{verdict.token, digits.size()}];
       while (!digits.empty() && digits.back() == cells - 1) digits.pop_back();
       if (digits.empty()) break;
@@ -162,4 +162,4 @@ struct StrictGrid {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/proof/property.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct WithinTau {
   static constexpr std::string_view name = "within_tau";
@@ -13,7 +13,7 @@ struct WithinTau {
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise == Promise::lossless_up_to;
   }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const auto& law = at.law();
     if (!law.complete) return Answer::undecided("the tree was not walked whole");
     const Rational distance = total_variation(law.output, normalised(at.instance().target));
@@ -24,4 +24,4 @@ struct WithinTau {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -8,7 +8,7 @@
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 
-namespace draftproof::laws {
+namespace draftproof::checks {
 
 struct ZeroSupport {
   static constexpr std::string_view name = "zero_support";
@@ -19,20 +19,20 @@ struct ZeroSupport {
   static constexpr int trials = 32;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
-  static Answer check(Examination& at) {
+  static Answer check(InstanceAnalysis& at) {
     const Rows<double> rows = double_rows(at.instance());
     if (auto wrong = first_fault(at, rows, at.trials(at.instance(), trials))) return Answer::violated(*wrong);
-    if (!at.verifier().info().cannot.simulate.empty()) return Answer::held();
+    if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
     const RatioTable table = table_of(rows);
-    Trials tabled(trials, at.instance().drafts);
-    at.drafter().draw(table, at.instance().drafts, tabled.batch());
-    at.verifier().simulate_on(table, at.instance().drafts)->decide(tabled.batch(), tabled.verdicts.data());
-    if (auto wrong = first_fault(at, rows, tabled)) return Answer::violated("on the table, " + *wrong);
+    Trials tabulated(trials, at.instance().drafts);
+    at.drafter().draw(table, at.instance().drafts, tabulated.batch());
+    at.verifier().simulate_on(table, at.instance().drafts)->decide(tabulated.batch(), tabulated.verdicts.data());
+    if (auto wrong = first_fault(at, rows, tabulated)) return Answer::violated("on the table, " + *wrong);
     return Answer::held();
   }
 
  private:
-  static std::optional<std::string> first_fault(const Examination& at, const Rows<double>& rows, const Trials& ran) {
+  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const Rows<double>& rows, const Trials& ran) {
     for (std::size_t t = 0; t < ran.verdicts.size(); ++t) {
       const auto first = ran.drafts.begin() + static_cast<std::ptrdiff_t>(t) * ran.stride;
       const Tuple tuple(first, first + ran.lengths[t]);
@@ -44,4 +44,4 @@ struct ZeroSupport {
   }
 };
 
-}  // namespace draftproof::laws
+}  // namespace draftproof::checks

@@ -31,7 +31,7 @@ class AnyComponent {
   std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
   /// Comes with draftproof, as opposed to a program that links it.
-  bool shipped() const { return shipped_; }
+  bool builtin() const { return builtin_; }
 
   /// One finding for each check of the group; violations carry the smallest counterexample met by shrinking.
   virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
@@ -43,7 +43,7 @@ class AnyComponent {
   const ComponentInfo& info_;
   std::string_view group_;
   Kind kind_;
-  bool shipped_ = detail::registering_shipped();
+  bool builtin_ = detail::registering_builtin();
 };
 
 }  // namespace draftproof

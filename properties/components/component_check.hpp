@@ -1,7 +1,7 @@
 // What components of one group are asked, one file a check in properties/components/<group>/checks/.
 //
 //   Group::Subject   a component of the group with its type erased
-//   Group::Case      a small test case: text(), parse(text), valid(), ==, simpler(case)
+//   Group::Case      a small test case: text(), parse(text), valid(), ==, shrinks(case)
 #pragma once
 
 #include <cstdint>

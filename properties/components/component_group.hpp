@@ -73,7 +73,7 @@ class ComponentOf final : public AnyComponent {
   Case shrink(const Check& check, Case smallest, Answer& answer) const {
     for (bool shrunk = true; shrunk;) {
       shrunk = false;
-      for (Case& candidate : simpler(smallest)) {
+      for (Case& candidate : shrinks(smallest)) {
         std::uint64_t ignored = 0;
         Answer found = ask(check, candidate, ignored);
         if (found.status != Answer::Status::violated) continue;

@@ -21,8 +21,8 @@ class TupleWalk {
     distinct_.assign(tuple.begin(), tuple.end());
     std::sort(distinct_.begin(), distinct_.end());
     distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    explorer_.attend(distinct_);
-    explorer_.deal(stream.spare());
+    explorer_.track_only(distinct_);
+    explorer_.fix_picks(stream.spare());
     double flag = 0, membership = 0;
     const auto add = [&](Token x, int accepted, double probability) {
       const bool drafted = among(x, distinct_.data(), static_cast<int>(distinct_.size()));

@@ -57,14 +57,14 @@ class DraftPoints {
       out[k] = quantiles_.front().draw_without(out, seen(out, k), words[k]);
       if (out[k] != no_token) continue;
       if (!drafter_.info().needs_k_tokens) return k;
-      out[k] = UniformOutside(table_.vocabulary(), out, k).draw(words[k]);
+      out[k] = UniformOnComplement(table_.vocabulary(), out, k).draw(words[k]);
     }
     return drafts_;
   }
 
  private:
   static Form form_of(const DrafterInfo& info) {
-    const std::string_view law = info.shared_noise() ? info.noise_form_of : info.name;
+    const std::string_view law = info.shared_noise() ? info.marginal_law_of : info.name;
     if (law == "iid" || law == "independent") return Form::independent;
     if (law == "without_replacement" || law == "without_replacement_uniform") return Form::without_replacement;
     return Form::trials;

@@ -44,7 +44,7 @@ void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
 template <class Level>
 bool some_property(const auto& verifier, const auto& drafters, Tier tier) {
   return std::any_of(Level::properties().begin(), Level::properties().end(), [&](const auto& property) {
-    return property.tier == tier && (!property.explores || verifier.info().cannot.explore.empty()) &&
+    return property.tier == tier && (!property.explores || verifier.info().unsupported.explore.empty()) &&
            std::any_of(drafters.begin(), drafters.end(),
                        [&](const auto* drafter) { return property.applies(verifier, *drafter); });
   });
@@ -147,16 +147,16 @@ std::string Gate::name() const {
 }
 
 std::string_view Gate::level() const {
-  return component ? component->group() : verifier ? PositionLevel::name : PathLevel::name;
+  return component ? component->group() : verifier ? TokenLevel::name : BlockLevel::name;
 }
 
 bool applies(const Gate& gate) {
   if (gate.component) return gate.tier != Tier::sampled;
   if (gate.paths)
-    return some_property<PathLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
+    return some_property<BlockLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
   const Info& info = gate.verifier->info();
   if (gate.tier == Tier::sampled && promises_target(info)) return true;
-  return some_property<PositionLevel>(*gate.verifier, registry().drafters_of(info), gate.tier);
+  return some_property<TokenLevel>(*gate.verifier, registry().drafters_of(info), gate.tier);
 }
 
 GateResult run_gate(const Gate& gate, const GateOptions& options) {
@@ -165,11 +165,11 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   if (gate.component) {
     examine(result, *gate.component, options);
   } else if (gate.paths) {
-    run<PathLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
+    run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
                    options.profile.path_instances, options);
   } else {
     const Info& info = gate.verifier->info();
-    run<PositionLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
+    run<TokenLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
     if (gate.tier == Tier::sampled && promises_target(info))
       for (const auto* drafter : registry().drafters_of(info))
         if (sampled_on(options, info, drafter->info())) add_sampled(result, *drafter, options);

@@ -57,8 +57,8 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   // A slip is told from the rule it is a slip of.
   const Info& info = verifier.info();
   const std::string_view imitated = !options.imitates.empty() ? options.imitates
-                                    : info.distorts.empty()   ? info.name
-                                                              : info.distorts;
+                                    : info.derived_from.empty()   ? info.name
+                                                              : info.derived_from;
   const SampledNull null(imitated, drafter, table, drafts);
   const SampledTrials<L> run(verifier, drafter, laws, drafts, options.seed, options.first);
   const auto budget = static_cast<std::uint64_t>(options.trials);
@@ -94,7 +94,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     if (options.progress) options.progress(verdict.trials);
     if (counts.impossible > 0) break;
   }
-  verdict.word = schedule.word();
+  verdict.state = schedule.state();
   verdict.undecided = stopped || schedule.undecided();
   verdict.exposure = schedule.exposure();
   verdict.impossible = counts.impossible;
@@ -103,7 +103,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   verdict.acceptance = static_cast<double>(counts.members) / static_cast<double>(verdict.trials);
   verdict.smallest_distance =
       distance_of_any_shape(two_thirds_norm(null.target()), exposure, {.alpha = options.alpha, .power = 0.99});
-  if (verdict.word != GateWord::ok && verdict.strongest().of_cells) {
+  if (verdict.state != GateState::ok && verdict.strongest().of_cells) {
     verdict.worst = null.suite().worst_cell(counts.cells, exposure);
     if (verdict.worst->observed > 0)
       verdict.example = run.find(*verdict.worst, counts.cells.paths(), verdict.trials, options.stop);

@@ -2,7 +2,7 @@
 // held against what an exact verifier does, until the evidence or the budget decides.
 //
 //   e-values      statistics/gate_suite.hpp on (path, token), and beside it
-//   neighbours    groups of the tokens of two successive trials: independent trials do not know each other
+//   serial_dependence    groups of the tokens of two successive trials: independent trials do not know each other
 //   drafts        tokens of each draft against the proposal, where the draft law says they follow it
 //   optimum       tokens among the drafts: more than any lossless verifier can have is an alarm
 //
@@ -43,7 +43,7 @@ struct SampledGateOptions {
 };
 
 struct SampledVerdict {
-  GateWord word = GateWord::ok;
+  GateState state = GateState::ok;
   bool undecided = false;  ///< not ok, and no more trials to run; or stopped
   double log_e = 0;
   std::uint64_t exposure = 0;    ///< planned trials of the batches that were run

@@ -40,10 +40,10 @@ std::string evidence_text(const SampledVerdict& verdict) {
   if (verdict.trials == 0) return "stopped before the first batch";
   std::string text =
       std::isinf(verdict.log_e)
-          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.word), verdict.trials)
-          : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.word),
+          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.state), verdict.trials)
+          : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.state),
                         verdict.trials);
-  if (verdict.word != GateWord::ok) text += fmt::format(", most by {}", verdict.strongest().name);
+  if (verdict.state != GateState::ok) text += fmt::format(", most by {}", verdict.strongest().name);
   if (verdict.worst)
     text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
                         verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
@@ -58,7 +58,7 @@ std::string evidence_text(const SampledVerdict& verdict) {
 GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
   GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
   finding.work = verdict.trials;
-  finding.status = verdict.word == GateWord::failed || verdict.impossible > 0 ? Status::violated
+  finding.status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::violated
                    : verdict.undecided                                        ? Status::undecided
                                                                               : Status::held;
   return finding;
@@ -66,7 +66,7 @@ GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
 
 /// Skipped where trials do not run on the device. `trial` is the first that differs, if one does.
 GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
-                           const RunPlace& place, const TrialTable* on, int drafts, const GateOptions& options,
+                           const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
                            std::optional<std::uint64_t>& trial) {
   GateFinding finding{.check = fmt::format("{} counts what the CPU counts", options.device->name()),
                       .tier = Tier::sampled,
@@ -101,22 +101,22 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const AnyVerifier& verifier = *gate.verifier;
   const Info& info = verifier.info();
   const int drafts = drafts_taken(verifier, drafter, options.drafts);
-  const bool everywhere = info.cannot.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
+  const bool everywhere = info.unsupported.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
   const std::string spec = !options.source.empty() ? options.source
                                                    : standard_source(everywhere ? large : small,
                                                                      drafter.info().several_proposals ? drafts : 1);
   const Source source = Source::open(spec, {.seed = options.seed});
   const RowPair pair = source.pair(options.position);
-  const Ground ground = ground_for(verifier, widest_support(pair.proposals), drafts);
-  if (ground == Ground::none || !verifier.takes(drafts) ||
+  const SimulationBackend backend = backend_for(verifier, widest_support(pair.proposals), drafts);
+  if (backend == SimulationBackend::none || !verifier.takes(drafts) ||
       !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
   }
   const RatioTable table(pair.target, pair.proposals);
   // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
   const auto laws = std::max<std::size_t>(1, options.laws.size());
-  TrialPlaces places(options.device, table);
-  const RunPlace place = places.of(verifier, drafter, drafts);
+  BackendChooser places(options.device, table);
+  const Backend place = places.of(verifier, drafter, drafts);
   const TrialTable* const on = place.on_device() ? &places.table() : nullptr;
   const SampledGateOptions sampling{
       .trials = std::exp2(options.profile.log2_trials),
@@ -137,7 +137,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
                       : fmt::format("trials on the CPU: {}", place.refusal);
   }
   const SampledVerdict verdict =
-      ground == Ground::table
+      backend == SimulationBackend::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
           : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
   GateFinding finding = finding_of(

@@ -23,11 +23,11 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
 }
 
-/// Contexts keep their numbers.
-inline PrefixContexts<Rows<double>> as_doubles(const PrefixContexts<Rows<Rational>>& contexts) {
+/// ConditionalModel keep their numbers.
+inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
   std::vector<Rows<double>> laws;
-  for (int context = 0; context < contexts.size(); ++context) laws.push_back(as_doubles(contexts.laws(context)));
-  return PrefixContexts<Rows<double>>(std::move(laws));
+  for (int context = 0; context < conditionals.size(); ++context) laws.push_back(as_doubles(conditionals.laws(context)));
+  return PrefixTable<Rows<double>>(std::move(laws));
 }
 
 }  // namespace draftproof

@@ -12,9 +12,9 @@
 namespace draftproof {
 
 /// Uniform integers from counters: instance n of a seed is the same wherever and whenever it is made.
-class Dice {
+class InstanceRng {
  public:
-  Dice(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
+  InstanceRng(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
   /// Uniform on low .. high.
   int between(int low, int high) {
     const auto range = static_cast<std::uint64_t>(high - low + 1);
@@ -36,7 +36,7 @@ struct WeightPair {
 struct Generator {
   std::string_view name;
   std::string_view about;
-  std::function<WeightPair(Dice&, int vocabulary)> weights;
+  std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
 };
 
 }  // namespace draftproof

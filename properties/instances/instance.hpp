@@ -30,8 +30,8 @@ struct Instance {
 /// Target and proposals, to be edited.
 std::vector<std::vector<int>*> rows_of(Instance& instance);
 
-/// One step simpler, most drastic first: fewer drafts, a token dropped, two tokens merged, weights halved, a row made
+/// One step shrinks, most drastic first: fewer drafts, a token dropped, two tokens merged, weights halved, a row made
 /// uniform on its support, single weights lowered. Valid instances only.
-std::vector<Instance> simpler(const Instance& instance);
+std::vector<Instance> shrinks(const Instance& instance);
 
 }  // namespace draftproof

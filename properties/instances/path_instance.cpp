@@ -48,7 +48,7 @@ const PrefixWeights& PathInstance::after(Tokens prefix) const {
     if (const auto found = rows.find(prefix); found != rows.end()) return found->second;
 }
 
-PrefixContexts<Rows<Rational>> PathInstance::contexts() const {
+PrefixTable<Rows<Rational>> PathInstance::conditionals() const {
   std::vector<Rows<Rational>> all;
   const int size = vocabulary();
   const auto add_level = [&](auto&& self, Tokens& prefix, int more) -> void {
@@ -65,7 +65,7 @@ PrefixContexts<Rows<Rational>> PathInstance::contexts() const {
   };
   Tokens prefix;
   for (int length = 0; length <= listed_length(); ++length) add_level(add_level, prefix, length);
-  return PrefixContexts<Rows<Rational>>(std::move(all));
+  return PrefixTable<Rows<Rational>>(std::move(all));
 }
 
 bool PathInstance::valid() const {

@@ -33,7 +33,7 @@ struct PathInstance {
   int listed_length() const { return static_cast<int>(rows.rbegin()->first.size()); }
   /// Rows after `prefix`, listed or not.
   const PrefixWeights& after(Tokens prefix) const;
-  PrefixContexts<Rows<Rational>> contexts() const;
+  PrefixTable<Rows<Rational>> conditionals() const;
 
   /// A shape that can be drafted, and rows of V weights after prefixes of at most L tokens, [] among them.
   bool valid() const;
@@ -47,8 +47,8 @@ struct PathInstance {
 /// All rows, to be edited.
 std::vector<std::vector<int>*> rows_of(PathInstance& instance);
 
-/// One step simpler, most drastic first: fewer drafts, shorter paths, no context, fewer listed prefixes, a token
+/// One step shrinks, most drastic first: fewer drafts, shorter paths, no context, fewer listed prefixes, a token
 /// dropped, two tokens merged, smaller weights. Valid instances only.
-std::vector<PathInstance> simpler(const PathInstance& instance);
+std::vector<PathInstance> shrinks(const PathInstance& instance);
 
 }  // namespace draftproof

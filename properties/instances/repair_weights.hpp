@@ -9,7 +9,7 @@
 namespace draftproof {
 
 /// A row of zeros gets a 1; further tokens get 1s until the support is `support`, or the whole row.
-inline void repair_weights(std::vector<int>& row, int support, Dice& dice) {
+inline void repair_weights(std::vector<int>& row, int support, InstanceRng& dice) {
   const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
   const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));
   while (alive() < wanted) {

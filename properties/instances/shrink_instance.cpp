@@ -1,4 +1,4 @@
-// The shrinking steps: what counts as a simpler instance.
+// The shrinking steps: what counts as a shrinks instance.
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
 
@@ -10,7 +10,7 @@ std::vector<std::vector<int>*> rows_of(Instance& instance) {
   return rows;
 }
 
-std::vector<Instance> simpler(const Instance& instance) {
+std::vector<Instance> shrinks(const Instance& instance) {
   Candidates candidates(instance);
   const std::size_t size = instance.target.size();
   candidates.add([](Instance& candidate) {

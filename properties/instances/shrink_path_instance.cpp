@@ -83,7 +83,7 @@ std::vector<std::vector<int>*> rows_of(PathInstance& instance) {
   return rows;
 }
 
-std::vector<PathInstance> simpler(const PathInstance& instance) {
+std::vector<PathInstance> shrinks(const PathInstance& instance) {
   Candidates candidates(instance);
   add_smaller_shapes(candidates, instance);
   add_fewer_prefixes(candidates, instance);

@@ -46,11 +46,11 @@ std::vector<typename Level::Instance> small_first(const typename Level::Verifier
 template <class Level>
 KillRow hunted(std::string level, const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
                const KillOptions& options) {
-  const Hunting<Level> hunting(verifier, drafter, options.proof);
-  auto found = hunting.hunt(small_first<Level>(verifier, drafter, options), options.further);
+  const MutantSearch<Level> hunting(verifier, drafter, options.proof);
+  auto found = hunting.search_mutants(small_first<Level>(verifier, drafter, options), options.further);
   KillRow row{.level = std::move(level),
               .name = std::string(verifier.info().name),
-              .distorts = std::string(verifier.info().distorts),
+              .mutant_of = std::string(verifier.info().derived_from),
               .partner = std::string(drafter.info().name),
               .lossy = verifier.info().promise == Promise::lossy,
               .findings = std::move(found.findings),
@@ -73,7 +73,7 @@ void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& o
   KillRow audited =
       kill_row(row.level, row.name,
                audit_precision(mutant, *drafter, {.seed = options.proof.seed, .stop = options.proof.stop}).findings);
-  audited.distorts = row.distorts;
+  audited.mutant_of = row.mutant_of;
   audited.partner = std::string(drafter->info().name);
   audited.seconds = row.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   row = std::move(audited);
@@ -83,12 +83,12 @@ void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& o
 template <class Level>
 KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, const KillOptions& options) {
   KillRow row{
-      .level = std::string(Level::name), .name = std::string(mutant.info().name), .distorts = {}, .partner = {}};
+      .level = std::string(Level::name), .name = std::string(mutant.info().name), .mutant_of = {}, .partner = {}};
   for (const auto* drafter : known.drafters_of(mutant.info())) {
     row = hunted<Level>(std::string(Level::name), mutant, *drafter, options);
     if (row.caught()) break;
   }
-  if constexpr (std::is_same_v<Level, PositionLevel>)
+  if constexpr (std::is_same_v<Level, TokenLevel>)
     if (!row.caught() && mutant.info().wrong_by_rounding) add_precision(row, mutant, options);
   return row;
 }
@@ -96,9 +96,9 @@ KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, co
 KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   const AnyVerifier* verifier = registry().verifier(options.verifier);
   if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.verifier);
-  KillRow row = hunted<PositionLevel>("drafters", *verifier, drafter, options);
+  KillRow row = hunted<TokenLevel>("drafters", *verifier, drafter, options);
   row.name = drafter.info().name;
-  row.distorts = drafter.info().poses_as;
+  row.mutant_of = drafter.info().declared_as;
   row.partner = options.verifier;
   return row;
 }
@@ -149,11 +149,11 @@ void add_jobs(const auto& known, const KillOptions& options, std::vector<std::fu
               std::vector<std::function<ControlRow()>>& controls) {
   for (const auto& verifier : known.verifiers()) {
     // A walk adds nothing to a rounding error; the mutant itself has its row.
-    if constexpr (std::is_same_v<Level, PathLevel>)
+    if constexpr (std::is_same_v<Level, BlockLevel>)
       if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
     if (verifier->kind() == Kind::mutant)
       hunts.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
-    else if (options.controls > 0)
+    else if (verifier->kind() == Kind::verifier && options.controls > 0)
       for (const auto* drafter : known.drafters_of(verifier->info()))
         controls.push_back(
             [&verifier, drafter, &options] { return control_row<Level>(*verifier, *drafter, options); });
@@ -188,7 +188,7 @@ bool KillMatrix::clean() const {
 }
 
 KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings) {
-  KillRow row{.level = std::move(level), .name = std::move(name), .distorts = {}, .partner = {}};
+  KillRow row{.level = std::move(level), .name = std::move(name), .mutant_of = {}, .partner = {}};
   row.findings = std::move(findings);
   for (std::size_t n = 0; n < row.findings.size(); ++n) {
     row.work += row.findings[n].work;
@@ -201,8 +201,8 @@ KillMatrix kill_matrix(const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::function<KillRow()>> hunts;
   std::vector<std::function<ControlRow()>> controls;
-  add_jobs<PositionLevel>(registry(), options, hunts, controls);
-  add_jobs<PathLevel>(path_registry(), options, hunts, controls);
+  add_jobs<TokenLevel>(registry(), options, hunts, controls);
+  add_jobs<BlockLevel>(path_registry(), options, hunts, controls);
   for (const auto& drafter : registry().wrong_drafters())
     hunts.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
   for (const auto& component : component_registry().components()) {

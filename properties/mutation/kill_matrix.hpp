@@ -31,7 +31,7 @@ struct KillOptions {
 struct KillRow {
   std::string level;                    ///< "position", "paths", "drafters", or a group of components
   std::string name;                     ///< of the mutant
-  std::string distorts;                 ///< the correct rule it is a slip of
+  std::string mutant_of;                 ///< the correct rule it is a slip of
   std::string partner;                  ///< the draft law it was caught with; of a drafter its verifier
   bool lossy = false;                   ///< lossy by design: its distance is the result
   std::vector<GateFinding> findings{};  ///< one per check asked

@@ -1,8 +1,8 @@
 // The search for a mutant's smallest trace, over a level: instances small first, every property asked of each until
-// it is violated, and the first violation of each shrunk. A proof asks everything; a hunt stops when it knows enough.
+// it is violated, and the first violation of each shrunk. A proof asks everything; a search_mutants stops when it knows enough.
 //
 // Order within an instance: what decides losslessness, then the other proofs, edges, and trials. A
-// property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the hunt
+// property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the search_mutants
 // goes on to what decides; then the others get `further` instances more to say so too. Trials are run no longer once
 // anything has spoken: they would say it again, at a price.
 #pragma once
@@ -20,7 +20,7 @@
 namespace draftproof {
 
 template <class Level>
-struct HuntOf {
+struct SearchResult {
   std::vector<GateFinding> findings{};  ///< one per property asked; `work` is what was walked until it was violated
   int first = -1;                       ///< index of the finding that caught it first
   int decided = -1;                     ///< of the one that decides losslessness, if violated
@@ -31,12 +31,12 @@ struct HuntOf {
 };
 
 template <class Level>
-class Hunting : private Proving<Level> {
-  using Base = Proving<Level>;
+class MutantSearch : private Prover<Level> {
+  using Base = Prover<Level>;
 
  public:
   using typename Base::Drafter;
-  using typename Base::Examination;
+  using typename Base::InstanceAnalysis;
   using typename Base::Instance;
   using typename Base::Property;
   using typename Base::Verifier;
@@ -44,16 +44,16 @@ class Hunting : private Proving<Level> {
   using Base::Base;
 
   /// `instances` small first.
-  HuntOf<Level> hunt(const std::vector<Instance>& instances, int further) const {
+  SearchResult<Level> search_mutants(const std::vector<Instance>& instances, int further) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<const Property*> properties = in_order();
-    HuntOf<Level> found;
+    SearchResult<Level> found;
     for (const Property* property : properties)
       found.findings.push_back({.check = std::string(property->name), .tier = property->tier});
     int left = further;
     for (const Instance& instance : instances) {
       if (this->options().stop && this->options().stop->load(std::memory_order_relaxed)) break;
-      if (!Examination::possible(this->verifier(), this->drafter(), instance)) continue;
+      if (!InstanceAnalysis::possible(this->verifier(), this->drafter(), instance)) continue;
       if (found.decided >= 0 && left-- == 0) break;
       ++found.instances;
       examine(instance, properties, found);
@@ -74,8 +74,8 @@ class Hunting : private Proving<Level> {
     return properties;
   }
 
-  void examine(const Instance& instance, const std::vector<const Property*>& properties, HuntOf<Level>& found) const {
-    Examination at(this->verifier(), this->drafter(), instance, this->options().limits);
+  void examine(const Instance& instance, const std::vector<const Property*>& properties, SearchResult<Level>& found) const {
+    InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
     const std::uint64_t before = found.leaves;
     for (std::size_t n = 0; n < properties.size(); ++n) {
       GateFinding& finding = found.findings[n];

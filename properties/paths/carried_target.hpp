@@ -7,7 +7,7 @@
 //   p_s        row()          that of the newest layer
 //
 // A layer ends after its `remaining` tokens, and at a token with q = 0: its ratio is infinite, which asks for
-// nothing. Cost: V fractions a layer. Source: contexts.hpp says what a carry means; the recursion is that definition.
+// nothing. Cost: V fractions a layer. Source: conditionals.hpp says what a carry means; the recursion is that definition.
 // A target exists behind every ratio above 1, for the sum is at least R - 1; then R_j(uy) > 1 wherever p_j(y|u) > 0,
 // so that a target which exists now exists for ever.
 #pragma once
@@ -27,13 +27,13 @@ class CarriedTarget {
  public:
   using Row = std::vector<Rational>;
 
-  CarriedTarget(const Contexts<Rows<Rational>>& contexts, int context, const Carry<Rational>& carry)
-      : contexts_{&contexts}, context_{context} {
-    const Rows<Rational>& laws = contexts.laws(context);
+  CarriedTarget(const ConditionalModel<Rows<Rational>>& conditionals, int context, const VerifierState<Rational>& carry)
+      : conditionals_{&conditionals}, context_{context} {
+    const Rows<Rational>& laws = conditionals.laws(context);
     Row plain;
     for (Token x = 0; x < laws.vocabulary(); ++x) plain.push_back(laws.target(x));
     rows_.push_back(std::move(plain));
-    for (const Layer<Rational>& layer : carry) {
+    for (const PendingResidual<Rational>& layer : carry) {
       if (layer.remaining <= 0) continue;
       layers_.push_back(layer);
       rows_.push_back(residual(laws, layer.ratio, rows_.back()));
@@ -50,16 +50,16 @@ class CarriedTarget {
   /// Tokens after which this is the model's target again.
   int reach() const {
     int reach = 0;
-    for (const Layer<Rational>& layer : layers_) reach = std::max(reach, layer.remaining);
+    for (const PendingResidual<Rational>& layer : layers_) reach = std::max(reach, layer.remaining);
     return reach;
   }
 
   CarriedTarget after(Token x) const {
-    const Rational& q = contexts_->laws(context_).proposal(x);
-    Carry<Rational> left;
+    const Rational& q = conditionals_->laws(context_).proposal(x);
+    VerifierState<Rational> left;
     for (std::size_t j = 0; j < layers_.size() && q > 0; ++j)
       left.push_back({layers_[j].remaining - 1, layers_[j].ratio * rows_[j][static_cast<std::size_t>(x)] / q});
-    return {*contexts_, contexts_->next(context_, x), left};
+    return {*conditionals_, conditionals_->next(context_, x), left};
   }
 
  private:
@@ -76,16 +76,16 @@ class CarriedTarget {
     return row;
   }
 
-  const Contexts<Rows<Rational>>* contexts_;
+  const ConditionalModel<Rows<Rational>>* conditionals_;
   int context_;
-  Carry<Rational> layers_;
+  VerifierState<Rational> layers_;
   std::vector<Row> rows_;  ///< one more than layers
 };
 
 /// "2 tokens at ratio 3/2, 1 at 4": layers, oldest first; "nothing" without any.
-inline std::string carry_text(const Carry<Rational>& carry) {
+inline std::string carry_text(const VerifierState<Rational>& carry) {
   std::string text;
-  for (const Layer<Rational>& layer : carry)
+  for (const PendingResidual<Rational>& layer : carry)
     text += (text.empty() ? "" : ", ") + std::to_string(layer.remaining) +
             (text.empty() ? (layer.remaining == 1 ? " token at ratio " : " tokens at ratio ") : " at ") +
             to_text(layer.ratio);

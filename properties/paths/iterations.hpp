@@ -13,27 +13,27 @@ namespace draftproof {
 /// Iteration t of a run: what it started from and what it did.
 struct Iteration {
   DraftTree tree;
-  Carry<double> carry;
-  PlayedPassage played;
+  VerifierState<double> carry;
+  ScriptedStep played;
 };
 
 /// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider`; words are those
-/// of trials 0 .. count - 1. Stops where a passage leads nowhere.
+/// of trials 0 .. count - 1. Stops where a step leads nowhere.
 template <class Visit>
-void run_iterations(const PathExamination& at, const DoubleContexts& contexts, PathPlayable& decider,
+void run_iterations(const PathInstanceAnalysis& at, const DoubleContexts& conditionals, PathPlayable& decider,
                     std::uint64_t count, Visit visit) {
-  const auto process = at.verifier().process_on(contexts);
+  const auto process = at.verifier().process_on(conditionals);
   int context = 0;
-  Carry<double> carry;
+  VerifierState<double> carry;
   for (std::uint64_t t = 0; t < count; ++t) {
     TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
-    Iteration one{drafted(at.drafter(), contexts, at.instance().shape, drafting, context), carry, {}};
-    one.played = play(decider, one.tree, carry, verifying);
+    Iteration one{drafted(at.drafter(), conditionals, at.instance().shape, drafting, context), carry, {}};
+    one.played = run_scripted(decider, one.tree, carry, verifying);
     visit(t, one, drafting, verifying);
-    const Passage& passage = one.played.passage;
-    if (support_fault(passage, one.tree, contexts)) return;
-    carry = process ? process->after(one.tree, carry, passage) : Carry<double>{};
-    context = contexts.next(one.tree.context(passage.node), passage.extra.token);
+    const StepOutput& step = one.played.output;
+    if (support_fault(step, one.tree, conditionals)) return;
+    carry = process ? process->after(one.tree, carry, step) : VerifierState<double>{};
+    context = conditionals.next(one.tree.context(step.node), step.extra.token);
   }
 }
 

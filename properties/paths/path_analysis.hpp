@@ -16,7 +16,7 @@
 namespace draftproof {
 
 /// What a verifier emits on one tree: (node, extra token) and its probability, which is positive.
-using Passages = std::map<std::pair<int, Token>, Rational>;
+using Outputs = std::map<std::pair<int, Token>, Rational>;
 
 /// One iteration of one trial, as it ran on tables: the accepted tokens and the one after them.
 struct PathTrial {
@@ -24,13 +24,13 @@ struct PathTrial {
   int accepted() const { return static_cast<int>(emitted.size()) - 1; }
 };
 
-class PathExamination {
+class PathInstanceAnalysis {
  public:
   using Laws = Rows<Rational>;
   using Decider = PathDecider<Laws, Explorer<Rational>>;
   using Visit = std::function<void(const DraftTree& tree, const Rational& drawn)>;
 
-  PathExamination(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
+  PathInstanceAnalysis(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                   ExplorerLimits limits = {})
       : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
 
@@ -43,17 +43,17 @@ class PathExamination {
   static bool possible(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance);
 
   /// The exact law of one iteration on the instance; walked once, whoever asks.
-  const PassageLaw<Rational>& law();
+  const StepLaw<Rational>& law();
   /// The exact law on a variation of it.
-  PassageLaw<Rational> law_of(const PathInstance& variation);
+  StepLaw<Rational> law_of(const PathInstance& variation);
 
   /// Trials 0, 1, .. of one seed on a variation of it; also of verifiers that cannot be explored.
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
   /// Calls `visit` for every tree that may be drafted from `context`. False where the limit cut the walk short.
-  bool each_tree(const Contexts<Laws>& contexts, const TreeShape& shape, const Visit& visit, int context = 0);
+  bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit, int context = 0);
   /// What `decider` emits on `tree`; nothing where all trees together went beyond the limit.
-  std::optional<Passages> passages(Decider& decider, const DraftTree& tree, const Carry<Rational>& carry = {});
+  std::optional<Outputs> outputs(Decider& decider, const DraftTree& tree, const VerifierState<Rational>& carry = {});
 
   /// Branches walked so far.
   std::uint64_t leaves() const { return leaves_; }
@@ -63,7 +63,7 @@ class PathExamination {
   const AnyTreeDrafter& drafter_;
   const PathInstance& instance_;
   ExplorerLimits limits_;
-  std::optional<PassageLaw<Rational>> law_;
+  std::optional<StepLaw<Rational>> law_;
   std::uint64_t leaves_ = 0;
 };
 

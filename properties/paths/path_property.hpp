@@ -7,6 +7,6 @@
 
 namespace draftproof {
 
-using PathProperty = PropertyOf<PathLevel>;
+using PathProperty = PropertyOf<BlockLevel>;
 
 }  // namespace draftproof

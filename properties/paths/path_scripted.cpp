@@ -22,18 +22,18 @@ DoubleContexts double_contexts(const PathInstance& instance) {
   }
 }
 
-PlayedPassage play(PathPlayable& decider, const DraftTree& tree, const Carry<double>& carry, Words& words) {
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words) {
   Scripted random{WordsFrom(words)};
-  PlayedPassage played{decider.decide(tree, carry, random), {}};
+  ScriptedStep played{decider.decide(tree, carry, random), {}};
   played.draws = random.draws();
   return played;
 }
 
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& contexts, const TreeShape& shape, Words& words,
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
                   int context) {
   Scripted random{WordsFrom(words)};
   DraftTree tree(context);
-  drafter.draw(contexts, shape, random, tree);
+  drafter.draw(conditionals, shape, random, tree);
   return tree;
 }
 
@@ -48,39 +48,39 @@ Tokens tokens_to(const DraftTree& tree, int node) {
 
 }  // namespace
 
-std::string passage_text(const Passage& passage, const DraftTree& tree) {
-  const bool known = passage.node >= 0 && passage.node < tree.size();
-  return (known ? prefix_text(tokens_to(tree, passage.node)) : "node " + std::to_string(passage.node)) + " then " +
-         std::to_string(passage.extra.token);
+std::string step_text(const StepOutput& step, const DraftTree& tree) {
+  const bool known = step.node >= 0 && step.node < tree.size();
+  return (known ? prefix_text(tokens_to(tree, step.node)) : "node " + std::to_string(step.node)) + " then " +
+         std::to_string(step.extra.token);
 }
 
-std::optional<std::string> support_fault(const Passage& passage, const DraftTree& tree,
-                                         const DoubleContexts& contexts) {
-  const auto says = [&](const std::string& what) { return "emits " + passage_text(passage, tree) + ": " + what; };
-  if (passage.node < 0 || passage.node >= tree.size()) return says("no node of the tree");
-  const Token extra = passage.extra.token;
+std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,
+                                         const DoubleContexts& conditionals) {
+  const auto says = [&](const std::string& what) { return "emits " + step_text(step, tree) + ": " + what; };
+  if (step.node < 0 || step.node >= tree.size()) return says("no node of the tree");
+  const Token extra = step.extra.token;
   if (extra == no_token) return says("draws from weights that are all zero");
-  if (extra < 0 || extra >= contexts.vocabulary()) return says("no token");
-  if (!(contexts.laws(tree.context(passage.node)).target(extra) > 0)) return says("its last token has p = 0");
-  for (int u = passage.node; u > DraftTree::root; u = tree.parent(u))
-    if (!(contexts.laws(tree.context(tree.parent(u))).target(tree.token(u)) > 0))
+  if (extra < 0 || extra >= conditionals.vocabulary()) return says("no token");
+  if (!(conditionals.laws(tree.context(step.node)).target(extra) > 0)) return says("its last token has p = 0");
+  for (int u = step.node; u > DraftTree::root; u = tree.parent(u))
+    if (!(conditionals.laws(tree.context(tree.parent(u))).target(tree.token(u)) > 0))
       return says("accepts " + std::to_string(tree.token(u)) + ", which has p = 0");
   return std::nullopt;
 }
 
-std::optional<std::string> count_fault(const Passage& passage, const DraftTree& tree) {
-  if (passage.node < 0 || passage.node >= tree.size()) return "ends at no node of the tree";
-  const int emitted = tree.depth(passage.node), counted = passage.extra.accepted;
+std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& tree) {
+  if (step.node < 0 || step.node >= tree.size()) return "ends at no node of the tree";
+  const int emitted = tree.depth(step.node), counted = step.extra.accepted;
   if (counted == none_accepted || counted == emitted) return std::nullopt;
-  return "counts " + std::to_string(counted) + " accepted tokens and emits " + passage_text(passage, tree);
+  return "counts " + std::to_string(counted) + " accepted tokens and emits " + step_text(step, tree);
 }
 
-std::optional<std::string> difference(const PlayedPassage& a, const PlayedPassage& b, const DraftTree& tree) {
-  if (a.passage.node == b.passage.node && same(a.passage.extra, b.passage.extra) &&
+std::optional<std::string> difference(const ScriptedStep& a, const ScriptedStep& b, const DraftTree& tree) {
+  if (a.output.node == b.output.node && same(a.output.extra, b.output.extra) &&
       a.draws.size() == b.draws.size() && same_draws(a.draws, b.draws, a.draws.size()))
     return std::nullopt;
-  return passage_text(a.passage, tree) + " by " + std::to_string(a.draws.size()) + " draws, and " +
-         passage_text(b.passage, tree) + " by " + std::to_string(b.draws.size());
+  return step_text(a.output, tree) + " by " + std::to_string(a.draws.size()) + " draws, and " +
+         step_text(b.output, tree) + " by " + std::to_string(b.draws.size());
 }
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// Iterations on scripted words: the laws of a toy model in double, drafted trees, and what is wrong with a passage
+// Iterations on scripted words: the laws of a toy model in double, drafted trees, and what is wrong with a step
 // whatever its law. Edge checks of paths are made of these.
 #pragma once
 
@@ -12,31 +12,31 @@
 
 namespace draftproof {
 
-using DoubleContexts = PrefixContexts<Rows<double>>;
+using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
 DoubleContexts double_contexts(const PathInstance& instance);
 
 /// One iteration and all that it read.
-struct PlayedPassage {
-  Passage passage;
+struct ScriptedStep {
+  StepOutput output;
   std::vector<Draw> draws;
 };
-PlayedPassage play(PathPlayable& decider, const DraftTree& tree, const Carry<double>& carry, Words& words);
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words);
 
 /// The tree that `words` draft after `context`.
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& contexts, const TreeShape& shape, Words& words,
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
                   int context = 0);
 
-/// A passage that cannot be: no node, no token, or tokens that the target does not have.
-std::optional<std::string> support_fault(const Passage& passage, const DraftTree& tree,
-                                         const DoubleContexts& contexts);
-/// A passage that says how many tokens it accepted and emits another number, or more than were drafted.
-std::optional<std::string> count_fault(const Passage& passage, const DraftTree& tree);
+/// A step that cannot be: no node, no token, or tokens that the target does not have.
+std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,
+                                         const DoubleContexts& conditionals);
+/// A step that says how many tokens it accepted and emits another number, or more than were drafted.
+std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& tree);
 
 /// "[0 2] then 1".
-std::string passage_text(const Passage& passage, const DraftTree& tree);
-/// Nothing where both are the same passage by the same draws.
-std::optional<std::string> difference(const PlayedPassage& a, const PlayedPassage& b, const DraftTree& tree);
+std::string step_text(const StepOutput& step, const DraftTree& tree);
+/// Nothing where both are the same step by the same draws.
+std::optional<std::string> difference(const ScriptedStep& a, const ScriptedStep& b, const DraftTree& tree);
 
 }  // namespace draftproof

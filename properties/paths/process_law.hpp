@@ -23,7 +23,7 @@ struct IteratedScheme {
   const AnyTreeDrafter& drafter;
   PathDecider<L, Explorer<Weight>>& decider;
   PathProcess<L>* process;
-  const Contexts<L>& contexts;
+  const ConditionalModel<L>& conditionals;
   TreeShape shape;
   ExplorerLimits limits{};
 };
@@ -34,7 +34,7 @@ template <class Weight>
 struct ProcessState {
   Tokens prefix;
   int context;
-  Carry<Weight> carry;
+  VerifierState<Weight> carry;
 
   /// Shorter prefixes come first: an iteration emits at least one token, so the first state is final.
   bool operator<(const ProcessState& other) const {
@@ -42,7 +42,7 @@ struct ProcessState {
     if (prefix != other.prefix) return prefix < other.prefix;
     if (context != other.context) return context < other.context;
     return std::lexicographical_compare(carry.begin(), carry.end(), other.carry.begin(), other.carry.end(),
-                                        [](const Layer<Weight>& a, const Layer<Weight>& b) {
+                                        [](const PendingResidual<Weight>& a, const PendingResidual<Weight>& b) {
                                           if (a.remaining != b.remaining) return a.remaining < b.remaining;
                                           return a.ratio < b.ratio;
                                         });
@@ -52,21 +52,21 @@ struct ProcessState {
 /// Calls `sink(emitted tokens, context after them, carry, probability)` for everything one iteration may do. Returns
 /// false where the limits cut the walk short.
 template <class L, class Weight, class Sink>
-bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context, const Carry<Weight>& carry,
+bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context, const VerifierState<Weight>& carry,
                        Sink&& sink) {
   bool whole = true;
   whole &=
       explore_trees<L, Weight>(
-          scheme.drafter, scheme.contexts, scheme.shape, context, scheme.limits,
+          scheme.drafter, scheme.conditionals, scheme.shape, context, scheme.limits,
           [&](const DraftTree& tree, const Weight& drawn) {
-            whole &= explore_passages<L, Weight>(
+            whole &= explore_steps<L, Weight>(
                 scheme.decider, tree, carry, scheme.limits, [&](int node, Token extra, const Weight& probability) {
                   Tokens emitted = path_to(tree, node);
                   emitted.push_back(extra);
-                  Carry<Weight> next{};
+                  VerifierState<Weight> next{};
                   if (scheme.process)
-                    next = scheme.process->after(tree, carry, Passage{node, {extra, none_accepted}});
-                  sink(std::move(emitted), scheme.contexts.next(tree.context(node), extra), std::move(next),
+                    next = scheme.process->after(tree, carry, StepOutput{node, {extra, none_accepted}});
+                  sink(std::move(emitted), scheme.conditionals.next(tree.context(node), extra), std::move(next),
                        Weight(drawn * probability));
                 });
           }) > 0;
@@ -90,7 +90,7 @@ ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) 
     const auto state = open.extract(open.begin());
     const ProcessState<Weight>& from = state.key();
     law.complete = iterate(from.context, from.carry,
-                           [&](Tokens emitted, int next, Carry<Weight> left, const Weight& probability) {
+                           [&](Tokens emitted, int next, VerifierState<Weight> left, const Weight& probability) {
                              Tokens longer = from.prefix;
                              longer.insert(longer.end(), emitted.begin(), emitted.end());
                              const Weight reached = state.mapped() * probability;
@@ -108,7 +108,7 @@ ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) 
 template <class L, class Weight>
 ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
   return walk_process<Weight>(
-      [&](int from, const Carry<Weight>& carry, auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
+      [&](int from, const VerifierState<Weight>& carry, auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
       tokens, context);
 }
 
@@ -124,7 +124,7 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
     for (const auto& [state, reached] : states)
       explore_iteration(
           scheme, state.context, state.carry,
-          [&, &reached = reached](const Tokens& emitted, int next, Carry<Weight> left, const Weight& probability) {
+          [&, &reached = reached](const Tokens& emitted, int next, VerifierState<Weight> left, const Weight& probability) {
             const Weight weight = reached * probability;
             sum += weight * Weight(static_cast<int>(emitted.size()));
             after[{{}, next, std::move(left)}] += weight;
@@ -137,11 +137,11 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
 
 /// Target probability of `tokens` after `context`.
 template <class L>
-typename L::Scalar target_probability(const Contexts<L>& contexts, int context, const Tokens& tokens) {
-  typename L::Scalar probability = contexts.laws(context).one();
+typename L::Scalar target_probability(const ConditionalModel<L>& conditionals, int context, const Tokens& tokens) {
+  typename L::Scalar probability = conditionals.laws(context).one();
   for (const Token x : tokens) {
-    probability *= contexts.laws(context).target(x);
-    context = contexts.next(context, x);
+    probability *= conditionals.laws(context).target(x);
+    context = conditionals.next(context, x);
   }
   return probability;
 }

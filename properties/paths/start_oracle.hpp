@@ -17,21 +17,21 @@ namespace draftproof {
 struct StartOracle {
   static constexpr Info info = [] {
     Info oracle = LpOracle::info;
-    oracle.cannot.explore = "its plans are for the trees of the starts";
+    oracle.unsupported.explore = "its plans are for the trees of the starts";
     return oracle;
   }();
 
   std::vector<std::shared_ptr<const OraclePlan>> plans{};
 
   template <class L>
-  auto prepare(const Contexts<L>& contexts, const TreeShape& shape) const {
+  auto prepare(const ConditionalModel<L>& conditionals, const TreeShape& shape) const {
     std::vector<OracleTable<typename L::Scalar>> tables;
-    for (const auto& plan : plans) tables.push_back(LpOracle{plan}.prepare(contexts, shape));
+    for (const auto& plan : plans) tables.push_back(LpOracle{plan}.prepare(conditionals, shape));
     return tables;
   }
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, const std::vector<OracleTable<typename L::Scalar>>& tables, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, const std::vector<OracleTable<typename L::Scalar>>& tables, R& random) const {
     return LpOracle{}.verify(at, tables.at(static_cast<std::size_t>(at.tree().context(DraftTree::root))), random);
   }
 };

@@ -16,14 +16,14 @@ namespace draftproof {
 /// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the branches walked,
 /// or 0 where the limit cut the walk short.
 template <class L, class Weight, class Sink>
-std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const Contexts<L>& contexts, const TreeShape& shape,
+std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals, const TreeShape& shape,
                             int context, ExplorerLimits limits, Sink&& sink) {
   Explorer<Weight> explorer(limits);
   DraftTree tree;
   const bool whole = explorer.explore(
       [&](Explorer<Weight>& random) {
         tree.clear(context);
-        drafter.draw(contexts, shape, random, tree);
+        drafter.draw(conditionals, shape, random, tree);
         return Verdict{0, none_accepted};
       },
       [&](const Leaf<Weight>& leaf) { sink(static_cast<const DraftTree&>(tree), leaf.probability); });
@@ -33,15 +33,15 @@ std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const Contexts<L>& co
 /// Calls `sink(node, extra, probability)` for everything the verifier may emit on `tree`; probabilities sum to 1.
 /// Returns false where the limit cut the walk short. Adds the branches walked to `leaves`.
 template <class L, class Weight, class Sink>
-bool explore_passages(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree, const Carry<Weight>& carry,
+bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree, const VerifierState<Weight>& carry,
                       ExplorerLimits limits, Sink&& sink, std::uint64_t* leaves = nullptr) {
   Explorer<Weight> explorer(limits);
   int node = DraftTree::root;
   const bool whole = explorer.explore(
       [&](Explorer<Weight>& random) {
-        const Passage passage = decider.decide(tree, carry, random);
-        node = passage.node;
-        return passage.extra;
+        const StepOutput step = decider.decide(tree, carry, random);
+        node = step.node;
+        return step.extra;
       },
       [&](const Leaf<Weight>& leaf) {
         if (leaf.verdict.token >= 0) {
@@ -72,7 +72,7 @@ inline std::string tree_text(const DraftTree& tree) {
 }
 
 template <class Weight>
-struct PassageLaw {
+struct StepLaw {
   std::map<Tokens, Weight> emitted;  ///< accepted tokens and the extra one
   std::vector<Weight> accepted;      ///< probability of 0 .. L accepted tokens
   Weight mass{0};                    ///< probability explored; 1 when complete
@@ -89,28 +89,28 @@ struct PassageLaw {
 
 /// `limits` holds for the trees, and for the verifier's branches on all of them together.
 template <class L, class Weight = typename L::Scalar>
-PassageLaw<Weight> explore_passage_law(const AnyTreeDrafter& drafter, PathDecider<L, Explorer<Weight>>& decider,
-                                       const Contexts<L>& contexts, const TreeShape& shape, int context = 0,
+StepLaw<Weight> explore_step_law(const AnyTreeDrafter& drafter, PathDecider<L, Explorer<Weight>>& decider,
+                                       const ConditionalModel<L>& conditionals, const TreeShape& shape, int context = 0,
                                        ExplorerLimits limits = {}) {
-  PassageLaw<Weight> law;
+  StepLaw<Weight> law;
   law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
-  std::map<std::pair<int, Token>, Weight> passages;  // on one tree: its fractions are short, so add them first
+  std::map<std::pair<int, Token>, Weight> steps;  // on one tree: its fractions are short, so add them first
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
-    passages.clear();
+    steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) {
-      passages[{node, extra}] += probability;
+      steps[{node, extra}] += probability;
     };
     const ExplorerLimits rest{.leaves = limits.leaves - law.leaves};
-    law.complete = law.complete && explore_passages<L, Weight>(decider, tree, {}, rest, sink, &law.leaves);
-    for (const auto& [passage, probability] : passages) {
+    law.complete = law.complete && explore_steps<L, Weight>(decider, tree, {}, rest, sink, &law.leaves);
+    for (const auto& [step, probability] : steps) {
       const Weight weight = drawn * probability;
-      Tokens tokens = path_to(tree, passage.first);
-      tokens.push_back(passage.second);
+      Tokens tokens = path_to(tree, step.first);
+      tokens.push_back(step.second);
       law.accepted[tokens.size() - 1] += weight;
       law.emitted[std::move(tokens)] += weight;
     }
   };
-  const bool all = explore_trees<L, Weight>(drafter, contexts, shape, context, limits, on_tree) > 0;
+  const bool all = explore_trees<L, Weight>(drafter, conditionals, shape, context, limits, on_tree) > 0;
   law.complete = law.complete && all;
   for (const Weight& weight : law.accepted) law.mass += weight;
   return law;

@@ -1,4 +1,4 @@
-// Optima of registered tree drafters on contexts that can be enumerated: the law of their trees, the bounds for
+// Optima of registered tree drafters on conditionals that can be enumerated: the law of their trees, the bounds for
 // reports, and the oracle that attains them as one more verifier.
 //
 // Limits by default: 100,000 branches of the drafter and 40,000 nodes of all trees, seconds at most. That holds three
@@ -23,10 +23,10 @@ struct TreeLimits {
 
 /// The law of the trees drafted after `context`; nothing beyond the limits. Rows<Rational> or Rows<double>.
 template <class L>
-std::optional<TreeLaw> enumerate_tree_law(const AnyTreeDrafter& drafter, const Contexts<L>& contexts,
+std::optional<TreeLaw> enumerate_tree_law(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                           const TreeShape& shape, int context = 0, TreeLimits limits = {}) {
-  TreeLawBuilder<L> builder(contexts);
-  if (explore_trees<L, typename L::Scalar>(drafter, contexts, shape, context, ExplorerLimits{limits.branches},
+  TreeLawBuilder<L> builder(conditionals);
+  if (explore_trees<L, typename L::Scalar>(drafter, conditionals, shape, context, ExplorerLimits{limits.branches},
                                            builder) == 0)
     return std::nullopt;
   TreeLaw law = builder.law();
@@ -36,18 +36,18 @@ std::optional<TreeLaw> enumerate_tree_law(const AnyTreeDrafter& drafter, const C
 
 /// Bounds on E[tau] of one iteration from `context`; nothing beyond the limits.
 template <class L>
-std::optional<PathBounds> path_optimum_bounds(const AnyTreeDrafter& drafter, const Contexts<L>& contexts,
+std::optional<PathBounds> path_optimum_bounds(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                               const TreeShape& shape, int context = 0, TreeLimits limits = {}) {
-  const auto law = enumerate_tree_law(drafter, contexts, shape, context, limits);
+  const auto law = enumerate_tree_law(drafter, conditionals, shape, context, limits);
   if (!law) return std::nullopt;
   return path_bounds(*law, limits.nodes);
 }
 
 /// The oracle for the trees drafted after `context`, and for no others; null beyond the limits.
 template <class L>
-std::unique_ptr<AnyPathVerifier> path_oracle(const AnyTreeDrafter& drafter, const Contexts<L>& contexts,
+std::unique_ptr<AnyPathVerifier> path_oracle(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                              const TreeShape& shape, int context = 0, TreeLimits limits = {}) {
-  const auto law = enumerate_tree_law(drafter, contexts, shape, context, limits);
+  const auto law = enumerate_tree_law(drafter, conditionals, shape, context, limits);
   if (!law) return nullptr;
   return std::make_unique<PathVerifierOf<LpOracle>>(
       Kind::verifier, LpOracle{std::make_shared<const OraclePlan>(*law, tree_optimum(*law, Sight::one_shot))});

@@ -51,12 +51,12 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
 
 /// The same where the model's target is wanted.
 inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
-                                                     const PrefixContexts<Rows<Rational>>& contexts) {
-  return first_wrong_prefix(sequences, contexts.vocabulary(), [&contexts](const Tokens& prefix) {
+                                                     const PrefixTable<Rows<Rational>>& conditionals) {
+  return first_wrong_prefix(sequences, conditionals.vocabulary(), [&conditionals](const Tokens& prefix) {
     int context = 0;
-    for (const Token x : prefix) context = contexts.next(context, x);
+    for (const Token x : prefix) context = conditionals.next(context, x);
     std::vector<Rational> target;
-    for (Token x = 0; x < contexts.vocabulary(); ++x) target.push_back(contexts.laws(context).target(x));
+    for (Token x = 0; x < conditionals.vocabulary(); ++x) target.push_back(conditionals.laws(context).target(x));
     return target;
   });
 }

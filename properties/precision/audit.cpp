@@ -29,7 +29,7 @@ std::optional<AuditedLaw> walk(const AnyVerifier& verifier, const AnyDrafter& dr
   std::vector<Accumulator<double>> output(static_cast<std::size_t>(laws.vocabulary()));
   const auto at = [&output](Token x) -> Accumulator<double>& { return output[static_cast<std::size_t>(x)]; };
   Explorer<double> explorer({.leaves = leaves});
-  explorer.as_served();
+  explorer.with_rounding();
   AuditedLaw law;
   law.complete = explorer.explore(
       [&](Explorer<double>& random) {

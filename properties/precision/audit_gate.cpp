@@ -25,7 +25,7 @@ struct Size {
   bool thorough_only;
 };
 
-constexpr Size sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds::dense, 64, 3, 64, false},
+constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds::dense, 64, 3, 64, false},
                           {Kinds::dense, 256, 2, 256, true},        {Kinds::scattered, 32'000, 4, 5, true},
                           {Kinds::scattered, 262'144, 3, 4, false}, {Kinds::whole, 32'000, 3, 4, true},
                           {Kinds::whole, 128'256, 2, 4, true},      {Kinds::whole, 262'144, 2, 3, false},
@@ -80,7 +80,7 @@ class Auditor {
     const int count = drafts(3);
     std::vector<RowPair> all;
     for (auto& edge : edge_rows(proposals(count)))
-      if (ground_for(verifier_, widest_support(edge.rows.proposals), count) != Ground::none)
+      if (backend_for(verifier_, widest_support(edge.rows.proposals), count) != SimulationBackend::none)
         all.push_back(std::move(edge.rows));
     if (all.empty() || !drafter_.defined(static_cast<int>(all.front().target.size()), count, proposals(count)))
       return;
@@ -156,15 +156,15 @@ class Auditor {
 }  // namespace
 
 bool has_precision(const AnyVerifier& verifier) {
-  return verifier.info().promise != Promise::lossy && verifier.info().cannot.explore.empty();
+  return verifier.info().promise != Promise::lossy && verifier.info().unsupported.explore.empty();
 }
 
 PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
                                const PrecisionOptions& options) {
   if (!has_precision(verifier)) return {};
   Auditor auditor(verifier, drafter, options);
-  const bool planned = !verifier.info().cannot.simulate.empty();
-  for (const Size& size : planned ? std::span<const Size>(planned_sizes) : std::span<const Size>(sizes))
+  const bool planned = !verifier.info().unsupported.simulate.empty();
+  for (const Size& size : planned ? std::span<const Size>(planned_sizes) : std::span<const Size>(audit_sizes))
     if (options.thorough || !size.thorough_only) auditor.at(size);
   auditor.on_edge_rows();
   return std::move(auditor).outcome();

@@ -5,17 +5,17 @@
 
 namespace draftproof {
 
-bool Examination::possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance) {
+bool InstanceAnalysis::possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance) {
   return verifier.takes(instance.drafts) &&
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
 }
 
-const ExactLaw<Rational>& Examination::law() {
+const ExactLaw<Rational>& InstanceAnalysis::law() {
   if (!law_) law_ = law_of(instance_);
   return *law_;
 }
 
-ExactLaw<Rational> Examination::law_of(const Instance& variation) {
+ExactLaw<Rational> InstanceAnalysis::law_of(const Instance& variation) {
   const auto rows = variation.rows();
   const auto decider = verifier_.prove_on(rows, variation.drafts);
   auto law = explore_law(drafter_, *decider, rows, variation.drafts, limits_);
@@ -23,7 +23,7 @@ ExactLaw<Rational> Examination::law_of(const Instance& variation) {
   return law;
 }
 
-bool Examination::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
+bool InstanceAnalysis::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
   const auto rows = instance_.rows();
   Explorer<Rational> explorer(limits_);
   Token tuple[max_drafts];
@@ -40,7 +40,7 @@ bool Examination::each_tuple(const std::function<void(std::span<const Token>, co
   return whole;
 }
 
-bool Examination::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
+bool InstanceAnalysis::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
                                std::span<const Token> tuple,
                                const std::function<void(Token, int, const Rational&)>& visit) {
   Explorer<Rational> explorer(limits_);
@@ -58,7 +58,7 @@ bool Examination::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>
   return whole;
 }
 
-Trials Examination::trials(const Instance& variation, int count) const {
+Trials InstanceAnalysis::trials(const Instance& variation, int count) const {
   const auto rows = as_doubles(variation.rows());
   Trials trials(count, variation.drafts);
   drafter_.draw(rows, variation.drafts, trials.batch());
@@ -66,13 +66,13 @@ Trials Examination::trials(const Instance& variation, int count) const {
   return trials;
 }
 
-Trials Examination::trials(const Instance& variation, Trials drafted) const {
+Trials InstanceAnalysis::trials(const Instance& variation, Trials drafted) const {
   const auto rows = as_doubles(variation.rows());
   verifier_.simulate_on(rows, variation.drafts)->decide(drafted.batch(), drafted.verdicts.data());
   return drafted;
 }
 
-Rational Examination::optimum() const {
+Rational InstanceAnalysis::optimum() const {
   const auto rows = instance_.rows();
   const auto sets = set_law<Rational>(
       [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); });

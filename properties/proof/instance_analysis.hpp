@@ -28,9 +28,9 @@ struct Trials {
   std::vector<Verdict> verdicts;
 };
 
-class Examination {
+class InstanceAnalysis {
  public:
-  Examination(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
+  InstanceAnalysis(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
               ExplorerLimits limits = {})
       : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
 

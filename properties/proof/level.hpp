@@ -1,9 +1,9 @@
-// What a proof is about: the token of one position, or the passage of one iteration over paths or a tree. Whatever
+// What a proof is about: the token of one position, or the step of one iteration over paths or a tree. Whatever
 // the two have in common (properties, findings, proofs, the prover, reports) is written once over a level.
 //
 //   Verifier, Drafter   what is examined
-//   Instance            a toy model of integer weights; has text(), and simpler(instance) shrinks it
-//   Examination         where a property works: possible(..), leaves()
+//   Instance            a toy model of integer weights; has text(), and shrinks(instance) shrinks it
+//   InstanceAnalysis         where a property works: possible(..), leaves()
 #pragma once
 
 #include <array>
@@ -17,45 +17,45 @@ namespace draftproof {
 
 class AnyVerifier;
 class AnyDrafter;
-class Examination;
+class InstanceAnalysis;
 struct Instance;
 class AnyPathVerifier;
 class AnyTreeDrafter;
-class PathExamination;
+class PathInstanceAnalysis;
 struct PathInstance;
 
 template <class Level>
 struct PropertyOf;
 
-struct PositionLevel {
+struct TokenLevel {
   using Verifier = AnyVerifier;
   using Drafter = AnyDrafter;
   using Instance = draftproof::Instance;
-  using Examination = draftproof::Examination;
+  using InstanceAnalysis = draftproof::InstanceAnalysis;
 
   static constexpr std::string_view name = "position";
   static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
   static constexpr int instances = 500;  ///< per verifier and draft law, if nobody says otherwise
   /// Properties that decide losslessness; one that applies and holds is a proof.
   static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
-  static const std::vector<PropertyOf<PositionLevel>>& properties();
+  static const std::vector<PropertyOf<TokenLevel>>& properties();
   /// Total variation between the output law and the target; nothing where the tree is too large to walk.
-  static std::optional<Rational> distance(Examination& at);
+  static std::optional<Rational> distance(InstanceAnalysis& at);
 };
 
-struct PathLevel {
+struct BlockLevel {
   using Verifier = AnyPathVerifier;
   using Drafter = AnyTreeDrafter;
   using Instance = PathInstance;
-  using Examination = PathExamination;
+  using InstanceAnalysis = PathInstanceAnalysis;
 
   static constexpr std::string_view name = "paths";
   static constexpr std::string_view example = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1";
   static constexpr int instances = 240;
   static constexpr std::array<std::string_view, 2> decisive{"completed_law", "process_law"};
-  static const std::vector<PropertyOf<PathLevel>>& properties();
-  /// The same between completed passages and the target; nothing for schemes with state.
-  static std::optional<Rational> distance(Examination& at);
+  static const std::vector<PropertyOf<BlockLevel>>& properties();
+  /// The same between completed steps and the target; nothing for schemes with state.
+  static std::optional<Rational> distance(InstanceAnalysis& at);
 };
 
 }  // namespace draftproof

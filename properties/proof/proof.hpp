@@ -50,7 +50,7 @@ struct ProofOf {
   std::optional<Distance> distance{};
 
   /// The verifier can be explored: its output law is decided.
-  bool provable() const { return verifier->info().cannot.explore.empty(); }
+  bool provable() const { return verifier->info().unsupported.explore.empty(); }
   /// What decides losslessness held on every instance.
   bool exact() const {
     return std::any_of(Level::decisive.begin(), Level::decisive.end(),
@@ -92,12 +92,12 @@ struct ProofOf {
   }
 };
 
-/// What proofs come to together. Mutants are there to be refuted and do not count.
+/// What proofs come to together. Mutants and lossy schemes are not lossless and do not count.
 template <class Level>
 Status status_of(const std::vector<ProofOf<Level>>& proofs) {
   Status status = Status::held;
   for (const ProofOf<Level>& proof : proofs) {
-    if (proof.verifier->kind() == Kind::mutant) continue;
+    if (proof.verifier->kind() != Kind::verifier) continue;
     if (proof.violation()) return Status::violated;
     if (!proof.kept()) status = Status::undecided;
   }

@@ -24,7 +24,7 @@ struct Answer {
 };
 
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
-/// `Answer check(Examination&)`, all static. `every` rations properties that walk further trees: n asks the property
+/// `Answer check(InstanceAnalysis&)`, all static. `every` rations properties that walk further trees: n asks the property
 /// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
 /// be explored too. `static constexpr Tier tier` is given where it is not a proof.
 template <class Level>
@@ -35,10 +35,10 @@ struct PropertyOf {
   bool explores;
   Tier tier;
   bool (*applies)(const typename Level::Verifier&, const typename Level::Drafter&);
-  Answer (*check)(typename Level::Examination&);
+  Answer (*check)(typename Level::InstanceAnalysis&);
 };
 
-using Property = PropertyOf<PositionLevel>;
+using Property = PropertyOf<TokenLevel>;
 
 /// The record of property file P.
 template <class P, class Level>

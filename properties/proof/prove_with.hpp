@@ -20,16 +20,16 @@
 namespace draftproof {
 
 template <class Level>
-class Proving {
+class Prover {
  public:
   using Verifier = typename Level::Verifier;
   using Drafter = typename Level::Drafter;
   using Instance = typename Level::Instance;
-  using Examination = typename Level::Examination;
+  using InstanceAnalysis = typename Level::InstanceAnalysis;
   using Property = PropertyOf<Level>;
   using Finding = FindingOf<Instance>;
 
-  Proving(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
+  Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
   /// Instance n came from family n % families; rationed properties meet every family in turn.
@@ -39,15 +39,15 @@ class Proving {
     for (const Property& property : Level::properties())
       if (asked(property) && asked_of(property, verifier_, drafter_)) properties.push_back(&property);
 
-    std::vector<Sheet> sheets(instances.size());
+    std::vector<InstanceResult> results(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
     std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::size_t n = 0; n < instances.size(); ++n) {
       if (options_.stop && options_.stop->load(std::memory_order_relaxed)) continue;
-      if (!Examination::possible(verifier_, drafter_, instances[n])) continue;
+      if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
       try {
-        sheets[n] = sheet_of(instances[n], properties, n / families);
+        results[n] = result_on(instances[n], properties, n / families);
       } catch (...) {
 #pragma omp critical
         failure = std::current_exception();
@@ -56,13 +56,13 @@ class Proving {
     if (failure) std::rethrow_exception(failure);
 
     ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
-    for (const Sheet& sheet : sheets) {
-      proof.instances += !sheet.answers.empty();
-      proof.leaves += sheet.leaves;
+    for (const InstanceResult& result : results) {
+      proof.instances += !result.answers.empty();
+      proof.leaves += result.leaves;
     }
     for (std::size_t column = 0; column < properties.size(); ++column)
-      proof.findings.push_back(summarise(*properties[column], column, instances, sheets));
-    proof.distance = largest_distance(instances, sheets);
+      proof.findings.push_back(summarise(*properties[column], column, instances, results));
+    proof.distance = largest_distance(instances, results);
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return proof;
   }
@@ -74,7 +74,7 @@ class Proving {
   }
 
   /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
-  static Answer ask(const Property& property, Examination& at) {
+  static Answer ask(const Property& property, InstanceAnalysis& at) {
     try {
       return property.check(at);
     } catch (const std::logic_error& error) {
@@ -83,12 +83,12 @@ class Proving {
   }
 
   static bool asked_of(const Property& property, const Verifier& verifier, const Drafter& drafter) {
-    return property.applies(verifier, drafter) && (!property.explores || verifier.info().cannot.explore.empty());
+    return property.applies(verifier, drafter) && (!property.explores || verifier.info().unsupported.explore.empty());
   }
 
   /// Of the output law to the target; none where it cannot be known.
-  static std::optional<Rational> distance_at(Examination& at) {
-    if (!at.verifier().info().cannot.explore.empty()) return std::nullopt;
+  static std::optional<Rational> distance_at(InstanceAnalysis& at) {
+    if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
     } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
@@ -116,28 +116,28 @@ class Proving {
 
  private:
   /// What one instance gave for each property asked.
-  struct Sheet {
+  struct InstanceResult {
     std::vector<Answer> answers;
     std::optional<Rational> distance{};
     std::uint64_t leaves = 0;
   };
 
-  Sheet sheet_of(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
-    Sheet sheet;
-    Examination at(verifier_, drafter_, instance, options_.limits);
+  InstanceResult result_on(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
+    InstanceResult result;
+    InstanceAnalysis at(verifier_, drafter_, instance, options_.limits);
     for (const Property* property : properties)
-      sheet.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
+      result.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
                                                                                     : Answer::not_applicable());
-    if (!options_.tier || *options_.tier == Tier::proof) sheet.distance = distance_at(at);
-    sheet.leaves = at.leaves();
-    return sheet;
+    if (!options_.tier || *options_.tier == Tier::proof) result.distance = distance_at(at);
+    result.leaves = at.leaves();
+    return result;
   }
 
   static std::optional<DistanceOf<Instance>> largest_distance(const std::vector<Instance>& instances,
-                                                              const std::vector<Sheet>& sheets) {
+                                                              const std::vector<InstanceResult>& results) {
     std::optional<DistanceOf<Instance>> distance;
-    for (std::size_t n = 0; n < sheets.size(); ++n) {
-      const auto& here = sheets[n].distance;
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      const auto& here = results[n].distance;
       if (!here) continue;
       if (!distance) distance.emplace();
       distance->off += *here > 0;
@@ -148,12 +148,12 @@ class Proving {
     return distance;
   }
 
-  /// Greedy descent: the first simpler instance that still violates, until none does; then the lightest of its shape.
+  /// Greedy descent: the first shrinks instance that still violates, until none does; then the lightest of its shape.
   Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
     const auto step = [&](const std::vector<Instance>& candidates) {
       for (const Instance& candidate : candidates) {
-        if (!Examination::possible(verifier_, drafter_, candidate)) continue;
-        Examination at(verifier_, drafter_, candidate, options_.limits);
+        if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) continue;
+        InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
         if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
           instance = candidate;
           evidence = answer.evidence;
@@ -162,17 +162,17 @@ class Proving {
       }
       return false;
     };
-    while (step(simpler(instance))) continue;
+    while (step(shrinks(instance))) continue;
     step(of_small_weights(instance));
     return instance;
   }
 
   Finding summarise(const Property& property, std::size_t column, const std::vector<Instance>& instances,
-                    const std::vector<Sheet>& sheets) const {
+                    const std::vector<InstanceResult>& results) const {
     Finding finding{.property = property.name};
-    for (std::size_t n = 0; n < sheets.size(); ++n) {
-      if (sheets[n].answers.empty()) continue;
-      const Answer& answer = sheets[n].answers[column];
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      if (results[n].answers.empty()) continue;
+      const Answer& answer = results[n].answers[column];
       if (answer.status == Answer::Status::held) ++finding.held;
       if (answer.status == Answer::Status::undecided) {
         ++finding.undecided;

@@ -23,7 +23,7 @@ struct Arbitrary<draftproof::Instance> {
       const std::uint64_t seed = dice.next();
       const auto n = static_cast<int>(dice.next() % 1'000'000);
       return shrinkable::shrinkRecur(draftproof::generate_instance(seed, n, 4, false), [](const auto& instance) {
-        return seq::fromContainer(draftproof::simpler(instance));
+        return seq::fromContainer(draftproof::shrinks(instance));
       });
     };
   }

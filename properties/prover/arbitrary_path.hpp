@@ -1,5 +1,5 @@
 // Toy models of paths for RapidCheck: rc::check and RC_GTEST_PROP take a PathInstance as an argument, shrink it in
-// the prover's steps (simpler_paths.cpp) and print it as `draftproof prove --instance` reads it.
+// the prover's steps (shrinks_paths.cpp) and print it as `draftproof prove --instance` reads it.
 //
 //   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
 //   path_instances({.most_drafts = 1})    what another scheme takes: one path, stems, branching, fixed trees
@@ -20,7 +20,7 @@ inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
     const std::uint64_t seed = dice.next();
     const auto n = static_cast<int>(dice.next() % 1'000'000);
     return rc::shrinkable::shrinkRecur(generate_path_instance(seed, n, sizes), [](const PathInstance& instance) {
-      return rc::seq::fromContainer(simpler(instance));
+      return rc::seq::fromContainer(shrinks(instance));
     });
   };
 }

@@ -9,7 +9,7 @@ namespace draftproof {
 Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts) {
   const auto& generators = registry().generators();
   const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
-  Dice dice(seed, static_cast<std::uint64_t>(n));
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   Instance instance;
   instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
   // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so size is kept but rationed: V = 8 at

@@ -21,7 +21,7 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
   return total;
 }
 
-TreeShape draw_shape(Dice& dice, const PathSizes& sizes) {
+TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes) {
   TreeShape shape{.drafts = dice.between(sizes.fewest_drafts, sizes.most_drafts),
                   .length = dice.between(1, 4),
                   .branching = {},
@@ -56,7 +56,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   constexpr int most_rows = 81;  // of the longest prefixes: enough for V = 3, L = 4
   const auto& generators = registry().generators();
   const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
-  Dice dice(seed, static_cast<std::uint64_t>(n));
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; they come once in thirty.
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;

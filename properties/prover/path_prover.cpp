@@ -7,23 +7,23 @@
 
 namespace draftproof {
 
-const std::vector<PathProperty>& PathLevel::properties() { return path_registry().properties(); }
+const std::vector<PathProperty>& BlockLevel::properties() { return path_registry().properties(); }
 
 namespace {
 
 /// Sum over all prefixes of L + 1 tokens of (p - completed law)+. `settled` is the completed mass of the prefix at
 /// `context`, `wanted` what it should be.
-Rational missing_mass(const PassageLaw<Rational>& law, const Contexts<Rows<Rational>>& contexts, Tokens& prefix,
+Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<Rational>>& conditionals, Tokens& prefix,
                       int context, int left, const Rational& settled, const Rational& wanted) {
   if (left == 0) return wanted > settled ? Rational(wanted - settled) : Rational(0);
   Rational missing = 0;
-  const Rows<Rational>& laws = contexts.laws(context);
+  const Rows<Rational>& laws = conditionals.laws(context);
   for (Token x = 0; x < laws.vocabulary(); ++x) {
     prefix.push_back(x);
     const auto ended = law.emitted.find(prefix);
     Rational mass = settled * laws.target(x);
     if (ended != law.emitted.end()) mass += ended->second;
-    missing += missing_mass(law, contexts, prefix, contexts.next(context, x), left - 1, mass,
+    missing += missing_mass(law, conditionals, prefix, conditionals.next(context, x), left - 1, mass,
                             Rational(wanted * laws.target(x)));
     prefix.pop_back();
   }
@@ -32,11 +32,11 @@ Rational missing_mass(const PassageLaw<Rational>& law, const Contexts<Rows<Ratio
 
 }  // namespace
 
-std::optional<Rational> PathLevel::distance(PathExamination& at) {
+std::optional<Rational> BlockLevel::distance(PathInstanceAnalysis& at) {
   if (at.verifier().stateful() || !at.law().complete) return std::nullopt;
-  const auto contexts = at.instance().contexts();
+  const auto conditionals = at.instance().conditionals();
   Tokens prefix;
-  return missing_mass(at.law(), contexts, prefix, 0, at.instance().shape.length + 1, 0, 1);
+  return missing_mass(at.law(), conditionals, prefix, 0, at.instance().shape.length + 1, 0, 1);
 }
 
 namespace {
@@ -59,7 +59,7 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
 std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                         const ProofOptions& options) {
   const PathSizes sizes = sizes_for(verifier, drafter);
-  const int wanted = options.instances > 0 ? options.instances : PathLevel::instances;
+  const int wanted = options.instances > 0 ? options.instances : BlockLevel::instances;
   std::vector<PathInstance> instances;
   if (sizes.fewest_drafts <= sizes.most_drafts)
     for (int n = 0; n < wanted; ++n) instances.push_back(generate_path_instance(options.seed, n, sizes));
@@ -67,13 +67,13 @@ std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const A
 }
 
 PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options) {
-  return Proving<PathLevel>(verifier, drafter, options)
+  return Prover<BlockLevel>(verifier, drafter, options)
       .examine(instances_for(verifier, drafter, options), registry().generators().size());
 }
 
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                    const ProofOptions& options) {
-  return Proving<PathLevel>(verifier, drafter, options).examine({instance}, 1);
+  return Prover<BlockLevel>(verifier, drafter, options).examine({instance}, 1);
 }
 
 }  // namespace draftproof

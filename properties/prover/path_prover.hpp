@@ -11,7 +11,7 @@
 namespace draftproof {
 
 using PathFinding = FindingOf<PathInstance>;
-using PathProof = ProofOf<PathLevel>;
+using PathProof = ProofOf<BlockLevel>;
 
 /// What limits the toy models of a proof.
 struct PathSizes {

@@ -20,9 +20,9 @@ std::string_view to_text(Status status) {
   return "";
 }
 
-const std::vector<Property>& PositionLevel::properties() { return registry().properties(); }
+const std::vector<Property>& TokenLevel::properties() { return registry().properties(); }
 
-std::optional<Rational> PositionLevel::distance(draftproof::Examination& at) {
+std::optional<Rational> TokenLevel::distance(draftproof::InstanceAnalysis& at) {
   if (!at.law().complete) return std::nullopt;
   return total_variation(at.law().output, normalised(at.instance().target));
 }
@@ -32,24 +32,24 @@ std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafte
   int fewest = std::max(verifier.info().fewest_drafts, drafter.info().fewest_drafts), most = 4;
   for (const int limit : {verifier.info().most_drafts, drafter.info().most_drafts})
     if (limit > 0) most = std::min(most, limit);
-  const int wanted = options.instances > 0 ? options.instances : PositionLevel::instances;
+  const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
   std::vector<Instance> instances;
   // Some instances are not possible for some draft laws (K > V): go on until enough are.
   for (int n = 0; std::ssize(instances) < wanted && n < 4 * wanted; ++n) {
     Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
-    if (Examination::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
+    if (InstanceAnalysis::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
   }
   return instances;
 }
 
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
-  return Proving<PositionLevel>(verifier, drafter, options)
+  return Prover<TokenLevel>(verifier, drafter, options)
       .examine(instances_for(verifier, drafter, options), registry().generators().size());
 }
 
 Proof prove_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
                const ProofOptions& options) {
-  return Proving<PositionLevel>(verifier, drafter, options).examine({instance}, 1);
+  return Prover<TokenLevel>(verifier, drafter, options).examine({instance}, 1);
 }
 
 }  // namespace draftproof

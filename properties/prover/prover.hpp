@@ -11,7 +11,7 @@ namespace draftproof {
 
 using Finding = FindingOf<Instance>;
 using Distance = DistanceOf<Instance>;
-using Proof = ProofOf<PositionLevel>;
+using Proof = ProofOf<TokenLevel>;
 
 /// The n-th instance of a seed. Families take turns; V is 2 .. 8 and K `fewest_drafts` .. `most_drafts` (at most 4),
 /// the largest trees seldom. `several` gives every draft a proposal of its own.

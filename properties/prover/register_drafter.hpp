@@ -13,7 +13,7 @@ void register_drafter() {
 /// One that is wrong on purpose.
 template <class D>
 void register_wrong_drafter() {
-  static_assert(D::info.poses(), "a wrong drafter says which law it poses as");
+  static_assert(D::info.misdeclares(), "a wrong drafter says which law it poses as");
   register_drafter<D>();
 }
 

@@ -8,7 +8,7 @@ namespace draftproof {
 template <class G>
 void register_generator() {
   Registry::instance().add(
-      Generator{G::name, G::about, [](Dice& dice, int vocabulary) { return G{}(dice, vocabulary); }});
+      Generator{G::name, G::about, [](InstanceRng& dice, int vocabulary) { return G{}(dice, vocabulary); }});
 }
 
 }  // namespace draftproof

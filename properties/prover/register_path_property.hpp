@@ -7,7 +7,7 @@ namespace draftproof {
 
 template <class P>
 void register_path_property() {
-  PathRegistry::instance().add(property_of<P, PathLevel>());
+  PathRegistry::instance().add(property_of<P, BlockLevel>());
 }
 
 }  // namespace draftproof

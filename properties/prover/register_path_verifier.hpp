@@ -11,6 +11,10 @@ void register_path_verifier() {
   PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::verifier));
 }
 template <class V>
+void register_path_lossy() {
+  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::lossy));
+}
+template <class V>
 void register_path_mutant() {
   PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::mutant));
 }

@@ -7,7 +7,7 @@ namespace draftproof {
 
 template <class P>
 void register_property() {
-  Registry::instance().add(property_of<P, PositionLevel>());
+  Registry::instance().add(property_of<P, TokenLevel>());
 }
 
 }  // namespace draftproof

@@ -11,12 +11,16 @@ namespace draftproof {
 template <class V>
 void register_found(Kind kind) {
   Registry::instance().add(std::make_unique<VerifierOf<V>>(kind));
-  if constexpr (walkable<V>) PathRegistry::instance().add(std::make_unique<PathVerifierOf<WalkOf<V>>>(kind));
+  if constexpr (node_liftable<V>) PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
 }
 
 template <class V>
 void register_verifier() {
   register_found<V>(Kind::verifier);
+}
+template <class V>
+void register_lossy() {
+  register_found<V>(Kind::lossy);
 }
 template <class V>
 void register_mutant() {

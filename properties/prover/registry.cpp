@@ -22,7 +22,7 @@ void Registry::add(std::unique_ptr<AnyVerifier> verifier) {
   insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
 }
 void Registry::add(std::unique_ptr<AnyDrafter> drafter) {
-  auto& among = drafter->info().poses() ? wrong_drafters_ : drafters_;
+  auto& among = drafter->info().misdeclares() ? wrong_drafters_ : drafters_;
   // Found by name alone, as verifiers are.
   if (this->drafter(drafter->info().name))
     throw std::logic_error("registered twice: " + std::string(drafter->info().name));
@@ -51,16 +51,16 @@ std::vector<const AnyDrafter*> Registry::drafters_of(const Info& info) const {
 std::vector<const AnyDrafter*> Registry::wrong_drafters_of(const Info& info) const {
   std::vector<const AnyDrafter*> matching;
   for (const auto& drafter : wrong_drafters_)
-    if (info.drafts.includes(drafter->info().poses_as)) matching.push_back(drafter.get());
+    if (info.drafts.includes(drafter->info().declared_as)) matching.push_back(drafter.get());
   return matching;
 }
 
 const Registry& registry() {
   static std::once_flag once;
   std::call_once(once, [] {
-    detail::registering_shipped() = true;
+    detail::registering_builtin() = true;
     found::everything();
-    detail::registering_shipped() = false;
+    detail::registering_builtin() = false;
   });
   return Registry::instance();
 }

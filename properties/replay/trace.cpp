@@ -13,11 +13,11 @@ namespace draftproof {
 
 namespace {
 
-using Steps = std::vector<Step<Rational>>;
+using Branches = std::vector<Branch<Rational>>;
 
-std::string decisions_text(std::span<const Step<Rational>> steps) {
+std::string decisions_text(std::span<const Branch<Rational>> branches) {
   std::string text;
-  for (const auto& step : steps) {
+  for (const auto& step : branches) {
     if (!text.empty()) text += ", ";
     if (step.purpose == Purpose::flip)
       text += brief(step.probability) + (step.taken ? " yes" : " no");
@@ -98,64 +98,64 @@ WordsOf<Philox> words_of(std::uint64_t seed, std::uint64_t trial, Philox::Role r
 
 }  // namespace
 
-Story tell(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance, std::uint64_t most) {
+DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance, std::uint64_t most) {
   const auto rows = instance.rows();
   const auto decider = verifier.prove_on(rows, instance.drafts);
-  Story story;
-  Steps steps;
+  DecisionTrace trace;
+  Branches branches;
   Token tuple[max_drafts];
   int count = 0;
   std::size_t drawn = 0;
   Explorer<Rational> explorer({.leaves = most});
-  explorer.watch(&steps);
-  story.whole = explorer.explore(
+  explorer.watch(&branches);
+  trace.whole = explorer.explore(
       [&](Explorer<Rational>& random) {
         count = drafter.draw(rows, instance.drafts, random, tuple);
-        drawn = steps.size();
+        drawn = branches.size();
         return decider->decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<Rational>& leaf) {
-        story.lines.push_back({.drafts = tuple_text({tuple, static_cast<std::size_t>(count)}),
-                               .decisions = decisions_text(std::span(steps).subspan(drawn)),
+        trace.lines.push_back({.drafts = tuple_text({tuple, static_cast<std::size_t>(count)}),
+                               .decisions = decisions_text(std::span(branches).subspan(drawn)),
                                .emitted = token_text(leaf) + accepted_text(leaf.verdict),
                                .probability = brief(leaf.probability)});
       });
-  return story;
+  return trace;
 }
 
-Story tell(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
+DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
            std::uint64_t most) {
-  const auto contexts = instance.contexts();
-  const auto decider = verifier.prove_on(contexts, instance.shape);
-  Story story;
-  Steps steps;
+  const auto conditionals = instance.conditionals();
+  const auto decider = verifier.prove_on(conditionals, instance.shape);
+  DecisionTrace trace;
+  Branches branches;
   DraftTree tree;
-  Passage passage;
+  StepOutput output;
   std::size_t drawn = 0;
   Explorer<Rational> explorer({.leaves = most});
-  explorer.watch(&steps);
-  story.whole = explorer.explore(
+  explorer.watch(&branches);
+  trace.whole = explorer.explore(
       [&](Explorer<Rational>& random) {
         tree.clear(0);
-        drafter.draw(contexts, instance.shape, random, tree);
-        drawn = steps.size();
-        passage = decider->decide(tree, {}, random);
-        return passage.extra;
+        drafter.draw(conditionals, instance.shape, random, tree);
+        drawn = branches.size();
+        output = decider->decide(tree, {}, random);
+        return output.extra;
       },
       [&](const Leaf<Rational>& leaf) {
-        story.lines.push_back({.drafts = draws_text(tree, DraftTree::root),
-                               .decisions = decisions_text(std::span(steps).subspan(drawn)),
-                               .emitted = prefix_text(path_to(tree, passage.node)) + " then " + token_text(leaf),
+        trace.lines.push_back({.drafts = draws_text(tree, DraftTree::root),
+                               .decisions = decisions_text(std::span(branches).subspan(drawn)),
+                               .emitted = prefix_text(path_to(tree, output.node)) + " then " + token_text(leaf),
                                .probability = brief(leaf.probability)});
       });
-  return story;
+  return trace;
 }
 
 template <class L>
-std::vector<std::string> tell_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
+std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
                                     std::uint64_t seed, std::uint64_t trial) {
-  const auto decider = verifier.play_on(laws, drafts);
-  if (!decider) throw std::invalid_argument(std::string(verifier.info().cannot.simulate));
+  const auto decider = verifier.scripted_on(laws, drafts);
+  if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   auto draft_words = words_of(seed, trial, Philox::Role::draft);
   auto verify_words = words_of(seed, trial, Philox::Role::verify);
   Scripted drafting(draft_words), verifying(verify_words);
@@ -177,27 +177,27 @@ std::vector<std::string> tell_trial(const AnyVerifier& verifier, const AnyDrafte
   return lines;
 }
 
-template std::vector<std::string> tell_trial(const AnyVerifier&, const AnyDrafter&, const Rows<double>&, int,
+template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const Rows<double>&, int,
                                              std::uint64_t, std::uint64_t);
-template std::vector<std::string> tell_trial(const AnyVerifier&, const AnyDrafter&, const RatioTable&, int,
+template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const RatioTable&, int,
                                              std::uint64_t, std::uint64_t);
 
-std::vector<std::string> tell_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                     const PathInstance& instance, std::uint64_t seed, std::uint64_t trial) {
-  const auto contexts = as_doubles(instance.contexts());
-  const auto decider = verifier.play_on(contexts, instance.shape);
-  if (!decider) throw std::invalid_argument(std::string(verifier.info().cannot.simulate));
+  const auto conditionals = as_doubles(instance.conditionals());
+  const auto decider = verifier.scripted_on(conditionals, instance.shape);
+  if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   auto draft_words = words_of(seed, trial, Philox::Role::draft);
   auto verify_words = words_of(seed, trial, Philox::Role::verify);
   Scripted drafting(draft_words), verifying(verify_words);
   DraftTree tree(0);
-  drafter.draw(contexts, instance.shape, drafting, tree);
-  const Passage passage = decider->decide(tree, {}, verifying);
+  drafter.draw(conditionals, instance.shape, drafting, tree);
+  const StepOutput output = decider->decide(tree, {}, verifying);
   std::vector<std::string> lines;
   add_draws(lines, "drafter ", drafting);
   lines.push_back("drafts    " + draws_text(tree, DraftTree::root));
   add_draws(lines, "verifier", verifying);
-  lines.push_back(fmt::format("emits     {} then {}", prefix_text(path_to(tree, passage.node)), passage.extra.token));
+  lines.push_back(fmt::format("emits     {} then {}", prefix_text(path_to(tree, output.node)), output.extra.token));
   return lines;
 }
 

@@ -1,8 +1,8 @@
-// Words by address: the n-th word of a purpose, whatever other purposes were read before. Edge checks deal them by a
+// Words by address: the n-th word of a purpose, whatever other purposes were read before. Edge checks fix_picks them by a
 // rule and see afterwards what was read.
 //
 //   rule     word of (purpose, n)       the same for the same address: two runs that part read the same later words
-//   dealt    addresses and words in the order they were read; shared noise is not among them
+//   addressed    addresses and words in the order they were read; shared noise is not among them
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace draftproof {
 
-struct DealtWord {
+struct AddressedWord {
   Purpose purpose;
   std::uint32_t index;  ///< how many words of this purpose were read before
   std::uint64_t word;
 };
 
 /// Base of words with addresses.
-class DealtWords : public Words {
+class AddressedWords : public Words {
  public:
   std::uint64_t next(Purpose purpose) final {
     std::uint32_t& index = read_[static_cast<std::uint32_t>(purpose) & 15];
@@ -34,7 +34,7 @@ class DealtWords : public Words {
     return noise_of(stream, block);
   }
 
-  const std::vector<DealtWord>& dealt() const { return dealt_; }
+  const std::vector<AddressedWord>& addressed() const { return dealt_; }
   std::size_t noise_blocks() const { return noise_blocks_; }
 
  protected:
@@ -43,12 +43,12 @@ class DealtWords : public Words {
 
  private:
   std::uint32_t read_[16] = {};
-  std::vector<DealtWord> dealt_;
+  std::vector<AddressedWord> dealt_;
   std::size_t noise_blocks_ = 0;
 };
 
 /// The words a simulated trial has, some of them replaced.
-class TrialWords final : public DealtWords {
+class TrialWords final : public AddressedWords {
  public:
   TrialWords(std::uint64_t seed, std::uint64_t trial, Philox::Role role)
       : seed_{seed}, trial_{trial}, role_{role}, noise_{seed, trial, role} {}
@@ -63,9 +63,9 @@ class TrialWords final : public DealtWords {
 
  protected:
   std::uint64_t word_of(Purpose purpose, std::uint32_t index) override {
-    for (const DealtWord& one : replaced_)
+    for (const AddressedWord& one : replaced_)
       if (one.purpose == purpose && one.index == index) return one.word;
-    const std::uint64_t trial = dealt().size() < kept_ ? trial_ : other_;
+    const std::uint64_t trial = addressed().size() < kept_ ? trial_ : other_;
     const std::uint32_t address = (static_cast<std::uint32_t>(role_) << 8) | static_cast<std::uint32_t>(purpose);
     const PhiloxPair pair = philox_pair(seed_, trial, index >> 1, address);
     return index & 1 ? pair.second : pair.first;
@@ -77,39 +77,39 @@ class TrialWords final : public DealtWords {
   Philox::Role role_;
   Philox noise_;
   std::size_t kept_ = ~std::size_t{0};
-  std::vector<DealtWord> replaced_;
+  std::vector<AddressedWord> replaced_;
 };
 
 /// The same word for every draw that is followed by others, and one for the draws that end something; single flips
 /// may have words of their own.
-class EdgeWords final : public DealtWords {
+class BoundaryWords final : public AddressedWords {
  public:
-  EdgeWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
+  BoundaryWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
   void set_flip(std::uint32_t n, std::uint64_t word) { flips_.push_back({Purpose::flip, n, word}); }
 
  protected:
   std::uint64_t word_of(Purpose purpose, std::uint32_t index) override {
     if (purpose == Purpose::flip)
-      for (const DealtWord& one : flips_)
+      for (const AddressedWord& one : flips_)
         if (one.index == index) return one.word;
     return purpose == Purpose::flip || purpose == Purpose::pick ? inner_ : last_;
   }
 
  private:
   std::uint64_t inner_, last_;
-  std::vector<DealtWord> flips_;
+  std::vector<AddressedWord> flips_;
 };
 
 /// Words read before, in their order. Once they are used up, words of another trial.
-class RecordedWords final : public DealtWords {
+class RecordedWords final : public AddressedWords {
  public:
-  explicit RecordedWords(const DealtWords& before) {
-    for (const DealtWord& one : before.dealt()) words_.push_back(one.word);
+  explicit RecordedWords(const AddressedWords& before) {
+    for (const AddressedWord& one : before.addressed()) words_.push_back(one.word);
   }
 
  protected:
   std::uint64_t word_of(Purpose, std::uint32_t) override {
-    const std::size_t n = dealt().size();
+    const std::size_t n = addressed().size();
     return n < words_.size() ? words_[n] : philox_pair(n, 0, 0, 0).first;
   }
 

@@ -25,15 +25,15 @@ using Tuple = std::vector<Token>;
 std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>& rows, int drafts, std::size_t most);
 
 /// One decision and all that it read.
-struct Played {
+struct ScriptedDecision {
   Verdict verdict;
   std::vector<Draw> draws;
 };
 
 template <class L>
-Played play(const Decider<L, Scripted>& decider, std::span<const Token> tuple, Words& words) {
+ScriptedDecision run_scripted(const Decider<L, Scripted>& decider, std::span<const Token> tuple, Words& words) {
   Scripted random{WordsFrom(words)};
-  Played played{decider.decide(tuple, random), {}};
+  ScriptedDecision played{decider.decide(tuple, random), {}};
   played.draws = random.draws();
   return played;
 }

@@ -34,8 +34,8 @@ class DrawLedger {
     if (!fresh && entry->second != name && !conflict_) conflict_ = entry->second + " is " + name;
   }
   /// All that was read from `words` in one run.
-  void enter(std::string_view owner, std::uint64_t trial, const DealtWords& words) {
-    for (const DealtWord& one : words.dealt()) enter(owner, trial, one.purpose, one.index, one.word);
+  void enter(std::string_view owner, std::uint64_t trial, const AddressedWords& words) {
+    for (const AddressedWord& one : words.addressed()) enter(owner, trial, one.purpose, one.index, one.word);
   }
 
   /// The first two names that were found to have one word.

@@ -1,7 +1,7 @@
 // Where trials run: on the host, or on the device that was asked for, where it can run them.
 //
-//   RunPlace      what a report says of it
-//   TrialPlaces   of one table: asked scheme by scheme; loads it into the device at the first that may run there
+//   Backend      what a report says of it
+//   BackendChooser   of one table: asked scheme by scheme; loads it into the device at the first that may run there
 //
 // Cost: one copy of the table a device. Whoever did not ask for a device gets neither.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace draftproof {
 
-struct RunPlace {
+struct Backend {
   std::string_view device{};  ///< its name, or "cpu"; empty if no device was asked for
   std::string refusal{};      ///< why not on the device that was
 
@@ -22,14 +22,14 @@ struct RunPlace {
   bool on_device() const { return asked() && refusal.empty(); }
 };
 
-class TrialPlaces {
+class BackendChooser {
  public:
   /// `device` may be null: nobody asked for one.
-  TrialPlaces(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
+  BackendChooser(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
 
-  RunPlace of(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
+  Backend of(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
     if (!device_) return {};
-    RunPlace place{.device = "cpu", .refusal = std::string(verifier.info().cannot.simulate)};
+    Backend place{.device = "cpu", .refusal = std::string(verifier.info().unsupported.simulate)};
     if (place.refusal.empty()) place.refusal = table().refusal(verifier, drafter, drafts);
     if (place.refusal.empty()) place.device = device_->name();
     return place;

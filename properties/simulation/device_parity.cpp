@@ -138,7 +138,7 @@ std::string first_difference(const SampledCounts& device, const SampledCounts& h
   comparison.each(device.drafts, host.drafts, [vocabulary](std::size_t i) {
     return fmt::format("draft {}, token {} drawn", i / vocabulary + 1, i % vocabulary);
   });
-  comparison.each(device.neighbours, host.neighbours,
+  comparison.each(device.serial_dependence, host.serial_dependence,
                   [](std::size_t i) { return fmt::format("groups {} of successive tokens", i); });
   return std::move(comparison).result();
 }

@@ -1,11 +1,11 @@
 // The law of (accepted draft, token) of an exact scheme in closed form, at any V: what the statistical gate holds the
-// counts of a simulation against, and where it sees most. One scheme a file in properties/path_laws.
+// counts of a simulation against, and where it sees most. One scheme a file in properties/joint_laws.
 //
 //   rows[k](x)   k < rows - 1   draft k is accepted and is x
 //                last           the rest: no draft is accepted and the token is x; with fewer rows than drafts also
 //                               what is accepted later
 //
-// A file `single_draft.hpp` defines, in namespace draftproof::path_laws,
+// A file `single_draft.hpp` defines, in namespace draftproof::joint_laws,
 //
 //   struct SingleDraft {
 //     using Verifier = verifiers::SingleDraft;                                          // whose law it is
@@ -25,29 +25,29 @@
 
 namespace draftproof {
 
-using PathRows = std::vector<std::vector<double>>;
+using JointRows = std::vector<std::vector<double>>;
 
-struct PathLaw {
+struct JointLaw {
   std::string_view verifier;
   DraftLaws drafts;
-  PathRows (*rows)(const RatioTable& table, int drafts);
+  JointRows (*rows)(const RatioTable& table, int drafts);
 };
 
-class PathLaws {
+class JointLaws {
  public:
-  /// What has been added so far; known_path_laws() holds everything of this library.
-  static PathLaws& instance();
-  void add(const PathLaw& law);
-  const std::vector<PathLaw>& all() const { return laws_; }
+  /// What has been added so far; known_joint_laws() holds everything of this library.
+  static JointLaws& instance();
+  void add(const JointLaw& law);
+  const std::vector<JointLaw>& all() const { return laws_; }
   /// Null if none is known for this scheme on these drafts.
-  const PathLaw* of(std::string_view verifier, std::string_view drafts) const;
+  const JointLaw* of(std::string_view verifier, std::string_view drafts) const;
 
  private:
-  std::vector<PathLaw> laws_;
+  std::vector<JointLaw> laws_;
 };
 
 /// With everything of this library in it.
-const PathLaws& known_path_laws();
+const JointLaws& known_joint_laws();
 
 /// Row of a verdict's `accepted`.
 inline std::size_t path_of(int accepted, std::size_t rows) {
@@ -56,8 +56,8 @@ inline std::size_t path_of(int accepted, std::size_t rows) {
 }
 
 template <class Law>
-void register_path_law() {
-  PathLaws::instance().add({Law::Verifier::info.name, Law::drafts, &Law::rows});
+void register_joint_law() {
+  JointLaws::instance().add({Law::Verifier::info.name, Law::drafts, &Law::rows});
 }
 
 }  // namespace draftproof

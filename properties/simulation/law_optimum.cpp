@@ -47,7 +47,7 @@ std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const 
   const auto exact = [](double value) { return OptimumBounds{value, value}; };
   // A cut bounds every joint law of drafts and token, whatever couples them: noise that is shared changes nothing.
   if (drafter.info().shared_noise())
-    return optimum_bounds_of(*registry().drafter(drafter.info().noise_form_of), table, drafts);
+    return optimum_bounds_of(*registry().drafter(drafter.info().marginal_law_of), table, drafts);
   if (drafter.info().shared_proposal_iid) return exact(iid_optimum(table, drafts).acceptance);
   if (drafter.info().fixed) return exact(of_fixed_set(drafter, table, drafts));
   registry();  // the methods are found with everything else
@@ -66,7 +66,7 @@ std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& ta
 
 std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   if (drafter.info().shared_noise())
-    return always_accepts(*registry().drafter(drafter.info().noise_form_of), table, drafts);
+    return always_accepts(*registry().drafter(drafter.info().marginal_law_of), table, drafts);
   if (drafter.info().shared_proposal_iid) return always_accepts_iid(table, drafts);
   if (drafter.info().fixed) return holds_the_target(fixed_set(drafter, table, drafts), table);
   registry();

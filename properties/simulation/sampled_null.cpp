@@ -19,9 +19,9 @@ std::vector<double> law_of(const RatioTable& table, auto probability) {
 }
 
 /// Empty where no closed form is known.
-PathRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-  const PathLaw* law = known_path_laws().of(scheme, drafter.info().name);
-  return law ? law->rows(table, drafts) : PathRows{};
+JointRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  const JointLaw* law = known_joint_laws().of(scheme, drafter.info().name);
+  return law ? law->rows(table, drafts) : JointRows{};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ SampledNull::SampledNull(std::string_view scheme, const AnyDrafter& drafter, con
 
 SampledCounts SampledNull::nothing() const {
   return {.cells = suite_.empty_counts(),
-          .neighbours = std::vector<std::uint64_t>(default_groups * default_groups),
+          .serial_dependence = std::vector<std::uint64_t>(default_groups * default_groups),
           .drafts = std::vector<std::uint64_t>(drafts_.size() * target_.size())};
 }
 
@@ -51,7 +51,7 @@ std::size_t SampledNull::pair(Token a, Token b) const {
 }
 
 std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, double exposure, double pairs) const {
-  std::vector<GateComponent> beside{{"neighbours", neighbours_.log_e(counts.neighbours, pairs), beside_weight}};
+  std::vector<GateComponent> beside{{"serial_dependence", neighbours_.log_e(counts.serial_dependence, pairs), beside_weight}};
   if (sees_drafts()) {
     std::vector<double> by_draft;
     for (std::size_t k = 0; k < drafts_.size(); ++k)
@@ -62,7 +62,7 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
   // The bound's own error is below (K + 2) 2^-53, or 1e-9 of it where a method certifies no better.
   if (optimum_)
     beside.push_back(
-        {"optimum", log_e_excess(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});
+        {"optimum", log_e_poisson_upper(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});
   auto components = suite_.evidence(counts.cells, exposure).components;
   const double left = 1 - beside_weight * static_cast<double>(beside.size());
   for (GateComponent& component : components) component.weight *= left;

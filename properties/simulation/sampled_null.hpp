@@ -2,7 +2,7 @@
 // that.
 //
 //   cells        (path, token), for the suite of statistics/gate_suite.hpp
-//   neighbours   pairs of token groups of two successive trials
+//   serial_dependence   pairs of token groups of two successive trials
 //   drafts       tokens of draft k, K rows of V; none where the law of a draft is not its proposal
 //   members      tokens among the drafts, against the optimum's upper bound
 //
@@ -22,12 +22,12 @@ namespace draftproof {
 
 struct SampledCounts {
   GateCounts cells;
-  std::vector<std::uint64_t> neighbours{}, drafts{};
+  std::vector<std::uint64_t> serial_dependence{}, drafts{};
   std::uint64_t trials = 0, members = 0, impossible = 0;
 
   SampledCounts& operator+=(const SampledCounts& other) {
     cells += other.cells;
-    for (std::size_t i = 0; i < neighbours.size(); ++i) neighbours[i] += other.neighbours[i];
+    for (std::size_t i = 0; i < serial_dependence.size(); ++i) serial_dependence[i] += other.serial_dependence[i];
     for (std::size_t i = 0; i < drafts.size(); ++i) drafts[i] += other.drafts[i];
     trials += other.trials;
     members += other.members;

@@ -26,7 +26,7 @@ class SampledTrials {
         seed_{seed},
         origin_{origin},
         decider_{verifier.simulate_on(laws, drafts)} {
-    if (!decider_) throw std::invalid_argument(std::string(verifier.info().cannot.simulate));
+    if (!decider_) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   }
 
   /// Trials `before` + first .. of a batch that began after `before` trials; pairs of them below `pairs` are counted.
@@ -48,7 +48,7 @@ class SampledTrials {
             ++counts.drafts[static_cast<std::size_t>(k) * counts.cells.vocabulary() +
                             static_cast<std::size_t>(tuple[k])];
         if ((t & 1) && (first + done + static_cast<std::uint64_t>(t)) / 2 < pairs && verdicts[t - 1].token >= 0)
-          ++counts.neighbours[null.pair(verdicts[t - 1].token, verdict.token)];
+          ++counts.serial_dependence[null.pair(verdicts[t - 1].token, verdict.token)];
       }
     });
   }

@@ -8,9 +8,9 @@
 
 namespace draftproof {
 
-Ground ground_for(const AnyVerifier& verifier, int widest, int drafts) {
-  if (verifier.info().cannot.simulate.empty()) return Ground::table;
-  return std::pow(widest, drafts) <= affordable_tuples ? Ground::rows : Ground::none;
+SimulationBackend backend_for(const AnyVerifier& verifier, int widest, int drafts) {
+  if (verifier.info().unsupported.simulate.empty()) return SimulationBackend::table;
+  return std::pow(widest, drafts) <= affordable_tuples ? SimulationBackend::rows : SimulationBackend::none;
 }
 
 int widest_support(std::span<const std::vector<double>> rows) {
@@ -21,14 +21,14 @@ int widest_support(std::span<const std::vector<double>> rows) {
 }
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
-  return verifier.info().in_turn && verifier.info().claims.flag_is_membership && drafter.info().one_by_one;
+  return verifier.info().sequential && verifier.info().claims.flag_is_membership && drafter.info().prefix_consistent;
 }
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
   if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
   // Whatever the drafts are, q has mass outside the first drafts - 1 of them if it has outside the greatest so many.
   Token greatest[max_drafts];
-  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.top(j);
+  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.kth_most_probable(j);
   return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
 }
 
@@ -45,7 +45,7 @@ Simulator<L>::Simulator(const Simulation& what, const L& laws)
     : what_{what}, laws_{laws}, decider_{what.verifier.simulate_on(laws, what.drafts)} {
   if (!decider_)
     throw std::invalid_argument(std::string(what.verifier.info().name) +
-                                " cannot be simulated: " + std::string(what.verifier.info().cannot.simulate));
+                                " cannot be simulated: " + std::string(what.verifier.info().unsupported.simulate));
   if (!what.lazy) return;
   bool offered = false;
   if constexpr (std::same_as<L, RatioTable>) offered = can_be_lazy(what.verifier, what.drafter, laws, what.drafts);
@@ -86,19 +86,19 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
   for (std::uint64_t done = 0; done < count; done += batch_trials) {
     int left = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
     for (int t = 0; t < left; ++t) trials[t] = what_.first + first + done + static_cast<std::uint64_t>(t);
-    int lost = 0;
+    int known_rejections = 0;
     for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
-      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, lost};
+      const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, known_rejections};
       what_.drafter.draw(laws_, at_hand, batch);
       decider_->decide(batch, verdicts);
       // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
       int still = 0, done_now = 0, decided[batch_trials];
-      lost = max_drafts;
+      known_rejections = max_drafts;
       for (int t = 0; t < left; ++t) {
-        const bool wants = verdicts[t].token == needs_more_drafts;
+        const bool wants = verdicts[t].token == drafts_exhausted;
         trials[still] = trials[t];
         still += wants;
-        lost = wants ? std::min(lost, verdicts[t].accepted) : lost;
+        known_rejections = wants ? std::min(known_rejections, verdicts[t].accepted) : known_rejections;
         decided[done_now] = t;
         done_now += !wants;
       }

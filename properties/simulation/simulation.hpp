@@ -50,14 +50,14 @@ class Simulator {
 inline constexpr double affordable_tuples = 20'736;  // 12^4
 
 /// Where a simulation of a scheme runs.
-enum class Ground {
+enum class SimulationBackend {
   table,  ///< prepared tables, any V
   rows,   ///< plain rows: the scheme's plan enumerates tuples, and here there are few
   none,   ///< too many tuples
 };
 
 /// `widest` is the largest support of a proposal.
-Ground ground_for(const AnyVerifier& verifier, int widest, int drafts);
+SimulationBackend backend_for(const AnyVerifier& verifier, int widest, int drafts);
 
 /// Tokens with a positive weight in the widest of `rows`.
 int widest_support(std::span<const std::vector<double>> rows);

@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// A verifier set to work on contexts. It may remember plans, so each thread has its own.
+/// A verifier set to work on conditionals. It may remember plans, so each thread has its own.
 template <class L, class R>
 class PathDecider {
  public:
@@ -19,7 +19,7 @@ class PathDecider {
 
   virtual ~PathDecider() = default;
   /// One iteration. `carry` is what the iteration before left.
-  virtual Passage decide(const DraftTree& tree, const Carry<Scalar>& carry, R& random) = 0;
+  virtual StepOutput decide(const DraftTree& tree, const VerifierState<Scalar>& carry, R& random) = 0;
 };
 
 /// How a stateful scheme goes on: what it carries, and the target it then has.
@@ -29,14 +29,14 @@ class PathProcess {
   using Scalar = typename L::Scalar;
 
   virtual ~PathProcess() = default;
-  /// After `passage` on `tree`, whose extra token is known.
-  virtual Carry<Scalar> after(const DraftTree& tree, const Carry<Scalar>& carry, const Passage& passage) = 0;
+  /// After `step` on `tree`, whose extra token is known.
+  virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry, const StepOutput& step) = 0;
 };
 
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// One found verifier of paths. `on` returns null where Info::cannot says that the scheme does not run there, and for a
+/// One found verifier of paths. `on` returns null where Info::unsupported says that the scheme does not run there, and for a
 /// slip of another rule on rows of floats, as AnyVerifier.
 class AnyPathVerifier {
  public:
@@ -45,7 +45,7 @@ class AnyPathVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
-  bool shipped() const { return shipped_; }
+  bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
@@ -53,25 +53,25 @@ class AnyPathVerifier {
 
   template <class L, class R>
   using On = PathDeciderPtr<L, R>;
-  virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const Contexts<Rows<Rational>>&,
+  virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
                                                           const TreeShape&) const = 0;
-  virtual On<Rows<double>, Explorer<double>> explore_on(const Contexts<Rows<double>>&, const TreeShape&) const = 0;
-  virtual On<RatioTable, Philox> simulate_on(const Contexts<RatioTable>&, const TreeShape&) const = 0;
-  virtual On<FreshRows<float>, Philox> simulate_on(const Contexts<FreshRows<float>>&, const TreeShape&) const = 0;
+  virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
+  virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
+  virtual On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&, const TreeShape&) const = 0;
   /// On words from anywhere, every draw logged.
-  virtual On<Rows<double>, Scripted> play_on(const Contexts<Rows<double>>&, const TreeShape&) const = 0;
+  virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
 
   /// Whether the scheme carries state from one iteration to the next.
   virtual bool stateful() const = 0;
   /// Null unless stateful.
-  virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const Contexts<Rows<Rational>>&) const = 0;
-  virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const Contexts<Rows<double>>&) const = 0;
-  virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const Contexts<RatioTable>&) const = 0;
+  virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const = 0;
+  virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>&) const = 0;
+  virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>&) const = 0;
 
  private:
   const Info& info_;
   Kind kind_;
-  bool shipped_ = detail::registering_shipped();
+  bool builtin_ = detail::registering_builtin();
 };
 
 /// One found drafter of trees.
@@ -82,10 +82,10 @@ class AnyTreeDrafter {
 
   const TreeDrafterInfo& info() const { return info_; }
 
-  virtual void draw(const Contexts<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&, DraftTree&) const = 0;
-  virtual void draw(const Contexts<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
-  virtual void draw(const Contexts<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;
-  virtual void draw(const Contexts<Rows<double>>&, const TreeShape&, Scripted&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Scripted&, DraftTree&) const = 0;
 
  private:
   const TreeDrafterInfo& info_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
@@ -29,11 +30,11 @@ struct TrialBatch {
   /// The trials where they are not those from `first` on.
   const std::uint64_t* trials = nullptr;
   /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at
-  /// another gets the verdict `needs_more_drafts`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
+  /// another gets the verdict `drafts_exhausted`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
   int promised = 0;
-  /// Coins that each of the trials is known to lose first, from an earlier verdict `needs_more_drafts`, which has the
+  /// Coins that each of the trials is known to lose first, from an earlier verdict `drafts_exhausted`, which has the
   /// number in the place of the accepted draft.
-  int lost = 0;
+  int known_rejections = 0;
 
   PhiloxBatch words(int start, Philox::Role role) const {
     const int size = std::min(PhiloxBatch::most, count - start);
@@ -50,7 +51,7 @@ struct TrialBatch {
 };
 
 /// Token of the verdict on a trial that wanted drafts that were not there yet.
-inline constexpr Token needs_more_drafts = -3;
+inline constexpr Token drafts_exhausted = -3;
 
 /// A verifier prepared for laws and a number of drafts. Refers to the laws; safe to share between threads where the
 /// laws are.
@@ -72,17 +73,23 @@ class Decider<L, Philox> {
 template <class L, class R>
 using DeciderPtr = std::unique_ptr<Decider<L, R>>;
 
-enum class Kind { verifier, mutant };
+/// What a scheme is to be held to: a lossy one departs from the target on purpose and says so, a mutant is wrong.
+enum class Kind { verifier, lossy, mutant };
+
+/// The kind as listings name it.
+constexpr std::string_view name_of(Kind kind) {
+  return kind == Kind::verifier ? "verifier" : kind == Kind::lossy ? "lossy" : "mutant";
+}
 
 namespace detail {
 /// True while the registry takes in what comes with draftproof: whatever is made then is not the program's own.
-inline bool& registering_shipped() {
-  static bool shipped = false;
-  return shipped;
+inline bool& registering_builtin() {
+  static bool builtin = false;
+  return builtin;
 }
 }  // namespace detail
 
-/// One found verifier. `on` returns null where Info::cannot says that the scheme does not run there. Rows of floats
+/// One found verifier. `on` returns null where Info::unsupported says that the scheme does not run there. Rows of floats
 /// are for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
 class AnyVerifier {
  public:
@@ -92,7 +99,7 @@ class AnyVerifier {
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
   /// Comes with draftproof, as opposed to a program that links it.
-  bool shipped() const { return shipped_; }
+  bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
@@ -106,13 +113,13 @@ class AnyVerifier {
   virtual DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int drafts) const = 0;
   virtual DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const = 0;
   /// On words from anywhere, every draw logged.
-  virtual DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int drafts) const = 0;
-  virtual DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int drafts) const = 0;
+  virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int drafts) const = 0;
+  virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int drafts) const = 0;
 
  private:
   const Info& info_;
   Kind kind_;
-  bool shipped_ = detail::registering_shipped();
+  bool builtin_ = detail::registering_builtin();
 };
 
 /// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. An explorer gets the

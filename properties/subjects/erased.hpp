@@ -22,7 +22,7 @@ class DeciderOf final : public Decider<L, R> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   Verdict decide(std::span<const Token> drafts, R& random) const override {
-    return verify(verifier_, At<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_, random);
+    return verify(verifier_, DraftedPosition<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_, random);
   }
 
  private:
@@ -37,55 +37,55 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
-    if constexpr (in_turn) return decide_in_turn(batch, verdicts);
-    Recalled<L> recalled(laws_, recurring_);
-    DeferredDraws deferred(verdicts);
+    if constexpr (sequential) return decide_sequentially(batch, verdicts);
+    ResidualCache<L> cache(laws_, shared_guide_);
+    DeferredEmits deferred(verdicts);
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
       PhiloxBatch words = batch.words(start, Philox::Role::verify);
       for (int i = 0; i < words.count(); ++i) {
         const int t = start + i;
         SourceOfTrial random = source(words, i, t, deferred);
         verdicts[t] =
-            verify(verifier_, recalled.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
-        if (deferred.full()) deferred.settle(batch.drafts, batch.lengths, batch.stride);
+            verify(verifier_, cache.trial(batch.drafts + t * batch.stride, batch.lengths[t]), plan_, random);
+        if (deferred.full()) deferred.flush(batch.drafts, batch.lengths, batch.stride);
       }
     }
-    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    deferred.flush(batch.drafts, batch.lengths, batch.stride);
   }
 
  private:
-  static constexpr bool in_turn = std::same_as<L, RatioTable> && V::info.in_turn && V::info.claims.flag_is_membership;
+  static constexpr bool sequential = std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
 
   /// On a guess, and those where it was wrong again (guessed_flips.hpp).
-  void decide_in_turn(const TrialBatch& batch, Verdict* verdicts) const {
-    Recalled<L> recalled(laws_, recurring_);
-    DeferredDraws deferred(verdicts);
+  void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {
+    ResidualCache<L> cache(laws_, shared_guide_);
+    DeferredEmits deferred(verdicts);
     constexpr int most = 128;
     int open[most];
     for (int start = 0; start < batch.count; start += most) {
       const int count = std::min(most, batch.count - start);
       int left = 0;
-      if (batch.lost == 0) {
+      if (batch.known_rejections == 0) {
         for (int i = 0; i < count; i += PhiloxBatch::most)
-          left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, recalled, deferred, open + left);
+          left += decide_group<true>(batch, start + i, nullptr, count - i, verdicts, cache, deferred, open + left);
       } else {
         for (; left < count; ++left) open[left] = start + left;
       }
       for (int i = 0; i < left; i += PhiloxBatch::most)
-        decide_group<false>(batch, 0, open + i, left - i, verdicts, recalled, deferred, nullptr);
+        decide_group<false>(batch, 0, open + i, left - i, verdicts, cache, deferred, nullptr);
     }
-    deferred.settle(batch.drafts, batch.lengths, batch.stride);
+    deferred.flush(batch.drafts, batch.lengths, batch.stride);
   }
 
   template <bool guess>
   int decide_group(const TrialBatch& batch, int start, const int* places, int left, Verdict* verdicts,
-                   Recalled<L>& recalled, DeferredDraws& deferred, int* open) const {
+                   ResidualCache<L>& cache, DeferredEmits& deferred, int* open) const {
     PhiloxBatch words = places == nullptr
                             ? batch.words(start, Philox::Role::verify)
                             : batch.words(places, std::min(PhiloxBatch::most, left), Philox::Role::verify);
     if (batch.promised > 0)
-      return decide_group<guess, true>(batch, start, places, words, verdicts, recalled, deferred, open);
-    return decide_group<guess, false>(batch, start, places, words, verdicts, recalled, deferred, open);
+      return decide_group<guess, true>(batch, start, places, words, verdicts, cache, deferred, open);
+    return decide_group<guess, false>(batch, start, places, words, verdicts, cache, deferred, open);
   }
 
   /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
@@ -93,37 +93,37 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   /// changes stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
-                                     Verdict* verdicts, Recalled<L>& recalled, DeferredDraws& deferred,
+                                     Verdict* verdicts, ResidualCache<L>& cache, DeferredEmits& deferred,
                                      int* open) const {
-    const int count = words.count(), stride = batch.stride, lost = guess ? 0 : std::max(batch.lost, 1);
+    const int count = words.count(), stride = batch.stride, known_rejections = guess ? 0 : std::max(batch.known_rejections, 1);
     int still = 0;
     for (int i = 0; i < count; ++i) {
       const int t = guess ? start + i : places[i];
       const Token* const tuple = batch.drafts + t * stride;
       const int before = deferred.count();
-      std::conditional_t<in_part, CutSource<guess>, GuessedFlips<guess>> random(words, i, t, deferred, lost);
+      std::conditional_t<in_part, AbortableSource<guess>, SpeculativeFlips<guess>> random(words, i, t, deferred, known_rejections);
       if constexpr (in_part) {
-        const PartOfDrafts position(recalled.trial(tuple, batch.promised), batch.lengths[t], random);
+        const LazyDrafts position(cache.trial(tuple, batch.promised), batch.lengths[t], random);
         verdicts[t] = verify(verifier_, position, plan_, random);
-        if (random.cut()) verdicts[t] = {needs_more_drafts, random.lost()};
+        if (random.aborted()) verdicts[t] = {drafts_exhausted, random.known_rejections()};
       } else {
-        verdicts[t] = verify(verifier_, recalled.trial(tuple, batch.lengths[t]), plan_, random);
+        verdicts[t] = verify(verifier_, cache.trial(tuple, batch.lengths[t]), plan_, random);
       }
       if constexpr (guess) {
-        if (deferred.count() != before && random.wrong()) deferred.keep(before);
+        if (deferred.count() != before && random.mispredicted()) deferred.keep(before);
         open[still] = t;
-        still += random.wrong();
+        still += random.mispredicted();
       }
       if (deferred.full()) [[unlikely]]
-        deferred.settle(batch.drafts, batch.lengths, batch.stride);
+        deferred.flush(batch.drafts, batch.lengths, batch.stride);
     }
     return still;
   }
 
   /// A scheme that can be explored never looks at the token of its last draw.
-  using SourceOfTrial = std::conditional_t<V::info.cannot.explore.empty(), DeferringSource, PhiloxBatch::Source>;
-  static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred) {
-    if constexpr (V::info.cannot.explore.empty())
+  using SourceOfTrial = std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
+  static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {
+    if constexpr (V::info.unsupported.explore.empty())
       return {words, i, trial, deferred};
     else
       return {words, i};
@@ -132,7 +132,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   V verifier_;
   const L& laws_;
   PlanOf<V, L> plan_;
-  Recurring<L> recurring_;
+  SharedGuide<L> shared_guide_;
 };
 
 template <class V>
@@ -141,33 +141,33 @@ class VerifierOf final : public AnyVerifier {
   explicit VerifierOf(Kind kind, V verifier = {}) : AnyVerifier(V::info, kind), verifier_{std::move(verifier)} {}
 
   DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& laws, int drafts) const override {
-    return make<V::info.cannot.explore.empty(), Explorer<Rational>>(laws, drafts);
+    return make<V::info.unsupported.explore.empty(), Explorer<Rational>>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
-    return make<V::info.cannot.explore.empty(), Explorer<double>>(laws, drafts);
+    return make<V::info.unsupported.explore.empty(), Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
-    return make < V::info.cannot.explore.empty() && V::info.cannot.simulate.empty(),
+    return make < V::info.unsupported.explore.empty() && V::info.unsupported.simulate.empty(),
            Explorer < double >> (laws, drafts);
   }
   DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
                                                              int drafts) const override {
-    return make < V::info.cannot.explore.empty() && V::info.cannot.fresh.empty(), Explorer < double >> (laws, drafts);
+    return make < V::info.unsupported.explore.empty() && V::info.unsupported.fresh.empty(), Explorer < double >> (laws, drafts);
   }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
-    return make<V::info.cannot.simulate.empty(), Philox>(laws, drafts);
+    return make<V::info.unsupported.simulate.empty(), Philox>(laws, drafts);
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
-    return make < V::info.cannot.fresh.empty() && V::info.distorts.empty(), Philox > (laws, drafts);
+    return make < V::info.unsupported.fresh.empty() && V::info.derived_from.empty(), Philox > (laws, drafts);
   }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Philox>(laws, drafts);
   }
-  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>& laws, int drafts) const override {
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Scripted>(laws, drafts);
   }
-  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable& laws, int drafts) const override {
-    return make<V::info.cannot.simulate.empty(), Scripted>(laws, drafts);
+  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable& laws, int drafts) const override {
+    return make<V::info.unsupported.simulate.empty(), Scripted>(laws, drafts);
   }
 
  private:
@@ -185,8 +185,8 @@ template <class D>
 class DrafterOf final : public AnyDrafter {
  public:
   DrafterOf() : AnyDrafter(D::info) {
-    if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
-    if constexpr (D::info.poses()) static_assert(D::Poses::info.name == D::info.poses_as);
+    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_law_of);
+    if constexpr (D::info.misdeclares()) static_assert(D::Declared::info.name == D::info.declared_as);
   }
 
   int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {

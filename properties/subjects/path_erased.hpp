@@ -1,11 +1,11 @@
 // Turns a verifier of paths or a tree drafter into a subject of the framework.
 //
 // A verifier of paths is a struct with a static Info named `info` and
-//     Passage verify(const TreeAt<L>& at, R& random) const                              or, with a plan that may
-//     grow, auto prepare(const Contexts<L>&, const TreeShape&) const                          and then Passage
-//     verify(const TreeAt<L>& at, Plan& plan, R& random) const                  or, carrying state, Passage
-//     verify(const TreeAt<L>& at, const Carry<Scalar>& carry, R& random) const  and Carry<Scalar> after(const
-//     TreeAt<L>& at, const Carry<Scalar>& carry, const Passage& passage) const
+//     StepOutput verify(const DraftedTree<L>& at, R& random) const                              or, with a plan that may
+//     grow, auto prepare(const ConditionalModel<L>&, const TreeShape&) const                          and then StepOutput
+//     verify(const DraftedTree<L>& at, Plan& plan, R& random) const                  or, carrying state, StepOutput
+//     verify(const DraftedTree<L>& at, const VerifierState<Scalar>& carry, R& random) const  and VerifierState<Scalar> after(const
+//     DraftedTree<L>& at, const VerifierState<Scalar>& carry, const StepOutput& step) const
 #pragma once
 
 #include <utility>
@@ -16,28 +16,28 @@
 namespace draftproof {
 
 template <class V, class L>
-auto prepare_paths(const V& verifier, const Contexts<L>& contexts, const TreeShape& shape) {
-  if constexpr (requires { verifier.prepare(contexts, shape); })
-    return verifier.prepare(contexts, shape);
+auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape) {
+  if constexpr (requires { verifier.prepare(conditionals, shape); })
+    return verifier.prepare(conditionals, shape);
   else
     return NoPlan{};
 }
 
 /// Whether V carries state.
 template <class V, class L>
-inline constexpr bool carries = requires(const V& verifier, const TreeAt<L>& at,
-                                         const Carry<typename L::Scalar>& carry, const Passage& passage) {
-  verifier.after(at, carry, passage);
+inline constexpr bool carries = requires(const V& verifier, const DraftedTree<L>& at,
+                                         const VerifierState<typename L::Scalar>& carry, const StepOutput& step) {
+  verifier.after(at, carry, step);
 };
 
 template <class V, class L, class R>
 class PathDeciderOf final : public PathDecider<L, R> {
  public:
-  PathDeciderOf(const V& verifier, const Contexts<L>& contexts, const TreeShape& shape)
-      : verifier_{verifier}, contexts_{contexts}, plan_{prepare_paths(verifier, contexts, shape)} {}
+  PathDeciderOf(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape)
+      : verifier_{verifier}, conditionals_{conditionals}, plan_{prepare_paths(verifier, conditionals, shape)} {}
 
-  Passage decide(const DraftTree& tree, [[maybe_unused]] const Carry<typename L::Scalar>& carry, R& random) override {
-    const TreeAt<L> at(contexts_, tree);
+  StepOutput decide(const DraftTree& tree, [[maybe_unused]] const VerifierState<typename L::Scalar>& carry, R& random) override {
+    const DraftedTree<L> at(conditionals_, tree);
     if constexpr (carries<V, L>)
       return verifier_.verify(at, carry, random);
     else if constexpr (requires { verifier_.verify(at, plan_, random); })
@@ -48,8 +48,8 @@ class PathDeciderOf final : public PathDecider<L, R> {
 
  private:
   V verifier_;
-  const Contexts<L>& contexts_;
-  decltype(prepare_paths(std::declval<const V&>(), std::declval<const Contexts<L>&>(), TreeShape{})) plan_;
+  const ConditionalModel<L>& conditionals_;
+  decltype(prepare_paths(std::declval<const V&>(), std::declval<const ConditionalModel<L>&>(), TreeShape{})) plan_;
 };
 
 template <class V, class L>
@@ -57,14 +57,14 @@ class PathProcessOf final : public PathProcess<L> {
  public:
   using Scalar = typename L::Scalar;
 
-  PathProcessOf(const V& verifier, const Contexts<L>& contexts) : verifier_{verifier}, contexts_{contexts} {}
-  Carry<Scalar> after(const DraftTree& tree, const Carry<Scalar>& carry, const Passage& passage) override {
-    return verifier_.after(TreeAt<L>(contexts_, tree), carry, passage);
+  PathProcessOf(const V& verifier, const ConditionalModel<L>& conditionals) : verifier_{verifier}, conditionals_{conditionals} {}
+  VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry, const StepOutput& step) override {
+    return verifier_.after(DraftedTree<L>(conditionals_, tree), carry, step);
   }
 
  private:
   V verifier_;
-  const Contexts<L>& contexts_;
+  const ConditionalModel<L>& conditionals_;
 };
 
 template <class V>
@@ -73,48 +73,48 @@ class PathVerifierOf final : public AnyPathVerifier {
   explicit PathVerifierOf(Kind kind, V verifier = {})
       : AnyPathVerifier(V::info, kind), verifier_{std::move(verifier)} {}
 
-  On<Rows<Rational>, Explorer<Rational>> prove_on(const Contexts<Rows<Rational>>& contexts,
+  On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>& conditionals,
                                                   const TreeShape& shape) const override {
-    return make<V::info.cannot.explore.empty(), Explorer<Rational>>(contexts, shape);
+    return make<V::info.unsupported.explore.empty(), Explorer<Rational>>(conditionals, shape);
   }
-  On<Rows<double>, Explorer<double>> explore_on(const Contexts<Rows<double>>& contexts,
+  On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>& conditionals,
                                                 const TreeShape& shape) const override {
-    return make<V::info.cannot.explore.empty(), Explorer<double>>(contexts, shape);
+    return make<V::info.unsupported.explore.empty(), Explorer<double>>(conditionals, shape);
   }
-  On<RatioTable, Philox> simulate_on(const Contexts<RatioTable>& contexts, const TreeShape& shape) const override {
-    return make<V::info.cannot.simulate.empty(), Philox>(contexts, shape);
+  On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape) const override {
+    return make<V::info.unsupported.simulate.empty(), Philox>(conditionals, shape);
   }
-  On<FreshRows<float>, Philox> simulate_on(const Contexts<FreshRows<float>>& contexts,
+  On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>& conditionals,
                                            const TreeShape& shape) const override {
-    return make < V::info.cannot.fresh.empty() && V::info.distorts.empty(), Philox > (contexts, shape);
+    return make < V::info.unsupported.fresh.empty() && V::info.derived_from.empty(), Philox > (conditionals, shape);
   }
-  On<Rows<double>, Scripted> play_on(const Contexts<Rows<double>>& contexts, const TreeShape& shape) const override {
-    return make<true, Scripted>(contexts, shape);
+  On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape) const override {
+    return make<true, Scripted>(conditionals, shape);
   }
 
   bool stateful() const override { return carries<V, Rows<double>>; }
-  std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const Contexts<Rows<Rational>>& contexts) const override {
-    return process(contexts);
+  std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>& conditionals) const override {
+    return process(conditionals);
   }
-  std::unique_ptr<PathProcess<Rows<double>>> process_on(const Contexts<Rows<double>>& contexts) const override {
-    return process(contexts);
+  std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>& conditionals) const override {
+    return process(conditionals);
   }
-  std::unique_ptr<PathProcess<RatioTable>> process_on(const Contexts<RatioTable>& contexts) const override {
-    return process(contexts);
+  std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>& conditionals) const override {
+    return process(conditionals);
   }
 
  private:
   template <bool possible, class R, class L>
-  PathDeciderPtr<L, R> make(const Contexts<L>& contexts, const TreeShape& shape) const {
+  PathDeciderPtr<L, R> make(const ConditionalModel<L>& conditionals, const TreeShape& shape) const {
     if constexpr (possible)
-      return std::make_unique<PathDeciderOf<V, L, R>>(verifier_, contexts, shape);
+      return std::make_unique<PathDeciderOf<V, L, R>>(verifier_, conditionals, shape);
     else
       return nullptr;
   }
   template <class L>
-  std::unique_ptr<PathProcess<L>> process(const Contexts<L>& contexts) const {
+  std::unique_ptr<PathProcess<L>> process(const ConditionalModel<L>& conditionals) const {
     if constexpr (carries<V, L>)
-      return std::make_unique<PathProcessOf<V, L>>(verifier_, contexts);
+      return std::make_unique<PathProcessOf<V, L>>(verifier_, conditionals);
     else
       return nullptr;
   }
@@ -126,24 +126,24 @@ template <class D>
 class TreeDrafterOf final : public AnyTreeDrafter {
  public:
   TreeDrafterOf() : AnyTreeDrafter(D::info) {
-    if constexpr (D::info.shared_noise()) static_assert(D::Law::info.name == D::info.noise_form_of);
+    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_law_of);
   }
 
-  void draw(const Contexts<Rows<Rational>>& contexts, const TreeShape& shape, Explorer<Rational>& random,
+  void draw(const ConditionalModel<Rows<Rational>>& conditionals, const TreeShape& shape, Explorer<Rational>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(contexts, shape, random, out);
+    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
   }
-  void draw(const Contexts<Rows<double>>& contexts, const TreeShape& shape, Explorer<double>& random,
+  void draw(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(contexts, shape, random, out);
+    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
   }
-  void draw(const Contexts<RatioTable>& contexts, const TreeShape& shape, Philox& random,
+  void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Philox& random,
             DraftTree& out) const override {
-    D{}.draw(contexts, shape, random, out);
+    D{}.draw(conditionals, shape, random, out);
   }
-  void draw(const Contexts<Rows<double>>& contexts, const TreeShape& shape, Scripted& random,
+  void draw(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape, Scripted& random,
             DraftTree& out) const override {
-    D{}.draw(contexts, shape, random, out);
+    D{}.draw(conditionals, shape, random, out);
   }
 };
 

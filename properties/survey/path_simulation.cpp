@@ -13,41 +13,41 @@ namespace {
 /// What one thread works with.
 class Worker {
  public:
-  Worker(const PassageRun& run, const PassageSource& source)
-      : run_{run}, contexts_{source.open()}, decider_{run.verifier.simulate_on(*contexts_, run.shape)} {
+  Worker(const StepRun& run, const PathSource& source)
+      : run_{run}, conditionals_{source.open()}, decider_{run.verifier.simulate_on(*conditionals_, run.shape)} {
     if (!decider_)
       throw std::invalid_argument(std::string(run.verifier.info().name) +
-                                  " cannot be simulated: " + std::string(run.verifier.info().cannot.simulate));
-    if (run.verifier.stateful()) process_ = run.verifier.process_on(*contexts_);
+                                  " cannot be simulated: " + std::string(run.verifier.info().unsupported.simulate));
+    if (run.verifier.stateful()) process_ = run.verifier.process_on(*conditionals_);
   }
 
-  void trial(std::uint64_t n, PassageTally& tally) {
-    int context = contexts_->start(n);
-    Carry<double> carry;
+  void trial(std::uint64_t n, StepTally& tally) {
+    int context = conditionals_->start(n);
+    VerifierState<double> carry;
     std::uint64_t accepted = 0;
-    for (int i = 0; i < run_.iterations && contexts_->room(context) >= run_.shape.length; ++i) {
+    for (int i = 0; i < run_.iterations && conditionals_->room(context) >= run_.shape.length; ++i) {
       const std::uint64_t address = n * static_cast<std::uint64_t>(run_.iterations) + static_cast<std::uint64_t>(i);
-      const DraftTree* tree = contexts_->tree(n, run_.shape);
+      const DraftTree* tree = conditionals_->tree(n, run_.shape);
       if (!tree) {
         drafted_.clear(context);
         Philox draft(run_.seed, address, Philox::Role::draft);
-        run_.drafter.draw(*contexts_, run_.shape, draft, drafted_);
+        run_.drafter.draw(*conditionals_, run_.shape, draft, drafted_);
         tree = &drafted_;
       }
       Philox verify(run_.seed, address, Philox::Role::verify);
-      const Passage passage = decider_->decide(*tree, carry, verify);
-      ++tally.passages;
-      const int depth = tree->depth(passage.node);
+      const StepOutput step = decider_->decide(*tree, carry, verify);
+      ++tally.steps;
+      const int depth = tree->depth(step.node);
       ++tally.accepted[static_cast<std::size_t>(depth)];
       accepted += static_cast<std::uint64_t>(depth);
-      if (passage.extra.token < 0) {
+      if (step.extra.token < 0) {
         ++tally.impossible;
         break;
       }
       if (i + 1 == run_.iterations) break;
-      if (process_) carry = process_->after(*tree, carry, passage);
-      context = contexts_->next(tree->context(passage.node), passage.extra.token);
-      if (context == PassageContexts::no_context) break;
+      if (process_) carry = process_->after(*tree, carry, step);
+      context = conditionals_->next(tree->context(step.node), step.extra.token);
+      if (context == StepContexts::no_context) break;
     }
     ++tally.trials;
     tally.trial_tokens += accepted;
@@ -55,8 +55,8 @@ class Worker {
   }
 
  private:
-  const PassageRun& run_;
-  std::unique_ptr<PassageContexts> contexts_;
+  const StepRun& run_;
+  std::unique_ptr<StepContexts> conditionals_;
   PathDeciderPtr<RatioTable, Philox> decider_;
   std::unique_ptr<PathProcess<RatioTable>> process_;
   DraftTree drafted_;
@@ -64,9 +64,9 @@ class Worker {
 
 }  // namespace
 
-PassageTally& PassageTally::operator+=(const PassageTally& other) {
+StepTally& StepTally::operator+=(const StepTally& other) {
   trials += other.trials;
-  passages += other.passages;
+  steps += other.steps;
   impossible += other.impossible;
   for (std::size_t i = 0; i < accepted.size(); ++i) accepted[i] += other.accepted[i];
   trial_tokens += other.trial_tokens;
@@ -74,26 +74,26 @@ PassageTally& PassageTally::operator+=(const PassageTally& other) {
   return *this;
 }
 
-double PassageTally::standard_error() const {
-  if (trials < 2 || passages == 0) return 0;
+double StepTally::standard_error() const {
+  if (trials < 2 || steps == 0) return 0;
   const double n = static_cast<double>(trials), mean = static_cast<double>(trial_tokens) / n;
   const double variance = std::max(0.0, static_cast<double>(trial_tokens_squared) / n - mean * mean) * n / (n - 1);
-  return std::sqrt(variance / n) * n / static_cast<double>(passages);
+  return std::sqrt(variance / n) * n / static_cast<double>(steps);
 }
 
-double PassageTally::at_least(int tokens) const {
+double StepTally::at_least(int tokens) const {
   std::uint64_t count = 0;
   for (std::size_t i = static_cast<std::size_t>(tokens); i < accepted.size(); ++i) count += accepted[i];
-  return passages == 0 ? 0 : static_cast<double>(count) / static_cast<double>(passages);
+  return steps == 0 ? 0 : static_cast<double>(count) / static_cast<double>(steps);
 }
 
-PassageTally simulate_passages(const PassageRun& run, const PassageSource& source, const TrialBudget& budget) {
+StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget) {
   TrialBudget own = budget;
   own.threads = budget.threads > 0 ? budget.threads : default_threads();
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < own.threads; ++i) workers.push_back(std::make_unique<Worker>(run, source));
-  return run_trials(own, PassageTally{},
-                    [&workers](int worker, std::uint64_t first, std::uint64_t count, PassageTally& tally) {
+  return run_trials(own, StepTally{},
+                    [&workers](int worker, std::uint64_t first, std::uint64_t count, StepTally& tally) {
                       for (std::uint64_t n = first; n < first + count; ++n)
                         workers[static_cast<std::size_t>(worker)]->trial(n, tally);
                     });

@@ -1,8 +1,8 @@
 // Monte Carlo of iterations: a tree is drafted, verified, and what is emitted leads to the next one. Trial n is a
 // function of (seed, n), counts are integers: the result does not depend on threads.
 //
-//   tau    accepted[i]   passages with i accepted tokens
-//   BE     tokens / passages: emitted tokens per call of the target, the extra token counted; a ratio of sums
+//   tau    accepted[i]   steps with i accepted tokens
+//   BE     tokens / steps: emitted tokens per call of the target, the extra token counted; a ratio of sums
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace draftproof {
 
-struct PassageRun {
+struct StepRun {
   const AnyPathVerifier& verifier;
   const AnyTreeDrafter& drafter;  ///< not asked where the source stores trees
   TreeShape shape{};
@@ -24,28 +24,28 @@ struct PassageRun {
   int iterations = 1;  ///< of a trial, one after the other
 };
 
-struct PassageTally {
+struct StepTally {
   std::uint64_t trials = 0;
-  std::uint64_t passages = 0;
-  std::uint64_t impossible = 0;                               ///< passages that reached a branch of probability zero
+  std::uint64_t steps = 0;
+  std::uint64_t impossible = 0;                               ///< steps that reached a branch of probability zero
   std::array<std::uint64_t, max_path_length + 1> accepted{};  ///< by accepted tokens
   std::uint64_t trial_tokens = 0, trial_tokens_squared = 0;   ///< accepted tokens of a trial, summed over trials
 
-  PassageTally& operator+=(const PassageTally& other);
+  StepTally& operator+=(const StepTally& other);
 
-  /// E[tau], accepted tokens of a passage.
+  /// E[tau], accepted tokens of a step.
   double mean_accepted() const {
-    return passages == 0 ? 0 : static_cast<double>(trial_tokens) / static_cast<double>(passages);
+    return steps == 0 ? 0 : static_cast<double>(trial_tokens) / static_cast<double>(steps);
   }
   /// Emitted tokens per target call.
   double block_efficiency() const { return mean_accepted() + 1; }
   /// Standard error of mean_accepted(), from the spread between trials.
   double standard_error() const;
-  /// Share of passages with at least `tokens` accepted.
+  /// Share of steps with at least `tokens` accepted.
   double at_least(int tokens) const;
 };
 
 /// Throws std::invalid_argument if the verifier cannot be simulated.
-PassageTally simulate_passages(const PassageRun& run, const PassageSource& source, const TrialBudget& budget);
+StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget);
 
 }  // namespace draftproof

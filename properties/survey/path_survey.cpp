@@ -14,16 +14,13 @@
 #include <draftproof/properties/paths/start_oracle.hpp>
 #include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
+#include <draftproof/properties/survey/survey.hpp>
 
 namespace draftproof {
 
 namespace {
 
-bool wanted(const std::vector<std::string>& names, std::string_view name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool law_wanted(const PassageSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
+bool law_wanted(const PathSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
   if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
   // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
   const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
@@ -32,7 +29,7 @@ bool law_wanted(const PassageSurveyOptions& options, const Info& info, const Tre
   return law.name == (common != laws.end() ? *common : laws.front())->info().name;
 }
 
-void check(const PassageSource& source, const PassageSurveyOptions& options) {
+void check(const PathSource& source, const PathSurveyOptions& options) {
   for (const auto& name : options.verifiers)
     if (!path_registry().verifier(name) && name != StartOracle::info.name)
       throw InputError(
@@ -57,20 +54,20 @@ void check(const PassageSource& source, const PassageSurveyOptions& options) {
 }
 
 /// Iterations of a trial.
-int iterations_of(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier) {
+int iterations_of(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier) {
   if (source.stored_trees()) return 1;
   if (options.iterations > 0) return options.iterations;
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Passages of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
+/// Steps of a row. Schemes that race through shared noise read V K words a drafted level on either side and take
 /// what 2^27 words are enough for, 16,384 at V = 512, K = L = 4, but one from each start.
-std::uint64_t planned_passages(const PassageSource& source, const PassageSurveyOptions& options,
-                               const PassageRow& row) {
-  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.passages;
+std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options,
+                               const StepRow& row) {
+  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.steps;
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
-  return std::min(options.passages,
+  return std::min(options.steps,
                   std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
 }
 
@@ -79,7 +76,7 @@ constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
 /// Whether the optimum of one iteration from each start is asked for and affordable.
-bool has_optimum(const PassageSource& source, const PassageSurveyOptions& options, const AnyPathVerifier& verifier,
+bool has_optimum(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier,
                  int drafts) {
   return source.starts() > 0 && source.starts() <= affordable_starts &&
          iterations_of(source, options, verifier) == 1 &&
@@ -92,11 +89,11 @@ struct Optimum {
   StartOracle oracle{};
 };
 
-std::optional<Optimum> optimum_of(const PassageSource& source, const Contexts<Rows<double>>& contexts,
+std::optional<Optimum> optimum_of(const PathSource& source, const ConditionalModel<Rows<double>>& conditionals,
                                   const AnyTreeDrafter& drafter, const TreeShape& shape) {
   Optimum optimum;
   for (int start = 0; start < source.starts(); ++start) {
-    const auto law = enumerate_tree_law(drafter, contexts, shape, start);
+    const auto law = enumerate_tree_law(drafter, conditionals, shape, start);
     if (!law) return std::nullopt;
     const TreeCertificate certificate = tree_optimum(*law, Sight::one_shot);
     if (const std::string why = reject(*law, Sight::one_shot, certificate); !why.empty())
@@ -110,10 +107,10 @@ std::optional<Optimum> optimum_of(const PassageSource& source, const Contexts<Ro
 }
 
 /// Fills in what no scheme can beat, and the oracle's plans, once a tree law and number of drafts.
-void find_optima(const PassageSource& source, const PassageSurveyOptions& options, std::vector<PassageRow>& rows) {
-  std::unique_ptr<Contexts<Rows<double>>> plain;
+void find_optima(const PathSource& source, const PathSurveyOptions& options, std::vector<StepRow>& rows) {
+  std::unique_ptr<ConditionalModel<Rows<double>>> plain;
   std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<Optimum>> known;
-  for (PassageRow& row : rows) {
+  for (StepRow& row : rows) {
     if (!has_optimum(source, options, *row.verifier, row.drafts)) continue;
     if (!plain && !(plain = source.plain())) break;
     const auto [found, fresh] = known.try_emplace({row.drafter, row.drafts});
@@ -127,16 +124,16 @@ void find_optima(const PassageSource& source, const PassageSurveyOptions& option
     row.oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, optimum->oracle);
     row.verifier = row.oracle.get();
   }
-  std::erase_if(rows, [](const PassageRow& row) { return row.oracle && !row.optimum; });
+  std::erase_if(rows, [](const StepRow& row) { return row.oracle && !row.optimum; });
 }
 
 /// The oracle on the trees of every row there is, or by itself where it alone is asked for.
-void add_oracle(const PassageSource& source, const PassageSurveyOptions& options, const AnyTreeDrafter& drafter,
-                std::vector<PassageRow>& rows) {
+void add_oracle(const PathSource& source, const PathSurveyOptions& options, const AnyTreeDrafter& drafter,
+                std::vector<StepRow>& rows) {
   const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});
   if (!wanted(options.verifiers, oracle->info().name)) return;
   std::set<int> numbers;
-  for (const PassageRow& row : rows)
+  for (const StepRow& row : rows)
     if (row.drafter == &drafter) numbers.insert(row.drafts);
   if (numbers.empty() && law_wanted(options, oracle->info(), drafter.info()))
     numbers.insert(options.drafts.begin(), options.drafts.end());
@@ -158,15 +155,15 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
   return shape;
 }
 
-std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options) {
+std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOptions& options) {
   check(source, options);
-  std::vector<PassageRow> rows;
+  std::vector<StepRow> rows;
   for (const auto& drafter : path_registry().drafters()) {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
       const bool asked = wanted(options.verifiers, info.name) &&
-                         (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
-      if (!asked || !law_wanted(options, info, drafter->info()) || !info.cannot.simulate.empty()) continue;
+                         (verifier->kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
+      if (!asked || !law_wanted(options, info, drafter->info()) || !info.unsupported.simulate.empty()) continue;
       if (source.stored_trees() && !drafter->info().independent_paths) continue;
       std::set<int> numbers;
       for (const int drafts : options.drafts)
@@ -180,20 +177,20 @@ std::vector<PassageRow> plan_passages(const PassageSource& source, const Passage
   return rows;
 }
 
-std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options) {
-  std::vector<PassageRow> rows = plan_passages(source, options);
+std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOptions& options) {
+  std::vector<StepRow> rows = plan_steps(source, options);
   find_optima(source, options, rows);
   std::uint64_t done = 0;
-  for (PassageRow& row : rows) {
+  for (StepRow& row : rows) {
     if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
     const auto per_trial = static_cast<std::uint64_t>(iterations_of(source, options, *row.verifier));
-    const PassageRun run{.verifier = *row.verifier,
+    const StepRun run{.verifier = *row.verifier,
                          .drafter = *row.drafter,
                          .shape = shape_of(*row.drafter, row.drafts, options.length),
                          .seed = options.seed,
                          .iterations = static_cast<int>(per_trial)};
-    const std::uint64_t passages = planned_passages(source, options, row);
-    const TrialBudget budget{.trials = (passages + per_trial - 1) / per_trial,
+    const std::uint64_t steps = planned_steps(source, options, row);
+    const TrialBudget budget{.trials = (steps + per_trial - 1) / per_trial,
                              .threads = options.threads,
                              .stop = options.stop,
                              .progress =
@@ -202,9 +199,9 @@ std::vector<PassageRow> survey_passages(const PassageSource& source, const Passa
                                  },
                              .shard = 64};
     const std::clock_t start = std::clock();  // processor time of all threads
-    row.tally = simulate_passages(run, source, budget);
+    row.tally = simulate_paths(run, source, budget);
     row.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    done += options.passages;
+    done += options.steps;
   }
   return rows;
 }

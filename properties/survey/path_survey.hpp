@@ -15,25 +15,25 @@
 
 namespace draftproof {
 
-struct PassageSurveyOptions {
+struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
   int length = 4;                    ///< drafted tokens of a path
   int iterations = 0;                ///< of a trial; 0: 1 where starts are alike, 8 with state and on live models
-  std::uint64_t passages = 1 << 16;  ///< for each row of the result; couplings take fewer at large V
+  std::uint64_t steps = 1 << 16;  ///< for each row of the result; couplings take fewer at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
   std::vector<std::string> laws{};       ///< tree laws; empty: independent paths, or the first a verifier takes
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::uint64_t passages)> progress{};
+  std::function<void(std::uint64_t steps)> progress{};
 };
 
-struct PassageRow {
+struct StepRow {
   const AnyPathVerifier* verifier = nullptr;
   const AnyTreeDrafter* drafter = nullptr;
   int drafts = 1;
-  PassageTally tally{};
+  StepTally tally{};
   /// The most tokens any one-shot lossless scheme accepts on this law's trees, and any that also knew the target's
   /// next block: means over the starts. Where all trees can be walked and trials are of one iteration.
   std::optional<double> optimum{}, full_information{};
@@ -41,8 +41,8 @@ struct PassageRow {
   std::shared_ptr<const AnyPathVerifier> oracle{};
   double cpu_seconds = 0;  ///< drafting, verifying and counting; not reproducible
 
-  double microseconds_per_passage() const {
-    return tally.passages == 0 ? 0 : cpu_seconds * 1e6 / static_cast<double>(tally.passages);
+  double microseconds_per_step() const {
+    return tally.steps == 0 ? 0 : cpu_seconds * 1e6 / static_cast<double>(tally.steps);
   }
 };
 
@@ -52,10 +52,10 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length);
 
 /// The rows that will be filled, empty. The oracle of such a row has no plans yet. Throws InputError for unknown
 /// names.
-std::vector<PassageRow> plan_passages(const PassageSource& source, const PassageSurveyOptions& options);
+std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOptions& options);
 
 /// Fills the rows in order; after a stop the rest stays empty. Throws InputError for unknown names and for lengths
 /// and numbers of drafts that a source of stored trees does not have.
-std::vector<PassageRow> survey_passages(const PassageSource& source, const PassageSurveyOptions& options);
+std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOptions& options);
 
 }  // namespace draftproof

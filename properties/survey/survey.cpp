@@ -33,10 +33,6 @@ void check_names(const std::vector<std::string>& names, std::string_view what, K
                         .wanted = fmt::format("a name that `draftproof list` shows")});
 }
 
-bool wanted(const std::vector<std::string>& names, std::string_view name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInfo& law) {
   if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
@@ -62,7 +58,7 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
     for (const auto& verifier : registry().verifiers()) {
       const Info& info = verifier->info();
       const bool asked = wanted(options.verifiers, info.name) &&
-                         (verifier->kind() == Kind::verifier || options.mutants || !options.verifiers.empty());
+                         (verifier->kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
       if (!asked || !law_wanted(options, info, drafter->info())) continue;
       std::set<int> numbers;
       for (int drafts : options.drafts) {
@@ -83,14 +79,14 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
 /// Marks the rows of schemes whose plans would enumerate too many tuples at some position.
 void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
   if (std::all_of(rows.begin(), rows.end(),
-                  [](const SurveyRow& row) { return row.verifier->info().cannot.simulate.empty(); }))
+                  [](const SurveyRow& row) { return row.verifier->info().unsupported.simulate.empty(); }))
     return;
   int widest = 0;
   for (std::size_t i = 0; i < source.positions(); ++i)
     widest = std::max(widest, widest_support(source.pair(i).proposals));
   for (SurveyRow& row : rows)
-    if (ground_for(*row.verifier, widest, row.drafts) == Ground::none)
-      row.not_run = row.verifier->info().cannot.simulate;
+    if (backend_for(*row.verifier, widest, row.drafts) == SimulationBackend::none)
+      row.not_run = row.verifier->info().unsupported.simulate;
 }
 
 /// Trials of one row at position `i` of `positions`.
@@ -179,7 +175,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
       std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
       std::optional<Rows<double>> rows;  // for schemes that do not run on the table
-      TrialPlaces places(options.device, table);
+      BackendChooser places(options.device, table);
       for (SurveyRow& row : at[i]) {
         row.single = 1 - table.residual_mass(1);
         const auto [known, fresh] = optima.try_emplace({row.drafter, row.drafts});
@@ -195,7 +191,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
         const double start = cpu_clock(clock);
         if (row.place.on_device()) {
           row.tally = simulate(what, places.table(), budget);
-        } else if (row.verifier->info().cannot.simulate.empty()) {
+        } else if (row.verifier->info().unsupported.simulate.empty()) {
           row.tally = simulate(what, table, budget);
         } else {
           if (!rows) rows.emplace(pair.target, pair.proposals);

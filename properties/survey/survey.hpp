@@ -2,8 +2,10 @@
 // is the most any lossless verifier could accept of the same drafts, what does a decision cost.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
@@ -12,6 +14,11 @@
 #include <draftproof/properties/simulation/simulation.hpp>
 
 namespace draftproof {
+
+/// Whether `name` is among `names`, which mean all where they are none.
+inline bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
 
 struct SurveyOptions {
   std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer is surveyed at the most it takes
@@ -39,7 +46,7 @@ struct SurveyRow {
   double single = 0;                ///< mean over positions of sum min(p, q): the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  RunPlace place{};                 ///< where the tuples were run
+  Backend place{};                 ///< where the tuples were run
   double cpu_seconds = 0;           ///< drawing, deciding and counting the tuples, here; not reproducible
 
   double flag() const { return rate(tally.flagged); }

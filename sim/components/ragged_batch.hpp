@@ -26,7 +26,7 @@ struct BatchRequest {
   bool seeded = true;          ///< false: draws from the engine's seed in a stream of its own
   std::uint32_t id = 0;        ///< names the request in the engine, whatever its slot
   std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same words
-  Token stop = no_token;       ///< the passage ends with this token
+  Token stop = no_token;       ///< the step ends with this token
   int limit = 0;               ///< most tokens to emit; 0: no limit
 };
 

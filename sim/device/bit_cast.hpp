@@ -7,7 +7,7 @@ namespace draftproof {
 
 /// The value of type To that has the bits of `value`; both types are trivially copyable and of one size.
 template <class To, class From>
-DRAFTPROOF_DEVICE constexpr To same_bits(From value) {
+DRAFTPROOF_DEVICE constexpr To bit_cast(From value) {
   return __builtin_bit_cast(To, value);
 }
 

@@ -2,7 +2,7 @@
 // memory of its own; on a device a team makes the plan together, in memory that its threads share
 // (gpu/teams/team_workspace.cuh). Plans of ladders are one text for both.
 //
-//   kept<T>(n), brief<T>(n)             lists of n, for as long as the plan, or until end_brief()
+//   persistent<T>(n), scratch<T>(n)             lists of n, for as long as the plan, or until release_scratch()
 //   each(n, f)                          f(i) for i < n, whoever does it
 //   once(f)                             f() on one of those who are there; its answer to all
 //   scan(n, none, value, join, visit)   visit(i, before, value(i)), `before` joining all values below i; returns the
@@ -10,7 +10,7 @@
 //   chain(n, follows, visit)            from 0 to the first i < n with follows(0, i), from there on likewise;
 //                                       visit(k, i) for the k-th of these; returns how many
 //   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
-//   Index                               holds the number of a rung
+//   Index                               holds the number of a bin
 //
 // When a call returns, what it did is done on all threads. Right on any number of them because nothing here depends
 // on who does what: f and visit of different i touch different places, and `join` is a sum of integers or a maximum.
@@ -27,20 +27,20 @@
 namespace draftproof {
 
 /// One thread.
-struct OwnRoom {
+struct HostWorkspace {
   template <class T>
   using List = std::vector<T>;
   using Index = int;
 
   template <class T>
-  static List<T> kept(int size) {
+  static List<T> persistent(int size) {
     return List<T>(static_cast<std::size_t>(size));
   }
   template <class T>
-  static List<T> brief(int size) {
+  static List<T> scratch(int size) {
     return List<T>(static_cast<std::size_t>(size));
   }
-  static void end_brief() {}
+  static void release_scratch() {}
 
   template <class F>
   static void each(int count, const F& f) {
@@ -76,23 +76,23 @@ struct OwnRoom {
 /// Laws that a team looks at, whose plans its threads make together.
 template <class L>
 concept PlannedByTeam = requires(const L& laws) {
-  laws.room();
+  laws.workspace();
 };
 
-/// The room in which plans for these laws are made.
+/// The workspace in which plans for these laws are made.
 template <class L>
-DRAFTPROOF_DEVICE decltype(auto) room_of([[maybe_unused]] const L& laws) {
+DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& laws) {
   if constexpr (PlannedByTeam<L>)
-    return laws.room();
+    return laws.workspace();
   else
-    return OwnRoom{};
+    return HostWorkspace{};
 }
 template <class L>
-using RoomOf = std::remove_cvref_t<decltype(room_of(std::declval<const L&>()))>;
+using RoomOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const L&>()))>;
 
-/// A list of a room: a vector, or its like on a device.
-template <class Room, class T>
-using ListIn = typename Room::template List<T>;
+/// A list of a workspace: a vector, or its like on a device.
+template <class Workspace, class T>
+using ListIn = typename Workspace::template List<T>;
 
 /// A list where it lies.
 template <class T>
@@ -130,10 +130,10 @@ struct Placed {
 };
 
 /// Where the greatest of value(0) .. value(n - 1) stands, the first of equals; n > 0.
-template <class Room, class Value>
-DRAFTPROOF_DEVICE int place_of_greatest(const Room& room, int count, const Value& value) {
+template <class Workspace, class Value>
+DRAFTPROOF_DEVICE int place_of_greatest(const Workspace& workspace, int count, const Value& value) {
   using T = std::remove_cvref_t<decltype(value(0))>;
-  return static_cast<int>(room.scan(
+  return static_cast<int>(workspace.scan(
                                   count, Placed<T>{value(0), 0},
                                   [&value](int i) {
                                     return Placed<T>{value(i), i};

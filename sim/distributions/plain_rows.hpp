@@ -35,7 +35,7 @@ class Rows {
 
   const Scalar& target(Token x) const { return target_[index(x)]; }
   const Scalar& proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
-  Token top(int j) const { return top_[static_cast<std::size_t>(j)]; }
+  Token kth_most_probable(int j) const { return top_[static_cast<std::size_t>(j)]; }
 
   Scalar residual_mass(const Scalar& b) const {
     return sum([this, &b](Token x) { return above(x, b); });
@@ -46,9 +46,9 @@ class Rows {
   auto residual(const Scalar& b) const {
     return weights([this, b](Token x) { return above(x, b); });
   }
-  auto clipped(const Scalar& b, const Scalar& knee) const {
-    return weights([this, b, knee](Token x) -> Scalar {
-      const Scalar share = target(x) / knee;
+  auto clipped(const Scalar& b, const Scalar& clip_ratio) const {
+    return weights([this, b, clip_ratio](Token x) -> Scalar {
+      const Scalar share = target(x) / clip_ratio;
       return std::max<Scalar>(target(x) - b * std::min<Scalar>(proposal(x), share), Scalar{0});
     });
   }
@@ -74,13 +74,13 @@ class Rows {
     return FunctionWeights<F>{vocabulary(), std::move(f)};
   }
   template <class F>
-  auto frozen(F f) const {
+  auto alias_weights(F f) const {
     std::vector<Scalar> values;
     for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
-  TokenRungs<Scalar> rungs() const {
+  TokenBins<Scalar> bins() const {
     std::vector<Token> order;
     Scalar undraftable{0};
     for (Token x = 0; x < vocabulary(); ++x) {
@@ -93,7 +93,7 @@ class Rows {
                      [this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
     return {*this, order, undraftable};
   }
-  int rung(const TokenRungs<Scalar>& rungs, Token x) const { return rungs.of(x); }
+  int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
   auto ranking() const { return TokenRanking<Rows>(*this); }
 
  private:

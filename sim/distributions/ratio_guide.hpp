@@ -18,7 +18,7 @@ class RatioGuide {
   RatioGuide() = default;
   explicit RatioGuide(std::span<const double> descending)
       : cells_{std::bit_ceil(descending.size() + 1)}, start_(cells_ + 1) {
-    // start_[c] counts the ratios that lie in cells above c; so reach(b) is in [start_[c], start_[c - 1]].
+    // start_[c] counts the ratios that lie in cells above c; so prefix_length(b) is in [start_[c], start_[c - 1]].
     std::size_t j = 0;
     for (std::size_t cell = cells_ + 1; cell-- > 0;) {
       while (j < descending.size() && cell_of(descending[j]) > cell) ++j;
@@ -27,7 +27,7 @@ class RatioGuide {
   }
 
   /// Number of entries of `descending` greater than b; b >= 0.
-  std::size_t reach(std::span<const double> descending, double b) const { return search(descending).reach(b); }
+  std::size_t prefix_length(std::span<const double> descending, double b) const { return search(descending).prefix_length(b); }
 
   /// The arrays, for whoever reads them elsewhere.
   RatioSearch search(std::span<const double> descending) const {

@@ -1,5 +1,5 @@
-// The tokens that can be drafted, one by one in descending p / q, with masses of any stretch of them: rungs
-// (rungs.hpp) that can also be walked. Where a table keeps that order, its own ranking copies nothing.
+// The tokens that can be drafted, one by one in descending p / q, with masses of any stretch of them: bins
+// (bins.hpp) that can also be walked. Where a table keeps that order, its own ranking copies nothing.
 //
 //   n           size()                   tokens with q > 0; their ranks are 0 .. n - 1
 //               token(j), of(x)          token of rank j, rank of token x; ties of p / q to the lower id
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 
 namespace draftproof {
 
@@ -31,18 +31,18 @@ class TokenRanking {
   using Scalar = typename L::Scalar;
 
   explicit TokenRanking(const L& laws)
-      : laws_{&laws}, rungs_{laws.rungs()}, order_(static_cast<std::size_t>(rungs_.size())) {
+      : laws_{&laws}, bins_{laws.bins()}, order_(static_cast<std::size_t>(bins_.size())) {
     for (Token x = 0; x < laws.vocabulary(); ++x)
-      if (rungs_.of(x) >= 0) order_[static_cast<std::size_t>(rungs_.of(x))] = x;
+      if (bins_.of(x) >= 0) order_[static_cast<std::size_t>(bins_.of(x))] = x;
   }
 
-  int size() const { return rungs_.size(); }
+  int size() const { return bins_.size(); }
   Token token(int j) const { return order_[static_cast<std::size_t>(j)]; }
-  int of(Token x) const { return rungs_.of(x); }
+  int of(Token x) const { return bins_.of(x); }
   Scalar ratio(int j) const { return laws_->target(token(j)) / laws_->proposal(token(j)); }
-  Scalar target(int a, int b) const { return rungs_.target_below(b) - rungs_.target_below(a); }
-  Scalar proposal(int a, int b) const { return rungs_.proposal_below(b) - rungs_.proposal_below(a); }
-  Scalar undraftable() const { return rungs_.target_below(0); }
+  Scalar target(int a, int b) const { return bins_.target_below(b) - bins_.target_below(a); }
+  Scalar proposal(int a, int b) const { return bins_.proposal_below(b) - bins_.proposal_below(a); }
+  Scalar undraftable() const { return bins_.target_below(0); }
   Token draw_undraftable(Scalar mass) const {
     Token last = no_token;
     for (Token x = 0; x < laws_->vocabulary(); ++x)
@@ -56,7 +56,7 @@ class TokenRanking {
 
  private:
   const L* laws_;
-  decltype(std::declval<const L&>().rungs()) rungs_;
+  decltype(std::declval<const L&>().bins()) bins_;
   std::vector<Token> order_;
 };
 

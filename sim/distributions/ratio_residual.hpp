@@ -1,5 +1,5 @@
-// A residual on a ratio table: p - b q on the first tokens of its order, p (1 - b / knee) from the first token with
-// p <= knee q on. Both of a scheme's residuals have this form: (p - b q)+ without a knee, p - b min(q, p / knee).
+// A residual on a ratio table: p - b q on the first tokens of its order, p (1 - b / clip_ratio) from the first token with
+// p <= clip_ratio q on. Both of a scheme's residuals have this form: (p - b q)+ without a clip_ratio, p - b min(q, p / clip_ratio).
 //
 //   n       count            tokens of the order that it may be positive on
 //   w_j     up_to(j)         sum over the first j of them
@@ -24,15 +24,15 @@ namespace draftproof {
 template <class Table>
 class RatioResidual {
  public:
-  /// `bend`: the first token with p <= knee q, or `count`.
-  DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double knee, std::size_t count, std::size_t bend)
-      : table_{&table}, b_{b}, knee_{knee}, count_{count}, bend_{bend < count ? bend : count}, tail_{1 - b / knee} {}
+  /// `bend`: the first token with p <= clip_ratio q, or `count`.
+  DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count, std::size_t bend)
+      : table_{&table}, b_{b}, clip_ratio_{clip_ratio}, count_{count}, bend_{bend < count ? bend : count}, tail_{1 - b / clip_ratio} {}
 
   double b() const { return b_; }
-  double knee() const { return knee_; }
+  double clip_ratio() const { return clip_ratio_; }
   /// The same residual of the same table, led alike.
   bool is(const RatioResidual& other) const {
-    return b_ == other.b_ && knee_ == other.knee_ && guide_ == other.guide_ && table_ == other.table_;
+    return b_ == other.b_ && clip_ratio_ == other.clip_ratio_ && guide_ == other.guide_ && table_ == other.table_;
   }
 
   /// The guide that draws begin with; of this very residual.
@@ -79,7 +79,7 @@ class RatioResidual {
 
   DRAFTPROOF_DEVICE double weight(Token x) const {
     const double p = table_->target(x), q = table_->proposal(x);
-    const double left = bend_ == count_ || p > knee_ * q ? p - b_ * q : p * tail_;
+    const double left = bend_ == count_ || p > clip_ratio_ * q ? p - b_ * q : p * tail_;
     return left < 0.0 ? 0.0 : left;
   }
   DRAFTPROOF_DEVICE double total() const { return up_to(count_); }
@@ -92,7 +92,7 @@ class RatioResidual {
     }
   }
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     if (const double all = total(); all > 0)
       serve_bisection(
           0, count_ - 1, 0, all, [this](std::size_t j) { return up_to(j + 1); },
@@ -103,13 +103,13 @@ class RatioResidual {
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
   DRAFTPROOF_DEVICE double up_to(std::size_t j) const {
-    if (j <= bend_) return table_->above(j, b_);
-    return table_->above(bend_, b_) + (table_->prefix()[j].target - table_->prefix()[bend_].target) * tail_;
+    if (j <= bend_) return table_->prefix_residual(j, b_);
+    return table_->prefix_residual(bend_, b_) + (table_->prefix()[j].target - table_->prefix()[bend_].target) * tail_;
   }
 
   const Table* table_;
   const ResidualGuide* guide_ = nullptr;
-  double b_, knee_;
+  double b_, clip_ratio_;
   std::size_t count_, bend_;
   double tail_;
 };

@@ -4,7 +4,7 @@
 //
 //   r_j      ratio_[j]         p / q of the j-th token in descending order; +infinity where q = 0 < p
 //   P_j, Q_j prefix_[j]        p- and q-mass of the first j tokens
-//   i(b)     reach(b)          number of tokens with p / q > b
+//   i(b)     prefix_length(b)          number of tokens with p / q > b
 //   F(b)                       P_i - b Q_i
 //   draw                       smallest j with P_{j+1} - b Q_{j+1} > u F(b)
 //
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_guide.hpp>
 #include <draftproof/sim/distributions/ratio_residual.hpp>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
@@ -71,7 +71,7 @@ class RatioTable {
   double one() const { return 1; }
   double target(Token x) const { return probabilities_[index(x) * stride_]; }
   double proposal(Token x, int k = 0) const { return probabilities_[index(x) * stride_ + 1 + row_of(k)]; }
-  Token top(int j) const { return top_[index(j)]; }
+  Token kth_most_probable(int j) const { return top_[index(j)]; }
 
   /// Tokens in the order of the table, with p- and q-mass of the first j of them; q / p of none is 0 / 0.
   std::span<const Token> order() const { return order_; }
@@ -84,27 +84,27 @@ class RatioTable {
   std::span<const ExactMass> exact_prefix() const { return mass_below_; }
 
   /// Number of leading tokens with p > b q.
-  std::size_t reach(double b) const { return guide_.reach(ratio_, b); }
+  std::size_t prefix_length(double b) const { return guide_.prefix_length(ratio_, b); }
 
-  double residual_mass(double b) const { return above(reach(b), b); }
+  double residual_mass(double b) const { return prefix_residual(prefix_length(b), b); }
   MassAndSlope<double> mass_and_slope(double b) const {
-    const std::size_t j = reach(b);
-    return {above(j, b), prefix_[j].proposal};
+    const std::size_t j = prefix_length(b);
+    return {prefix_residual(j, b), prefix_[j].proposal};
   }
 
   using Residual = RatioResidual<RatioTable>;
-  Residual residual(double b) const { return residual(b, reach(b)); }
-  Residual clipped(double b, double knee) const {
-    return {*this, b, knee, order_.size(), std::isinf(knee) ? order_.size() : reach(knee)};
+  Residual residual(double b) const { return residual(b, prefix_length(b)); }
+  Residual clipped(double b, double clip_ratio) const {
+    return {*this, b, clip_ratio, order_.size(), std::isinf(clip_ratio) ? order_.size() : prefix_length(clip_ratio)};
   }
 
-  /// The same for a caller who knows reach(b).
-  double residual_mass(double b, std::size_t reached) const { return above(reached, b); }
+  /// The same for a caller who knows prefix_length(b).
+  double residual_mass(double b, std::size_t reached) const { return prefix_residual(reached, b); }
   Residual residual(double b, std::size_t reached) const {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
   }
   /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
-  double above(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
+  double prefix_residual(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
   /// What a test of x will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
   [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
@@ -131,15 +131,15 @@ class RatioTable {
   }
   /// weights(f) kept: the same tokens from the same words.
   template <class F>
-  auto tabled(F f) const {
-    return TabledWeights<F>{vocabulary(), std::move(f)};
+  auto tabulated(F f) const {
+    return CumulativeWeights<F>{vocabulary(), std::move(f)};
   }
   /// An alias table of the values, normalised.
   template <class F>
-  auto frozen(F f) const {
+  auto alias_weights(F f) const {
     std::vector<double> values;
     for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
-    return FrozenWeights(std::move(values));
+    return AliasWeights(std::move(values));
   }
 
   /// The arrays as a device reads them, here in the memory of the table, which must outlive the view. Throws
@@ -159,29 +159,29 @@ class RatioTable {
     return view;
   }
 
-  /// One rung per token: the order of the table without the tokens that cannot be drafted.
-  TokenRungs<double> rungs() const {
+  /// One bin per token: the order of the table without the tokens that cannot be drafted.
+  TokenBins<double> bins() const {
     const auto first = std::find_if(order_.begin(), order_.end(), [this](Token x) { return proposal(x) > 0; });
     const auto skipped = static_cast<std::size_t>(first - order_.begin());
     return {*this, std::vector<Token>(first, order_.end()), std::span(prefix_).subspan(skipped)};
   }
-  int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
+  int bin(const TokenBins<double>& bins, Token x) const { return bins.of(x); }
 
-  /// The same rungs without copies (token_ranking.hpp); masses of stretches are differences of integers.
+  /// The same bins without copies (token_ranking.hpp); masses of stretches are differences of integers.
   auto ranking() const { return Ranking(*this); }
 
  private:
   class Ranking {
    public:
     explicit Ranking(const RatioTable& table)
-        : table_{&table}, skipped_{table.guide_.reach(table.ratio_, std::numeric_limits<double>::max())} {}
+        : table_{&table}, skipped_{table.guide_.prefix_length(table.ratio_, std::numeric_limits<double>::max())} {}
 
     int size() const { return static_cast<int>(table_->order_.size() - skipped_); }
     Token token(int j) const { return table_->order_[at(j)]; }
     int of(Token x) const {
       const double ratio = ratio_of(x);
       const auto first =
-          table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.reach(table_->ratio_, ratio));
+          table_->order_.begin() + static_cast<std::ptrdiff_t>(table_->guide_.prefix_length(table_->ratio_, ratio));
       auto place = first;
       if (*first != x) {
         const auto equal = std::upper_bound(table_->ratio_.begin() + (first - table_->order_.begin()),

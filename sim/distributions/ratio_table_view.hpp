@@ -8,7 +8,7 @@
 //
 // Cost: that of RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over
 // V by one thread. Right because what is computed is the table's own text, or, where the table keeps sums that a view
-// has not (TabledWeights), integers whose order of addition cannot matter.
+// has not (CumulativeWeights), integers whose order of addition cannot matter.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct ProposalView {
   SumSearch sums;
 };
 
-/// A sum over the vocabulary as FixedWeights and TabledWeights form it, and their draw, by one thread.
+/// A sum over the vocabulary as FixedWeights and CumulativeWeights form it, and their draw, by one thread.
 template <class F>
 class ScannedWeights {
  public:
@@ -83,26 +83,26 @@ struct TableView {
   DRAFTPROOF_DEVICE double proposal(Token x, int k = 0) const {
     return probabilities[index(x) * stride() + 1 + index(row_of(k))];
   }
-  DRAFTPROOF_DEVICE Token top(int j) const { return likeliest[j]; }
+  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const { return likeliest[j]; }
 
   DRAFTPROOF_DEVICE const Token* order() const { return tokens; }
   DRAFTPROOF_DEVICE const TableMass* prefix() const { return masses; }
 
-  DRAFTPROOF_DEVICE double above(std::size_t j, double b) const {
+  DRAFTPROOF_DEVICE double prefix_residual(std::size_t j, double b) const {
     const double left = masses[j].target - b * masses[j].proposal;
     return left < 0.0 ? 0.0 : left;
   }
-  DRAFTPROOF_DEVICE double residual_mass(double b) const { return above(ratios.reach(b), b); }
+  DRAFTPROOF_DEVICE double residual_mass(double b) const { return prefix_residual(ratios.prefix_length(b), b); }
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
-    const std::size_t j = ratios.reach(b);
-    return {above(j, b), masses[j].proposal};
+    const std::size_t j = ratios.prefix_length(b);
+    return {prefix_residual(j, b), masses[j].proposal};
   }
   DRAFTPROOF_DEVICE Residual residual(double b) const {
-    const std::size_t reached = ratios.reach(b);
+    const std::size_t reached = ratios.prefix_length(b);
     return {*this, b, infinity, reached, reached};
   }
-  DRAFTPROOF_DEVICE Residual clipped(double b, double knee) const {
-    return {*this, b, knee, ratios.size, knee == infinity ? ratios.size : ratios.reach(knee)};
+  DRAFTPROOF_DEVICE Residual clipped(double b, double clip_ratio) const {
+    return {*this, b, clip_ratio, ratios.size, clip_ratio == infinity ? ratios.size : ratios.prefix_length(clip_ratio)};
   }
 
   class Row {

@@ -3,12 +3,12 @@
 // depend on register width, block order or thread count.
 //
 //   M      greatest            the greatest logit of the row                                      float
-//   w_b    weight              power_of_e((m_b - M) t): what the powers of block b are worth      float
+//   w_b    weight              exp_nonpositive((m_b - M) t): what the powers of block b are worth      float
 //   Z      total               sum over blocks of w_b S_b, in units of 2^-40                      V <= 2^22
 //   p_i    row()[i]            e_i times float(w_b / Z)                                           float
 //
 // Cost: V logits from memory, 4 V bytes of probabilities written twice, the second time where they still lie in the
-// second cache; about ten operations an entry (power_of_e.hpp).
+// second cache; about ten operations an entry (exp_nonpositive.hpp).
 //
 // A row sums to 1 within 2^-23 + V 2^-46: the factor and its products round by 2^-24 each, relative to terms that sum
 // to 1; S_b miss the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40, relative to Z >= 1,
@@ -81,7 +81,7 @@ class Softmax {
       throw std::invalid_argument(std::string(name) + ": found -infinity for every token, wanted a finite logit");
     std::uint64_t units = 0;
     for (Block& block : blocks_) {
-      block.factor = power_of_e((block.powers.greatest - greatest) * inverse);
+      block.factor = exp_nonpositive((block.powers.greatest - greatest) * inverse);
       units += units_of_block(block.powers.sum, block.factor);
     }
     for (Block& block : blocks_) block.factor = factor_of_block(block.factor, units);

@@ -4,7 +4,7 @@
 //   x_i    logits            finite or -infinity (a masked token)                       float, from any entry type
 //   m      greatest          max x_i, -infinity where the block is masked               float
 //   t      inverse           1 / temperature                                            float
-//   e_i    powers[i]         power_of_e((x_i - m) t), in [0, 1]                         float
+//   e_i    powers[i]         exp_nonpositive((x_i - m) t), in [0, 1]                         float
 //   S      sum               sum of e_i, each rounded to a multiple of 2^-46            units of 2^-46
 //   p_i    powers[i]         factor e_i where e_i >= least, else 0                      float
 //
@@ -34,18 +34,18 @@ struct SoftmaxBlock {
   bool sound;         ///< no NaN and no +infinity; otherwise nothing was written
 };
 
-/// power_of_e of each of `count` numbers.
-inline void powers_of_e(const float* x, std::size_t count, float* powers, wide::Width width = wide::in_use()) {
+/// exp_nonpositive of each of `count` numbers.
+inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
-  if (width == wide::Width::avx512) done = wide::avx512_powers_of_e(x, count, powers);
-  if (width == wide::Width::avx2) done = wide::avx2_powers_of_e(x, count, powers);
+  if (width == simd::Width::avx512) done = simd::avx512_powers_of_e(x, count, powers);
+  if (width == simd::Width::avx2) done = simd::avx2_powers_of_e(x, count, powers);
 #endif
   (void)width;
-  for (; done < count; ++done) powers[done] = power_of_e(x[done]);
+  for (; done < count; ++done) powers[done] = exp_nonpositive(x[done]);
 }
 
-/// At most a block of logits; `powers` has room for as many.
+/// At most a block of logits; `powers` has workspace for as many.
 template <class Entry>
 SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse, float* powers) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -61,7 +61,7 @@ SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse
     return block;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    powers[i] = power_of_e((static_cast<float>(logits[i]) - block.greatest) * inverse);
+    powers[i] = exp_nonpositive((static_cast<float>(logits[i]) - block.greatest) * inverse);
     block.sum += units_of_power(powers[i]);
   }
   return block;
@@ -74,14 +74,14 @@ inline void scalar_scale(float* powers, std::size_t count, float factor, float l
 /// The same at the width in use.
 template <class Entry>
 SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float inverse, float* powers,
-                            wide::Width width = wide::in_use()) {
+                            simd::Width width = simd::in_use()) {
 #if DRAFTPROOF_WIDE
-  if (width != wide::Width::scalar) {
+  if (width != simd::Width::scalar) {
     SoftmaxBlock block{};
-    const wide::FloatReader<Entry> reader{logits};
-    block.sound = width == wide::Width::avx512
-                      ? wide::avx512_powers(reader, count, inverse, powers, block.greatest, block.sum)
-                      : wide::avx2_powers(reader, count, inverse, powers, block.greatest, block.sum);
+    const simd::FloatReader<Entry> reader{logits};
+    block.sound = width == simd::Width::avx512
+                      ? simd::avx512_powers(reader, count, inverse, powers, block.greatest, block.sum)
+                      : simd::avx2_powers(reader, count, inverse, powers, block.greatest, block.sum);
     return block;
   }
 #endif
@@ -90,10 +90,10 @@ SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float invers
 }
 
 inline void softmax_scale(float* powers, std::size_t count, float factor, float least,
-                          wide::Width width = wide::in_use()) {
+                          simd::Width width = simd::in_use()) {
 #if DRAFTPROOF_WIDE
-  if (width == wide::Width::avx512) return wide::avx512_scale(powers, count, factor, least);
-  if (width == wide::Width::avx2) return wide::avx2_scale(powers, count, factor, least);
+  if (width == simd::Width::avx512) return simd::avx512_scale(powers, count, factor, least);
+  if (width == simd::Width::avx2) return simd::avx2_scale(powers, count, factor, least);
 #endif
   (void)width;
   scalar_scale(powers, count, factor, least);

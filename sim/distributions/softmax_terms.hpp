@@ -1,7 +1,7 @@
 // The terms of softmax: what one power, one block and one row contribute, in operations that have the same bits on a
 // host and on a device. softmax.hpp and gpu/teams/team_softmax.cuh put them together.
 //
-//   e     power      power_of_e, in [0, 1]                         float
+//   e     power      exp_nonpositive, in [0, 1]                         float
 //   S     sum        powers of a block                             units of 2^-46, at most 2^56
 //   w     weight     what the powers of the block are worth        float, in [0, 1]
 //   Z     units      sum over blocks of w S                        units of 2^-40, at most 2^62 for V <= 2^22
@@ -27,9 +27,9 @@ inline constexpr float least_normal_float = std::numeric_limits<float>::min();
 /// e in units of 2^-46.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_power(float power) {
   const float split = 1 + power, rest = power - (split - 1);
-  const auto coarse = std::uint64_t{same_bits<std::uint32_t>(split) - same_bits<std::uint32_t>(1.0f)};
-  const auto fine = std::uint64_t{same_bits<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f))};
-  return (coarse << 23) + fine - same_bits<std::uint32_t>(1.5f);
+  const auto coarse = std::uint64_t{bit_cast<std::uint32_t>(split) - bit_cast<std::uint32_t>(1.0f)};
+  const auto fine = std::uint64_t{bit_cast<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f))};
+  return (coarse << 23) + fine - bit_cast<std::uint32_t>(1.5f);
 }
 
 /// w S in units of 2^-40, truncated.

@@ -69,20 +69,20 @@ bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint6
   for (std::size_t i = start; i < end; ++i) {
     const auto x = static_cast<double>(row[i]);
     sound &= 0 <= x && x < 2;
-    sum += same_bits<std::uint64_t>(2 + x);
+    sum += bit_cast<std::uint64_t>(2 + x);
   }
   return sound;
 }
 
 template <class Entry>
-bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum, wide::Width width) {
+bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum, simd::Width width) {
   std::size_t whole = start;
   bool sound = true;
 #if DRAFTPROOF_WIDE
-  const wide::Reader<Entry> reader{row};
-  if (width != wide::Width::scalar) whole = start + (end - start) / 8 * 8;
-  if (width == wide::Width::avx512) sound = wide::avx512_stored_sum(reader, start, whole, sum);
-  if (width == wide::Width::avx2) sound = wide::avx2_stored_sum(reader, start, whole, sum);
+  const simd::Reader<Entry> reader{row};
+  if (width != simd::Width::scalar) whole = start + (end - start) / 8 * 8;
+  if (width == simd::Width::avx512) sound = simd::avx512_stored_sum(reader, start, whole, sum);
+  if (width == simd::Width::avx2) sound = simd::avx2_stored_sum(reader, start, whole, sum);
 #endif
   (void)width;
   return add_stored(row, whole, end, sum) && sound;
@@ -101,14 +101,14 @@ template <class Entry>
 /// The sum of the row. Throws std::invalid_argument, naming row and token, on a NaN, an infinity, a negative entry,
 /// or a sum further from 1 than the format explains.
 template <class Entry>
-double checked_sum(std::span<const Entry> row, std::string_view name = "row", wide::Width width = wide::in_use()) {
+double checked_sum(std::span<const Entry> row, std::string_view name = "row", simd::Width width = simd::in_use()) {
   constexpr std::size_t block = 1024;  // entries below 2: a sum of this many bits less those of 2 is below 2^62
   double sum = 0;                      // exact: multiples of 2^-51 below 4
   for (std::size_t start = 0; start < row.size() && sum < 2; start += block) {
     const std::size_t end = std::min(start + block, row.size());
     std::uint64_t bits = 0;
     if (!detail::add_stored(row.data(), start, end, bits, width)) detail::reject_stored(row.data(), start, name);
-    bits -= (end - start) * same_bits<std::uint64_t>(2.0);
+    bits -= (end - start) * bit_cast<std::uint64_t>(2.0);
     sum += static_cast<double>(bits) * 0x1p-51;
   }
   const double tolerance = sum_tolerance<Entry>(row.size());
@@ -121,13 +121,13 @@ double checked_sum(std::span<const Entry> row, std::string_view name = "row", wi
 
 /// float(x_i / sum), by one multiplication: sums to 1 within 2^-24 + V 2^-52 + 2^-51. `out` is as long as `row`.
 template <class Entry>
-void normalise_stored(std::span<const Entry> row, double sum, float* out, wide::Width width = wide::in_use()) {
+void normalise_stored(std::span<const Entry> row, double sum, float* out, simd::Width width = simd::in_use()) {
   const double factor = 1 / sum;
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
-  const wide::Reader<Entry> reader{row.data()};
-  if (width == wide::Width::avx512) done = wide::avx512_scaled(reader, row.size(), factor, out);
-  if (width == wide::Width::avx2) done = wide::avx2_scaled(reader, row.size(), factor, out);
+  const simd::Reader<Entry> reader{row.data()};
+  if (width == simd::Width::avx512) done = simd::avx512_scaled(reader, row.size(), factor, out);
+  if (width == simd::Width::avx2) done = simd::avx2_scaled(reader, row.size(), factor, out);
 #endif
   (void)width;
   for (std::size_t i = done; i < row.size(); ++i) out[i] = static_cast<float>(static_cast<double>(row[i]) * factor);

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/fixed_point_weights.hpp>
 #include <draftproof/sim/sampling/top_k.hpp>
@@ -34,7 +34,7 @@ template <class Entry>
 class FreshRows {
  public:
   using Scalar = double;
-  static constexpr int block = static_cast<int>(wide::block);
+  static constexpr int block = static_cast<int>(simd::block);
   static constexpr bool fresh = true;
 
   FreshRows(std::span<const Entry> target, std::span<const Entry> proposal) : FreshRows(target, {proposal}, 1) {}
@@ -53,7 +53,7 @@ class FreshRows {
 
   double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
   MassAndSlope<double> mass_and_slope(double b) const {
-    const wide::FixedCurve curve = wide::mass_and_slope(above(b), target_.size(), partial_.data());
+    const simd::FixedCurve curve = simd::mass_and_slope(above(b), target_.size(), partial_.data());
     visited_ += target_.size();
     passed_ = b;
     total_ = curve.mass;
@@ -61,8 +61,8 @@ class FreshRows {
   }
 
   auto residual(double b) const { return TermWeights<Above>{*this, above(b)}; }
-  auto clipped(double b, double knee) const {
-    return TermWeights<Clipped>{*this, Clipped{reader(target_), reader(proposals_.front()), b, knee}};
+  auto clipped(double b, double clip_ratio) const {
+    return TermWeights<Clipped>{*this, Clipped{reader(target_), reader(proposals_.front()), b, clip_ratio}};
   }
   auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
@@ -77,7 +77,7 @@ class FreshRows {
   }
 
   /// One pass for all of them. Needs j < max_drafts.
-  Token top(int j) const {
+  Token kth_most_probable(int j) const {
     if (top_.empty()) {
       top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
       visited_ += target_.size();
@@ -96,16 +96,16 @@ class FreshRows {
   }
   /// Nothing is kept: a draw is the pass it would be without.
   template <class F>
-  auto frozen(F f) const {
+  auto alias_weights(F f) const {
     return weights(std::move(f));
   }
 
   /// Buckets of the ratio, by one pass.
-  BucketRungs rungs() const {
+  BucketBins bins() const {
     visited_ += target_.size();
-    return BucketRungs(*this);
+    return BucketBins(*this);
   }
-  int rung(const BucketRungs& rungs, Token x) const { return rungs.of(target(x), proposal(x)); }
+  int bin(const BucketBins& bins, Token x) const { return bins.of(target(x), proposal(x)); }
 
   /// Tokens that passes, and draws after them, have looked at; single look-ups do not count.
   std::uint64_t visited() const { return visited_; }
@@ -113,11 +113,11 @@ class FreshRows {
   void count_visited(std::size_t tokens) const { visited_ += tokens; }
 
  private:
-  using Reader = wide::Reader<Entry>;
-  using Above = std::conditional_t<std::is_same_v<Entry, double>, wide::ResidualTerm<Reader, Reader>,
-                                   wide::FloatResidualTerm<Entry>>;
-  using Clipped = wide::ClippedTerm<Reader, Reader>;
-  using Entries = wide::RowTerm<Reader>;
+  using Reader = simd::Reader<Entry>;
+  using Above = std::conditional_t<std::is_same_v<Entry, double>, simd::ResidualTerm<Reader, Reader>,
+                                   simd::FloatResidualTerm<Entry>>;
+  using Clipped = simd::ClippedTerm<Reader, Reader>;
+  using Entries = simd::RowTerm<Reader>;
 
   FreshRows(std::span<const Entry> target, std::vector<std::span<const Entry>> proposals, int)
       : target_{target},
@@ -136,7 +136,7 @@ class FreshRows {
       if (total <= 0) return no_token;
       auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
       const auto [start, end] = rows_.find_block(left);
-      return static_cast<Token>(wide::find(term_, start, end, left));
+      return static_cast<Token>(simd::find(term_, start, end, left));
     }
     double weight(Token x) const { return term_.one(index(x)); }
     double total() const { return from_fixed(rows_.pass(term_)); }
@@ -146,7 +146,7 @@ class FreshRows {
         if (const double weight = term_.one(index(x)); weight > 0) visit(x, weight);
     }
     template <class Visit>
-    void for_each_served(Visit visit) const {
+    void for_each_realised(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const Fixed weight = to_fixed(term_.one(index(x))); weight > 0) visit(x, from_fixed(weight));
     }
@@ -178,7 +178,7 @@ class FreshRows {
         if (const double left = weight(x); left > 0) visit(x, left);
     }
     template <class Visit>
-    void for_each_served(Visit visit) const {
+    void for_each_realised(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const Fixed left = to_fixed(weight(x)); left > 0) visit(x, from_fixed(left));
     }
@@ -218,7 +218,7 @@ class FreshRows {
     Fixed total = pass(Entries{reader(row_of(k))});
     for (int i = 0; i < n; ++i) {
       const Fixed gone = to_fixed(proposal(seen[i], k));
-      partial_[index(seen[i]) / wide::block] -= gone;
+      partial_[index(seen[i]) / simd::block] -= gone;
       total -= gone;
     }
     return total;
@@ -226,13 +226,13 @@ class FreshRows {
   template <class Term>
   Fixed sums(const Term& term) const {
     visited_ += target_.size();
-    return wide::sums(term, target_.size(), partial_.data());
+    return simd::sums(term, target_.size(), partial_.data());
   }
 
   /// The block in which the running sum of the last pass exceeds `left`, which is reduced by the blocks before it.
   std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
-    const std::size_t start = wide::block * wide::find_block(partial_.data(), left);
-    const std::size_t end = std::min(start + wide::block, target_.size());
+    const std::size_t start = simd::block * simd::find_block(partial_.data(), left);
+    const std::size_t end = std::min(start + simd::block, target_.size());
     visited_ += end - start;
     return {start, end};
   }

@@ -19,7 +19,7 @@ struct FixedTopK {
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = laws.top(k);
+    for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(k);
     return drafts;
   }
 
@@ -27,7 +27,7 @@ struct FixedTopK {
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     for (int k = 0; k < count; ++k)
-      if (rank_of(laws, prefix[k]) != k) return laws.zero();
+      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
     return laws.one();
   }
 };

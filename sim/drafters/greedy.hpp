@@ -20,10 +20,10 @@ struct Greedy {
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     const int last = drafts - 1;
-    for (int k = 0; k < last; ++k) out[k] = laws.top(k);
+    for (int k = 0; k < last; ++k) out[k] = laws.kth_most_probable(k);
     out[last] = laws.mass_without(0, out, last) > laws.zero()
                     ? random.pick(laws.row_without(0, out, last))
-                    : random.pick(UniformOutside{laws.vocabulary(), out, last});
+                    : random.pick(UniformOnComplement{laws.vocabulary(), out, last});
     return drafts;
   }
 
@@ -32,7 +32,7 @@ struct Greedy {
   static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
     auto unseen = laws.one();
     for (int k = 0; k < count && k < drafts - 1; ++k) {
-      if (rank_of(laws, prefix[k]) != k) return laws.zero();
+      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
       unseen -= laws.proposal(prefix[k]);
     }
     if (count < drafts) return laws.one();

@@ -12,11 +12,11 @@
 
 namespace draftproof::drafters {
 
-struct Races {
-  using Law = Iid;
-  static constexpr DrafterInfo info{.name = "races",
+struct GumbelIid {
+  using Marginal = Iid;
+  static constexpr DrafterInfo info{.name = "gumbel_iid",
                                     .summary = "K draws of one proposal, each the winner of a race of shared noise",
-                                    .noise_form_of = "iid"};
+                                    .marginal_law_of = "iid"};
 
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -12,11 +12,11 @@
 
 namespace draftproof::drafters {
 
-struct OneRace {
-  using Law = WithoutReplacement;
-  static constexpr DrafterInfo info{.name = "one_race",
+struct GumbelTopK {
+  using Marginal = WithoutReplacement;
+  static constexpr DrafterInfo info{.name = "gumbel_top_k",
                                     .summary = "the first K arrivals of one race of shared noise",
-                                    .noise_form_of = "without_replacement"};
+                                    .marginal_law_of = "without_replacement"};
 
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

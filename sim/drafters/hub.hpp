@@ -1,6 +1,6 @@
 // SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
 //
-//   a      laws.top(0)     hub; ties go to the lower id
+//   a      laws.kth_most_probable(0)     hub; ties go to the lower id
 //   x_1    q               if it is not a, then x_2 = a; if it is a, then x_2 is q outside a, renormalised
 //
 // Uniform outside the hub if q has no mass there. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
@@ -22,14 +22,14 @@ struct Hub {
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int, R& random, Token* out) const {
-    const Token hub = laws.top(0);
+    const Token hub = laws.kth_most_probable(0);
     out[0] = random.pick(laws.row(0));
     if (out[0] != hub) {
       out[1] = hub;
     } else if (laws.mass_without(0, &hub, 1) > laws.zero()) {
       out[1] = random.pick(laws.row_without(0, &hub, 1));
     } else {
-      out[1] = random.pick(UniformOutside{laws.vocabulary(), &hub, 1});
+      out[1] = random.pick(UniformOnComplement{laws.vocabulary(), &hub, 1});
     }
     return 2;
   }
@@ -39,9 +39,9 @@ struct Hub {
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     if (count == 0) return laws.one();
     const auto q = laws.proposal(prefix[0]);
-    const bool hub_first = rank_of(laws, prefix[0]) == 0;
+    const bool hub_first = probability_rank(laws, prefix[0]) == 0;
     if (count == 1) return q;
-    if (!hub_first) return rank_of(laws, prefix[1]) == 0 ? q : laws.zero();
+    if (!hub_first) return probability_rank(laws, prefix[1]) == 0 ? q : laws.zero();
     if (prefix[1] == prefix[0]) return laws.zero();
     if (q < laws.one()) return q * laws.proposal(prefix[1]) / (laws.one() - q);
     return q / typename L::Scalar(laws.vocabulary() - 1);

@@ -11,7 +11,7 @@ struct Iid {
   static constexpr DrafterInfo info{.name = "iid",
                                     .summary = "K independent draws of one proposal",
                                     .shared_proposal_iid = true,
-                                    .one_by_one = true};
+                                    .prefix_consistent = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -8,16 +8,16 @@
 
 namespace draftproof::drafters {
 
-struct Darts {
-  using Law = Iid;
-  static constexpr DrafterInfo info{.name = "darts",
+struct Minhash {
+  using Marginal = Iid;
+  static constexpr DrafterInfo info{.name = "minhash",
                                     .summary = "K draws of one proposal, each the first hit of shared darts",
-                                    .noise_form_of = "iid"};
+                                    .marginal_law_of = "iid"};
 
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
-      out[k] = first_dart(
+      out[k] = first_hit(
           laws, k, [&laws](Token x) { return laws.proposal(x); }, random);
     return drafts;
   }

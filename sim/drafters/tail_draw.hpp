@@ -21,14 +21,14 @@ struct TailDraw {
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const Token top = laws.top(0);
+    const Token top = laws.kth_most_probable(0);
     const Token y = laws.mass_without(0, &top, 1) > laws.zero()
                         ? random.pick(laws.row_without(0, &top, 1))
-                        : random.pick(UniformOutside{laws.vocabulary(), &top, 1});
+                        : random.pick(UniformOnComplement{laws.vocabulary(), &top, 1});
     out[0] = top;
     int count = 1;
     for (int rank = 1; count < drafts - 1; ++rank)
-      if (const Token x = laws.top(rank); x != y) out[count++] = x;
+      if (const Token x = laws.kth_most_probable(rank); x != y) out[count++] = x;
     out[count++] = y;
     return count;
   }
@@ -37,17 +37,17 @@ struct TailDraw {
   template <class L>
   static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
     if (count == 0) return laws.one();
-    if (rank_of(laws, prefix[0]) != 0) return laws.zero();
+    if (probability_rank(laws, prefix[0]) != 0) return laws.zero();
     const auto rest = laws.one() - laws.proposal(prefix[0]);
     auto total = laws.zero();
     for (Token y = 0; y < laws.vocabulary(); ++y) {
       if (y == prefix[0]) continue;
       // The fill given y: place k holds rank k until y's own rank is passed over, rank k + 1 from there; y comes
       // last.
-      const int passed = rank_of(laws, y);
+      const int passed = probability_rank(laws, y);
       bool fits = true;
       for (int k = 1; k < count; ++k)
-        fits = fits && (k == drafts - 1 ? prefix[k] == y : rank_of(laws, prefix[k]) == (k < passed ? k : k + 1));
+        fits = fits && (k == drafts - 1 ? prefix[k] == y : probability_rank(laws, prefix[k]) == (k < passed ? k : k + 1));
       if (!fits) continue;
       total += rest > laws.zero() ? laws.proposal(y) / rest : laws.one() / typename L::Scalar(laws.vocabulary() - 1);
     }

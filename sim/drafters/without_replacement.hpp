@@ -14,7 +14,7 @@ namespace draftproof::drafters {
 struct WithoutReplacement {
   static constexpr DrafterInfo info{.name = "without_replacement",
                                     .summary = "draws of q without replacement; ends early when q runs out",
-                                    .one_by_one = true};
+                                    .prefix_consistent = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {

@@ -16,13 +16,13 @@ struct WithoutReplacementUniform {
       .name = "without_replacement_uniform",
       .summary = "draws of q without replacement; uniform over the rest when q runs out",
       .needs_k_tokens = true,
-      .one_by_one = true};
+      .prefix_consistent = true};
 
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
       out[k] = laws.mass_without(0, out, k) > laws.zero() ? random.pick(laws.row_without(0, out, k))
-                                                          : random.pick(UniformOutside{laws.vocabulary(), out, k});
+                                                          : random.pick(UniformOnComplement{laws.vocabulary(), out, k});
     return drafts;
   }
 

@@ -34,7 +34,7 @@ struct PowerOfE {
 };
 
 /// x <= 0, -infinity included; 0 for a NaN.
-DRAFTPROOF_DEVICE inline float power_of_e(float x) {
+DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   using E = PowerOfE;
   if (!(x >= E::least)) return 0;
   const float shifted = std::fma(x, E::per_ln2, E::to_integer), n = shifted - E::to_integer;
@@ -46,7 +46,7 @@ DRAFTPROOF_DEVICE inline float power_of_e(float x) {
   power = std::fma(power, r, 1.0f);
   power = std::fma(power, r, 1.0f);
   // The low bits of `shifted` are n and its other ones leave at the top: this adds n to the exponent of the power.
-  return same_bits<float>(same_bits<std::uint32_t>(power) + (same_bits<std::uint32_t>(shifted) << 23));
+  return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 
 }  // namespace draftproof

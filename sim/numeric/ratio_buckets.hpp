@@ -25,14 +25,14 @@ struct RatioBuckets {
   static constexpr std::uint32_t lowest_bits = (127 - octaves) << 23, end_bits = (127 + octaves) << 23;
 
   DRAFTPROOF_DEVICE static constexpr std::size_t of(float ratio) {
-    const auto bits = same_bits<std::int32_t>(ratio);  // ratio >= 0
+    const auto bits = bit_cast<std::int32_t>(ratio);  // ratio >= 0
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
   /// begin <= p / q < end for all tokens of a bucket, but for half a float's last bit at `begin`. The outer buckets
   /// are said to end where they would if they were not open.
   DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
-    return bucket == 0 ? 0 : double{same_bits<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
+    return bucket == 0 ? 0 : double{bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }
   DRAFTPROOF_DEVICE static constexpr double end(int bucket) { return begin(bucket + 1); }
   DRAFTPROOF_DEVICE static constexpr std::size_t of(double target, double proposal) {

@@ -42,23 +42,23 @@ class ShortFloat {
     const std::uint32_t magnitude = bits_ & 0x7FFFu;
     const std::uint32_t in_place = magnitude << (23 - fraction_bits);
     if (magnitude >= infinity)
-      return same_bits<float>(sign | in_place | 0x7F800000u | (magnitude > infinity ? 0x00400000u : 0u));
+      return bit_cast<float>(sign | in_place | 0x7F800000u | (magnitude > infinity ? 0x00400000u : 0u));
     if constexpr (bias == 127) {
-      return same_bits<float>(sign | in_place);
+      return bit_cast<float>(sign | in_place);
     } else {
       // Below the least normal number the fraction counts quanta of 2^(1 - bias - F): no denormal of float appears.
-      constexpr float quantum = same_bits<float>(std::uint32_t{127 + 1 - bias - fraction_bits} << 23);
+      constexpr float quantum = bit_cast<float>(std::uint32_t{127 + 1 - bias - fraction_bits} << 23);
       if (magnitude >> fraction_bits == 0) {
         const float value = static_cast<float>(magnitude) * quantum;
         return sign == 0 ? value : -value;
       }
-      return same_bits<float>(sign | (in_place + (std::uint32_t{127 - bias} << 23)));
+      return bit_cast<float>(sign | (in_place + (std::uint32_t{127 - bias} << 23)));
     }
   }
 
  private:
   DRAFTPROOF_DEVICE static constexpr std::uint16_t narrowed(double value) {
-    const auto bits = same_bits<std::uint64_t>(value);
+    const auto bits = bit_cast<std::uint64_t>(value);
     const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
     const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
     constexpr std::uint64_t double_infinity = std::uint64_t{2047} << 52;

@@ -26,11 +26,11 @@ class PhiloxBatch {
 
   /// Trials first .. first + count - 1, modulo 2^64.
   PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
-      : seed_{seed}, count_{count}, role_{role}, width_{wide::in_use()} {
+      : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     for (int t = 0; t < filled(); ++t) trials_[t] = first + static_cast<std::uint64_t>(t);
   }
   PhiloxBatch(std::uint64_t seed, const std::uint64_t* trials, int count, Philox::Role role)
-      : seed_{seed}, count_{count}, role_{role}, width_{wide::in_use()} {
+      : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     std::copy_n(trials, count, trials_);
     std::fill(trials_ + count, trials_ + filled(), trials[0]);
   }
@@ -89,7 +89,7 @@ class PhiloxBatch {
   [[gnu::noinline]] void fill(Purpose purpose, std::uint32_t slot) {
     const auto u = static_cast<std::uint32_t>(purpose);
     filled_[u] |= std::uint32_t{1} << slot;
-    wide::philox_fill(width_, seed_, trials_, filled(), slot, address(purpose), words_[u][slot][0],
+    simd::philox_fill(width_, seed_, trials_, filled(), slot, address(purpose), words_[u][slot][0],
                       words_[u][slot][1]);
   }
 
@@ -99,7 +99,7 @@ class PhiloxBatch {
   std::uint64_t seed_;
   int count_;
   Philox::Role role_;
-  wide::Width width_;
+  simd::Width width_;
   std::uint64_t trials_[most];
   std::uint32_t filled_[purposes] = {};
   alignas(64) Block words_[purposes][slots];  // not cleared: `filled_` says what holds words

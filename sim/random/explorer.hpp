@@ -26,7 +26,7 @@ struct Leaf {
 
 /// One draw on the way to a leaf: a flip and its chance of yes, or a pick and the chance of what was picked.
 template <class Weight>
-struct Step {
+struct Branch {
   Purpose purpose;
   Weight probability;
   Token taken;  ///< of a flip 0 or 1
@@ -59,14 +59,14 @@ class Explorer {
       push({{1, std::move(yes)}, {0, std::move(no)}});
     }
     const Token taken = take();
-    if (steps_) steps_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
+    if (branches_) branches_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
     return taken != 0;
   }
 
   template <class W>
   Token pick(const W& weights) {
     if constexpr (ManyBranches<W>)
-      if (picks_ < dealt_.size()) return weights.draw(dealt_[picks_++]);
+      if (picks_ < fixed_picks_.size()) return weights.draw(fixed_picks_[picks_++]);
     if (depth_ == stack_.size()) {
       Branches branches;
       Weight total{0};
@@ -79,9 +79,9 @@ class Explorer {
       push(std::move(branches));
     }
     const Token taken = take();
-    if (steps_) {
+    if (branches_) {
       const Choice& choice = stack_[depth_ - 1];
-      steps_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
+      branches_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
     }
     return taken;
   }
@@ -90,7 +90,7 @@ class Explorer {
   Verdict emit(const W& weights) {
     spread_.clear();
     if constexpr (WeighsTokens<W>)
-      if (attended_ && spread_attended(weights)) return {every_token, none_accepted};
+      if (tracked_ && spread_attended(weights)) return {every_token, none_accepted};
     visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
     if (spread_.empty() && !served_) throw std::logic_error("explorer: emit from weights that are all zero");
     return {every_token, none_accepted};
@@ -104,7 +104,7 @@ class Explorer {
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
       picks_ = 0;
-      if (steps_) steps_->clear();
+      if (branches_) branches_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
       Weight total{0};
@@ -124,20 +124,20 @@ class Explorer {
 
   /// From now on the program is what a simulation runs, rounding and all: draws have the law their weights serve, a
   /// flip whose denominator underflowed compares as it stands, and a draw from nothing is a leaf without a spread.
-  void as_served() { served_ = true; }
+  void with_rounding() { served_ = true; }
   /// From now on emit tells these distinct tokens from each other and lumps all others under no_token, where the
   /// weights can say what a token weighs: nobody reads the rest, and the walk need not pass over the vocabulary.
   /// The span must outlive the walks.
-  void attend(std::span<const Token> tokens) {
-    attended_ = true;
+  void track_only(std::span<const Token> tokens) {
+    tracked_ = true;
     tokens_ = tokens;
   }
   /// From now on the first picks of a run that say they have many branches are drawn with these words: what is found
   /// is conditional on the words.
-  void deal(std::span<const std::uint64_t> words) { dealt_ = words; }
+  void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
-  /// From now on `steps` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
-  void watch(std::vector<Step<Weight>>* steps) { steps_ = steps; }
+  /// From now on `branches` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
+  void watch(std::vector<Branch<Weight>>* branches) { branches_ = branches; }
 
  private:
   template <class W, class Visit>
@@ -173,7 +173,7 @@ class Explorer {
   }
 
   bool certain(bool taken) {
-    if (steps_) steps_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
+    if (branches_) branches_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
     return taken;
   }
   void push(Branches branches) {
@@ -198,11 +198,11 @@ class Explorer {
   std::uint64_t leaves_ = 0;
   Weight certain_{1};
   std::vector<std::pair<Token, Weight>> spread_;
-  std::vector<Step<Weight>>* steps_ = nullptr;
+  std::vector<Branch<Weight>>* branches_ = nullptr;
   bool served_ = false;
-  bool attended_ = false;
+  bool tracked_ = false;
   std::span<const Token> tokens_;
-  std::span<const std::uint64_t> dealt_;
+  std::span<const std::uint64_t> fixed_picks_;
   std::size_t picks_ = 0;
 };
 

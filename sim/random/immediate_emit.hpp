@@ -1,4 +1,4 @@
-// A random source for rules that go on after a token was emitted: every draw is settled at once.
+// A random source for rules that go on after a token was emitted: every draw is immediate at once.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace draftproof {
 
 /// Makes `emit` an ordinary draw: a walk must know the token to go on.
 template <class R>
-class Settled {
+class ImmediateEmit {
  public:
-  DRAFTPROOF_DEVICE explicit Settled(R& random) : random_{random} {}
+  DRAFTPROOF_DEVICE explicit ImmediateEmit(R& random) : random_{random} {}
 
   /// For schemes that decide by raw words where there are any.
   DRAFTPROOF_DEVICE std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }

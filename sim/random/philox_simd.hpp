@@ -17,7 +17,7 @@
 
 #if DRAFTPROOF_WIDE
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 struct PhiloxLanes256 {
   __m256i word0, word1, word2, word3;
@@ -84,7 +84,7 @@ DRAFTPROOF_AVX512_PART void philox_rounds512(std::uint64_t seed, Lanes&... lanes
   }
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd
 
 #endif
 
@@ -119,7 +119,7 @@ inline void philox_words_scalar(const PhiloxRun& run, std::size_t from, std::siz
 
 #if DRAFTPROOF_WIDE
 
-DRAFTPROOF_AVX512_PART wide::PhiloxLanes512 philox_slots512(const PhiloxRun& run, std::size_t from) {
+DRAFTPROOF_AVX512_PART simd::PhiloxLanes512 philox_slots512(const PhiloxRun& run, std::size_t from) {
   return {_mm512_set1_epi64(static_cast<long long>(run.trial)),
           _mm512_set1_epi64(static_cast<long long>(run.trial >> 32)),
           _mm512_add_epi32(_mm512_set1_epi64(run.slot + static_cast<std::uint32_t>(from)),
@@ -127,21 +127,21 @@ DRAFTPROOF_AVX512_PART wide::PhiloxLanes512 philox_slots512(const PhiloxRun& run
           _mm512_set1_epi64(run.purpose)};
 }
 /// Words 0 .. 3 of eight blocks, in the order of the blocks.
-DRAFTPROOF_AVX512_PART void philox_store_words(const wide::PhiloxLanes512& x, std::uint32_t* out) {
+DRAFTPROOF_AVX512_PART void philox_store_words(const simd::PhiloxLanes512& x, std::uint32_t* out) {
   const __m512i lower_half = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
   const __m512i upper_half = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
   _mm512_storeu_si512(out, _mm512_permutex2var_epi64(x.first(), lower_half, x.second()));
   _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(x.first(), upper_half, x.second()));
 }
 
-DRAFTPROOF_AVX2_PART wide::PhiloxLanes256 philox_slots256(const PhiloxRun& run, std::size_t from) {
+DRAFTPROOF_AVX2_PART simd::PhiloxLanes256 philox_slots256(const PhiloxRun& run, std::size_t from) {
   return {_mm256_set1_epi64x(static_cast<long long>(run.trial)),
           _mm256_set1_epi64x(static_cast<long long>(run.trial >> 32)),
           _mm256_add_epi32(_mm256_set1_epi64x(run.slot + static_cast<std::uint32_t>(from)),
                            _mm256_setr_epi64x(0, 1, 2, 3)),
           _mm256_set1_epi64x(run.purpose)};
 }
-DRAFTPROOF_AVX2_PART void philox_store_words(const wide::PhiloxLanes256& x, std::uint32_t* out) {
+DRAFTPROOF_AVX2_PART void philox_store_words(const simd::PhiloxLanes256& x, std::uint32_t* out) {
   const __m256i even = _mm256_unpacklo_epi64(x.first(), x.second());
   const __m256i odd = _mm256_unpackhi_epi64(x.first(), x.second());
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permute2x128_si256(even, odd, 0x20));
@@ -152,7 +152,7 @@ DRAFTPROOF_AVX512 inline std::size_t philox_words8(const PhiloxRun& run, std::si
   std::size_t done = 0;
   for (; done + 16 <= count; done += 16) {
     auto a = philox_slots512(run, done), b = philox_slots512(run, done + 8);
-    wide::philox_rounds512(run.seed, a, b);
+    simd::philox_rounds512(run.seed, a, b);
     philox_store_words(a, words + 4 * done);
     philox_store_words(b, words + 4 * done + 32);
   }
@@ -162,7 +162,7 @@ DRAFTPROOF_AVX2 inline std::size_t philox_words4(const PhiloxRun& run, std::size
   std::size_t done = 0;
   for (; done + 8 <= count; done += 8) {
     auto a = philox_slots256(run, done), b = philox_slots256(run, done + 4);
-    wide::philox_rounds256(run.seed, a, b);
+    simd::philox_rounds256(run.seed, a, b);
     philox_store_words(a, words + 4 * done);
     philox_store_words(b, words + 4 * done + 16);
   }
@@ -175,12 +175,12 @@ DRAFTPROOF_AVX2 inline std::size_t philox_words4(const PhiloxRun& run, std::size
 
 /// Writes the 4 `count` words of `count` blocks.
 inline void philox_words(const PhiloxRun& run, std::size_t count, std::uint32_t* words,
-                         wide::Width width = wide::in_use()) {
+                         simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
-  if (width == wide::Width::avx512)
+  if (width == simd::Width::avx512)
     done = detail::philox_words8(run, count, words);
-  else if (width == wide::Width::avx2)
+  else if (width == simd::Width::avx2)
     done = detail::philox_words4(run, count, words);
 #endif
   (void)width;

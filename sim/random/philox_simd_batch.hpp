@@ -12,7 +12,7 @@
 #include <draftproof/sim/random/philox_simd.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 inline void philox_fill_scalar(std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                                std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
@@ -97,4 +97,4 @@ inline void philox_fill(Width width, std::uint64_t seed, const std::uint64_t* tr
   philox_fill_scalar(seed, trials, count, slot, purpose, first, second);
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -2,9 +2,9 @@
 // some number format, and what it serves are the differences of those sums.
 //
 //   for_each(visit)         the weights, as computed
-//   for_each_served(visit)  what `draw` serves under an ideal uniform; weights whose sums are exact do not offer it
+//   for_each_realised(visit)  what `draw` serves under an ideal uniform; weights whose sums are exact do not offer it
 //
-// Cost: that of one pass. Right because each for_each_served reads the sums that `draw` of the same class compares
+// Cost: that of one pass. Right because each for_each_realised reads the sums that `draw` of the same class compares
 // with.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace draftproof {
 
 template <class W, class Visit>
 void visit_served(const W& weights, Visit& visit) {
-  if constexpr (requires { weights.for_each_served(visit); })
-    weights.for_each_served(visit);
+  if constexpr (requires { weights.for_each_realised(visit); })
+    weights.for_each_realised(visit);
   else
     weights.for_each(visit);
 }

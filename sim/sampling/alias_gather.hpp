@@ -15,7 +15,7 @@
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/token.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 /// Token of each of `count` words, `stride` apart in `out`; -1 where equal bits leave it open, and then true.
 inline bool alias_draws_scalar(const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words, int count,
@@ -89,4 +89,4 @@ inline bool alias_draws(Width width, const std::uint64_t* cells, std::uint32_t s
   return alias_draws_scalar(cells, size, words, count, out, stride);
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -47,7 +47,7 @@ class AliasTable {
   /// The same for many words, tokens `stride` apart.
   void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
     const int count = static_cast<int>(words.size());
-    if (wide::alias_draws(wide::in_use(), cells_.data(), static_cast<std::uint32_t>(cells_.size()), words.data(),
+    if (simd::alias_draws(simd::in_use(), cells_.data(), static_cast<std::uint32_t>(cells_.size()), words.data(),
                           count, out, stride)) [[unlikely]]
       for (int t = 0; t < count; ++t)
         if (out[t * stride] < 0) out[t * stride] = draw(words[static_cast<std::size_t>(t)]);
@@ -66,9 +66,9 @@ class AliasTable {
 };
 
 /// Weights given once and drawn many times: not normalised, non-negative.
-class FrozenWeights {
+class AliasWeights {
  public:
-  explicit FrozenWeights(std::vector<double> values) : values_{std::move(values)} {
+  explicit AliasWeights(std::vector<double> values) : values_{std::move(values)} {
     for (const double value : values_) total_ += value;
     if (const auto shares = law(); !shares.empty()) table_.emplace(quantise(shares));
   }
@@ -84,7 +84,7 @@ class FrozenWeights {
       if (values_[x] > 0) visit(static_cast<Token>(x), values_[x]);
   }
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     if (!table_) return;
     const auto mass = quantise(law());
     for (std::size_t x = 0; x < mass.size(); ++x)

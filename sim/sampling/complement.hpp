@@ -7,9 +7,9 @@
 namespace draftproof {
 
 /// Equal weights on the V - n tokens that are not among the n distinct ones at `seen`.
-class UniformOutside {
+class UniformOnComplement {
  public:
-  DRAFTPROOF_DEVICE UniformOutside(int vocabulary, const Token* seen, int n)
+  DRAFTPROOF_DEVICE UniformOnComplement(int vocabulary, const Token* seen, int n)
       : vocabulary_{vocabulary}, seen_{seen}, n_{n} {}
 
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
@@ -39,11 +39,11 @@ class UniformOutside {
 /// exhausted the support of q. A position again, so a verifier runs on it unchanged. General passes only: the case
 /// is rare. Needs a token with q = 0, and p > 0 on one of them.
 template <class P>
-class OffSupport {
+class OffSupportPosition {
  public:
   using Scalar = typename P::Scalar;
 
-  DRAFTPROOF_DEVICE OffSupport(const P& at, int used)
+  DRAFTPROOF_DEVICE OffSupportPosition(const P& at, int used)
       : at_{at},
         used_{used},
         mass_{at.sum([&at](Token x) { return off(at, x) ? at.target(x) : at.zero(); })},

@@ -1,4 +1,4 @@
-// Races of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
+// GumbelIid of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
 // The first arrival has law w; the first B arrivals are a sample without replacement. Two races of one noise with
 // weights p and q tend to have the same winner, and neither looks at the other's weights.
 //
@@ -24,27 +24,27 @@
 namespace draftproof {
 
 /// `token` is no_token where nothing arrived.
-struct Arrival {
+struct Candidate {
   double time = std::numeric_limits<double>::infinity();
   Token token = no_token;
 
-  DRAFTPROOF_DEVICE constexpr bool before(const Arrival& other) const {
+  DRAFTPROOF_DEVICE constexpr bool before(const Candidate& other) const {
     if (token == no_token || other.token == no_token) return token != no_token;
     return time < other.time || (time == other.time && token < other.token);
   }
 };
 
-/// The earliest arrivals so far, in order; at most `most` of them.
+/// The k_smallest arrivals so far, in order; at most `most` of them.
 template <int most>
-class Arrivals {
+class SmallestK {
  public:
-  DRAFTPROOF_DEVICE explicit Arrivals(int wanted) : wanted_{wanted} {}
+  DRAFTPROOF_DEVICE explicit SmallestK(int wanted) : wanted_{wanted} {}
 
   DRAFTPROOF_DEVICE int size() const { return size_; }
   /// Nothing beyond size().
-  DRAFTPROOF_DEVICE Arrival operator[](int i) const { return i < size_ ? arrivals_[i] : Arrival{}; }
+  DRAFTPROOF_DEVICE Candidate operator[](int i) const { return i < size_ ? arrivals_[i] : Candidate{}; }
 
-  /// Whether a token of this weight and the upper half of its word can still be among the earliest; no only if it
+  /// Whether a token of this weight and the upper half of its word can still be among the k_smallest; no only if it
   /// cannot.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
     // E >= t >= upper 2^-32. The limit is widened by 2^-40, far above the errors of E, of the products and of the
@@ -52,7 +52,7 @@ class Arrivals {
     return upper * 0x1p-32 < limit_ * weight;
   }
 
-  DRAFTPROOF_DEVICE void add(const Arrival& arrival) {
+  DRAFTPROOF_DEVICE void add(const Candidate& arrival) {
     int place = size_;
     if (size_ == wanted_) {
       if (!arrival.before(arrivals_[size_ - 1])) return;
@@ -66,18 +66,18 @@ class Arrivals {
   }
 
  private:
-  Arrival arrivals_[static_cast<std::size_t>(most)];
+  Candidate arrivals_[static_cast<std::size_t>(most)];
   int wanted_, size_ = 0;
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
-/// The `wanted` earliest of what walk(own, thread, threads) adds to `own` on every thread that looks at `laws`.
+/// The `wanted` k_smallest of what walk(own, thread, threads) adds to `own` on every thread that looks at `laws`.
 template <int most, class L, class Walk>
-DRAFTPROOF_DEVICE Arrivals<most> earliest(const L& laws, int wanted, const Walk& walk) {
-  if constexpr (requires { laws.template earliest<most>(wanted, walk); }) {
-    return laws.template earliest<most>(wanted, walk);
+DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& laws, int wanted, const Walk& walk) {
+  if constexpr (requires { laws.template k_smallest<most>(wanted, walk); }) {
+    return laws.template k_smallest<most>(wanted, walk);
   } else {
-    Arrivals<most> own(wanted);
+    SmallestK<most> own(wanted);
     walk(own, 0, 1);
     return own;
   }
@@ -90,13 +90,13 @@ inline constexpr std::uint32_t companion_stream = stream_numbers;
 template <class Weight, class R>
 struct RaceWalk {
   static constexpr int volley =
-      static_cast<int>(wide::strip) / 4;  ///< blocks whose words are made at once, where the source can
+      static_cast<int>(simd::strip) / 4;  ///< blocks whose words are made at once, where the source can
   int vocabulary, first_stream, streams;
   const Weight& weight;
   R& random;
 
   template <int most>
-  DRAFTPROOF_DEVICE void operator()(Arrivals<most>& own, int thread, int threads) const {
+  DRAFTPROOF_DEVICE void operator()(SmallestK<most>& own, int thread, int threads) const {
     for (int stream = first_stream; stream < first_stream + streams; ++stream) {
       int block = thread;
 #if !defined(__CUDA_ARCH__)
@@ -115,7 +115,7 @@ struct RaceWalk {
  private:
   /// Token x, whose word has this upper half.
   template <int most>
-  DRAFTPROOF_DEVICE void enter(Arrivals<most>& own, std::uint32_t stream, Token x, std::uint32_t upper) const {
+  DRAFTPROOF_DEVICE void enter(SmallestK<most>& own, std::uint32_t stream, Token x, std::uint32_t upper) const {
     const double w = weight(x);
     if (!own.can_enter(w, upper)) return;
     const NoiseBlock companion = random.noise(companion_stream + stream, static_cast<std::uint32_t>(x / 4));
@@ -124,8 +124,8 @@ struct RaceWalk {
 
   /// Full volleys from block 0 on. Returns the first block that is left.
   template <int most>
-  int enter_volleys(Arrivals<most>& own, std::uint32_t stream) const {
-    constexpr int tokens = 4 * volley, strip = static_cast<int>(wide::strip);
+  int enter_volleys(SmallestK<most>& own, std::uint32_t stream) const {
+    constexpr int tokens = 4 * volley, strip = static_cast<int>(simd::strip);
     std::uint32_t upper[tokens];
     Token first = 0;
     for (; first + tokens <= vocabulary; first += tokens) {
@@ -133,7 +133,7 @@ struct RaceWalk {
       const auto early = [this, &own, &upper, first](Token x) { return own.can_enter(weight(x), upper[x - first]); };
       for (Token start = first; start < first + tokens; start += strip) {
         // The limit only falls, so who cannot enter before a strip cannot in it: most of them end here.
-        if (!wide::some(early, start)) continue;
+        if (!simd::some(early, start)) continue;
         for (Token x = start; x < start + strip; ++x) enter(own, stream, x, upper[x - first]);
       }
     }
@@ -144,9 +144,9 @@ struct RaceWalk {
 /// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on; several arrivals need a
 /// single stream, where their tokens are distinct. Fewer where fewer tokens have weight.
 template <int most, class L, class Weight, NoiseSource R>
-DRAFTPROOF_DEVICE Arrivals<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
+DRAFTPROOF_DEVICE SmallestK<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
                                       R& random) {
-  return earliest<most>(laws, wanted, RaceWalk<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
+  return k_smallest<most>(laws, wanted, RaceWalk<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
 }
 
 }  // namespace draftproof

@@ -22,7 +22,7 @@ namespace draftproof {
 /// sum of f(x) over 0 .. size - 1 with 0 <= f and a total below 8.
 template <class F>
 double fixed_sum(int size, const F& f) {
-  return from_fixed(wide::function_sum(f, 0, static_cast<std::size_t>(size)));
+  return from_fixed(simd::function_sum(f, 0, static_cast<std::size_t>(size)));
 }
 
 /// Weights f(x) for x = 0 .. size - 1 with 0 <= f and a total below 8.
@@ -33,17 +33,17 @@ class FixedWeights {
   FixedWeights(int size, F f, std::uint64_t* visited = nullptr) : size_{size}, f_{std::move(f)}, visited_{visited} {}
 
   Token draw(std::uint64_t word) const {
-    const auto size = static_cast<std::size_t>(size_), length = wide::part_length(size);
-    std::array<Fixed, wide::most_parts> parts;
+    const auto size = static_cast<std::size_t>(size_), length = simd::part_length(size);
+    std::array<Fixed, simd::most_parts> parts;
     Fixed total = 0;
     for (std::size_t start = 0, i = 0; start < size; start += length, ++i)
-      total += parts[i] = wide::function_sum(f_, start, std::min(start + length, size));
+      total += parts[i] = simd::function_sum(f_, start, std::min(start + length, size));
     count(size);
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-    const std::size_t start = length * wide::find_block(parts.data(), left), end = std::min(start + length, size);
+    const std::size_t start = length * simd::find_block(parts.data(), left), end = std::min(start + length, size);
     count(end - start);
-    return static_cast<Token>(wide::find_function(f_, start, end, left));
+    return static_cast<Token>(simd::find_function(f_, start, end, left));
   }
 
   double weight(Token x) const { return f_(x); }
@@ -57,7 +57,7 @@ class FixedWeights {
       if (const double weight = f_(x); weight > 0) visit(x, weight);
   }
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     for (Token x = 0; x < size_; ++x)
       if (const Fixed weight = to_fixed(f_(x)); weight > 0) visit(x, from_fixed(weight));
   }

@@ -39,7 +39,7 @@ class FunctionWeights {
   }
   /// Differences of the running sums, in whose rounding a small weight after a large sum is lost.
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     std::remove_cvref_t<decltype(f_(Token{}))> running{0};
     for (Token x = 0; x < size_; ++x) {
       const auto below = running;

@@ -41,7 +41,7 @@ struct RatioSearch {
   }
 
   /// Number of ratios greater than b; b >= 0.
-  DRAFTPROOF_DEVICE std::size_t reach(double b) const {
+  DRAFTPROOF_DEVICE std::size_t prefix_length(double b) const {
     const std::size_t cell = cell_of(b, cells);
     const std::size_t first = start[cell], left = (cell == 0 ? size : start[cell - 1]) - first;
     constexpr std::size_t strip = 4;

@@ -1,4 +1,4 @@
-// Darts thrown uniformly on tokens x [0, 1): the first one below the curve of a law lands on a token of that law.
+// Minhash thrown uniformly on tokens x [0, 1): the first one below the curve of a law lands on a token of that law.
 // Two laws that share the darts take the same dart with probability sum min / sum max.
 //
 //   token    scale(first word, V)             of the dart; uniform up to V 2^-64
@@ -14,19 +14,19 @@
 
 namespace draftproof {
 
-/// Darts have streams of their own: a verifier of races must not meet them.
+/// Minhash have streams of their own: a verifier of races must not meet them.
 inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
 
 /// A thread's share of the darts from `first` on: it ends with its own first hit.
 template <class Weight, class R>
-struct DartWalk {
+struct HitScan {
   static constexpr std::uint32_t volley = 4096;  ///< darts between two looks at what the other threads hit
   int vocabulary;
   std::uint32_t stream, first;
   const Weight& weight;
   R& random;
 
-  DRAFTPROOF_DEVICE void operator()(Arrivals<1>& own, int thread, int threads) const {
+  DRAFTPROOF_DEVICE void operator()(SmallestK<1>& own, int thread, int threads) const {
 #if !defined(__CUDA_ARCH__)
     if constexpr (BulkNoiseSource<R>)
       if (threads == 1) return throw_in_bulk(own);
@@ -36,14 +36,14 @@ struct DartWalk {
   }
 
  private:
-  DRAFTPROOF_DEVICE bool hits(Arrivals<1>& own, std::uint32_t i, const NoiseBlock& words) const {
+  DRAFTPROOF_DEVICE bool hits(SmallestK<1>& own, std::uint32_t i, const NoiseBlock& words) const {
     const auto x = static_cast<Token>(scale(words.first, static_cast<std::uint64_t>(vocabulary)));
     if (!(unit_interval(words.second) < weight(x))) return false;
     own.add({static_cast<double>(i), x});
     return true;
   }
 
-  void throw_in_bulk(Arrivals<1>& own) const {
+  void throw_in_bulk(SmallestK<1>& own) const {
     constexpr std::uint32_t at_once = 64;
     std::uint32_t words[4 * at_once];
     for (std::uint32_t i = 0; i < volley; i += at_once) {
@@ -62,12 +62,12 @@ struct DartWalk {
 /// The token of the first dart of `stream` below `weight`, a law over the tokens; no_token after 2^32 darts, 16,384
 /// times what a vocabulary of 262,144 needs on average.
 template <class L, class Weight, NoiseSource R>
-DRAFTPROOF_DEVICE Token first_dart(const L& laws, int stream, const Weight& weight, R& random) {
-  using Walk = DartWalk<Weight, R>;
+DRAFTPROOF_DEVICE Token first_hit(const L& laws, int stream, const Weight& weight, R& random) {
+  using Walk = HitScan<Weight, R>;
   std::uint32_t first = 0;
   do {
     const Walk walk{laws.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight, random};
-    if (const Arrival hit = earliest<1>(laws, 1, walk)[0]; hit.token != no_token) return hit.token;
+    if (const Candidate hit = k_smallest<1>(laws, 1, walk)[0]; hit.token != no_token) return hit.token;
     first += Walk::volley;
   } while (first != 0);
   return no_token;

@@ -4,7 +4,7 @@
 //   S_j      sums_[j]      weights of the first j + 1 of them, in units of 2^-60
 //   draw                   smallest j with S_j > u S, u the word
 //
-// Cost: a pass once, then O(log V) a draw. An alias table (Laws::frozen) draws in O(1), but other tokens from the
+// Cost: a pass once, then O(log V) a draw. An alias table (Laws::alias_weights) draws in O(1), but other tokens from the
 // same words. Exact because S_j are the integers that FixedWeights adds up on the way to its token.
 #pragma once
 
@@ -19,10 +19,10 @@
 namespace draftproof {
 
 template <class F>
-class TabledWeights {
+class CumulativeWeights {
  public:
   /// The contract of FixedWeights; what `f` refers to must outlive the table.
-  TabledWeights(int size, F f) : f_{std::move(f)} {
+  CumulativeWeights(int size, F f) : f_{std::move(f)} {
     Fixed total = 0;
     for (Token x = 0; x < size; ++x)
       if (const double weight = f_(x); weight > 0) {
@@ -44,7 +44,7 @@ class TabledWeights {
     for (const Token x : tokens_) visit(x, f_(x));
   }
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     for (std::size_t j = 0; j < tokens_.size(); ++j)
       if (const Fixed weight = j == 0 ? sums_[0] : sums_[j] - sums_[j - 1]; weight > 0)
         visit(tokens_[j], from_fixed(weight));
@@ -59,14 +59,14 @@ class TabledWeights {
 /// Laws made for many trials: a plan may keep tables of V entries.
 template <class L>
 concept ManyTrials = requires(const L& laws) {
-  laws.tabled([](Token) { return 0.0; });
+  laws.tabulated([](Token) { return 0.0; });
 };
 
 /// laws.weights(f) for a plan: the same tokens from the same words, from a table where trials are many.
 template <class L, class F>
-DRAFTPROOF_DEVICE auto tabled(const L& laws, F f) {
+DRAFTPROOF_DEVICE auto tabulated(const L& laws, F f) {
   if constexpr (ManyTrials<L>)
-    return laws.tabled(std::move(f));
+    return laws.tabulated(std::move(f));
   else
     return laws.weights(std::move(f));
 }

@@ -23,7 +23,7 @@ namespace draftproof {
 
 /// Number of tokens before x.
 template <class L>
-int rank_of(const L& laws, Token x) {
+int probability_rank(const L& laws, Token x) {
   int before = 0;
   for (Token y = 0; y < laws.vocabulary(); ++y)
     before += laws.proposal(y) > laws.proposal(x) || (laws.proposal(y) == laws.proposal(x) && y < x);
@@ -34,7 +34,7 @@ int rank_of(const L& laws, Token x) {
 template <class Key, class Before, class Counts>
 std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key, const Before& before,
                                 const Counts& counts) {
-  constexpr auto strip = static_cast<int>(wide::strip);
+  constexpr auto strip = static_cast<int>(simd::strip);
   std::vector<Token> found;  // a heap with the last of them in front
   if (most == 0) return found;
   for (Token x = 0; x < vocabulary; ++x) {
@@ -42,7 +42,7 @@ std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key
     if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(key(x))>>)
       if (full && x % strip == 0 && x + strip <= vocabulary) {
         const auto least = key(found.front());
-        if (!wide::some([&key, least](Token y) { return key(y) >= least; }, x)) {
+        if (!simd::some([&key, least](Token y) { return key(y) >= least; }, x)) {
           x += strip - 1;
           continue;
         }

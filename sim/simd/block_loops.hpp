@@ -17,7 +17,7 @@
 #include <draftproof/sim/simd/float_residual_terms.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 /// Terms that a partial sum covers, and terms that a walk to a token reads at a time.
 inline constexpr std::size_t block = 1024, strip = 64;
@@ -51,8 +51,8 @@ DRAFTPROOF_AVX2_PART Fixed avx2_floats(const Term& term, std::size_t start, std:
     Levels256 even = Levels256::zero(), odd = even;
     for (const std::size_t full = std::min<std::size_t>(end, i + 16 * Levels256::most); i < full; i += 16) {
       if ((i - start) % 32 == 0) term.fetch(i);
-      even.add(term.eight(i));
-      odd.add(term.eight(i + 8));
+      even.add(term.load8(i));
+      odd.add(term.load8(i + 8));
     }
     sum.fold(even, odd);
   }
@@ -67,8 +67,8 @@ DRAFTPROOF_AVX2_PART Fixed avx2_whole(const Term& term, std::size_t start, std::
     Sum256 even = Sum256::zero(), odd = Sum256::zero();
     for (std::size_t i = start; i < end; i += 8) {
       if ((i - start) % 32 == 0) term.fetch(i);
-      even.add(term.four(i));
-      odd.add(term.four(i + 4));
+      even.add(term.load4(i));
+      odd.add(term.load4(i + 4));
     }
     return even.total() + odd.total();
   }
@@ -81,14 +81,14 @@ DRAFTPROOF_AVX512_PART Fixed avx512_floats(const Term& term, std::size_t start, 
   for (std::size_t i = start; i < whole; i += 64) {
     term.fetch(i);
     term.fetch(i + 32);
-    sum.a.add(term.sixteen(i));
-    sum.b.add(term.sixteen(i + 16));
-    sum.c.add(term.sixteen(i + 32));
-    sum.d.add(term.sixteen(i + 48));
+    sum.a.add(term.load16(i));
+    sum.b.add(term.load16(i + 16));
+    sum.c.add(term.load16(i + 32));
+    sum.d.add(term.load16(i + 48));
   }
-  if (rest > 0) sum.a.add(term.sixteen(whole));
-  if (rest > 16) sum.b.add(term.sixteen(whole + 16));
-  if (rest > 32) sum.c.add(term.sixteen(whole + 32));
+  if (rest > 0) sum.a.add(term.load16(whole));
+  if (rest > 16) sum.b.add(term.load16(whole + 16));
+  if (rest > 32) sum.c.add(term.load16(whole + 32));
   return sum.total();
 }
 
@@ -98,12 +98,12 @@ DRAFTPROOF_AVX512_PART Fixed avx512_doubles(const Term& term, std::size_t start,
   std::size_t i = start;
   for (; i + 32 <= end; i += 32) {
     term.fetch(i);
-    first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
-    second = _mm512_add_epi64(second, _mm512_cvttpd_epi64(term.eight(i + 8)));
-    third = _mm512_add_epi64(third, _mm512_cvttpd_epi64(term.eight(i + 16)));
-    fourth = _mm512_add_epi64(fourth, _mm512_cvttpd_epi64(term.eight(i + 24)));
+    first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.load8(i)));
+    second = _mm512_add_epi64(second, _mm512_cvttpd_epi64(term.load8(i + 8)));
+    third = _mm512_add_epi64(third, _mm512_cvttpd_epi64(term.load8(i + 16)));
+    fourth = _mm512_add_epi64(fourth, _mm512_cvttpd_epi64(term.load8(i + 24)));
   }
-  for (; i < end; i += 8) first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.eight(i)));
+  for (; i < end; i += 8) first = _mm512_add_epi64(first, _mm512_cvttpd_epi64(term.load8(i)));
   return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth)));
 }
 
@@ -155,4 +155,4 @@ DRAFTPROOF_AVX512 Fixed avx512_sums(Term term, std::size_t size, Fixed* partial)
 }  // namespace detail
 #endif
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -16,7 +16,7 @@
 #include <draftproof/sim/simd/block_loops.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 /// Sum of the terms start .. end - 1, at most a block of them.
 template <class Term>
@@ -81,4 +81,4 @@ std::size_t find(const Term& term, std::size_t start, std::size_t end, Fixed lef
   return start + static_cast<std::size_t>(here - integers);
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -54,7 +54,7 @@
 #define DRAFTPROOF_WIDE 0
 #endif
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 enum class Width { scalar, avx2, avx512 };
 
@@ -117,4 +117,4 @@ class Using {
   Width before_;
 };
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

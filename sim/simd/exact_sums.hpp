@@ -15,7 +15,7 @@
 #include <draftproof/sim/simd/dispatch.hpp>
 
 #if DRAFTPROOF_WIDE
-namespace draftproof::wide::detail {
+namespace draftproof::simd::detail {
 
 // Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
 // accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
@@ -139,11 +139,11 @@ struct FloatSum512 {
   }
 };
 
-}  // namespace draftproof::wide::detail
+}  // namespace draftproof::simd::detail
 #endif
 
 #if DRAFTPROOF_WIDE
-namespace draftproof::wide::detail {
+namespace draftproof::simd::detail {
 
 /// Integer parts of four scaled terms, added up.
 struct Sum256 {
@@ -168,5 +168,5 @@ struct Sum256 {
   }
 };
 
-}  // namespace draftproof::wide::detail
+}  // namespace draftproof::simd::detail
 #endif

@@ -1,8 +1,8 @@
 // The residual term of rows of float, bf16 or fp16: formed in float (float_residual.hpp), sixteen to a register.
 //
 //   one(i)        the term of token i             double, from a float where b fits and from doubles where not
-//   eight(i)      terms i .. i + 7                256-bit register of floats; sixteen(i) a 512-bit one
-//   wide()        whether eight() and sixteen() may be called: b <= 2^100
+//   load8(i)      terms i .. i + 7                256-bit register of floats; load16(i) a 512-bit one
+//   wide()        whether load8() and load16() may be called: b <= 2^100
 //   doubles()     the term in double, which takes over where it does not
 //   unsplit()     the term without b's low half, which takes over where that is 0, as at b = 1
 //
@@ -17,7 +17,7 @@
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 template <class Entry, bool split = true>
 struct FloatResidualTerm {
@@ -41,8 +41,8 @@ struct FloatResidualTerm {
     fetch_ahead(q, i);
   }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const { return above(p.eight(i), q.eight(i)); }
-  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const { return above(p.sixteen(i), q.sixteen(i)); }
+  DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const { return above(p.load8(i), q.load8(i)); }
+  DRAFTPROOF_AVX512_PART __m512 load16(std::size_t i) const { return above(p.load16(i), q.load16(i)); }
   DRAFTPROOF_AVX2_PART __m256 above(__m256 p_, __m256 q_) const {
     __m256 left = _mm256_fnmadd_ps(_mm256_set1_ps(factor.high()), q_, p_);
     if constexpr (split) left = _mm256_fnmadd_ps(_mm256_set1_ps(factor.low()), q_, left);
@@ -62,4 +62,4 @@ inline constexpr bool in_floats = false;
 template <class Entry, bool split>
 inline constexpr bool in_floats<FloatResidualTerm<Entry, split>> = true;
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

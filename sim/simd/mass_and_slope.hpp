@@ -11,7 +11,7 @@
 
 #include <draftproof/sim/simd/block_sums.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 struct FixedCurve {
   Fixed mass, slope;
@@ -37,7 +37,7 @@ struct Curve256 {
 
   template <class Term>
   DRAFTPROOF_AVX2_PART void add(const Term& term, std::size_t i) {
-    const __m256d q = term.q.four(i), above = term.above(term.p.four(i), q);
+    const __m256d q = term.q.load4(i), above = term.above(term.p.load4(i), q);
     const __m256d counts = _mm256_cmp_pd(above, _mm256_setzero_pd(), _CMP_GT_OQ);
     mass.add(above);
     slope.add(_mm256_and_pd(counts, _mm256_mul_pd(q, _mm256_set1_pd(unit))));
@@ -59,7 +59,7 @@ DRAFTPROOF_AVX2_PART FixedCurve avx2_double_curve(const Term& term, std::size_t 
 /// Of eight floats.
 template <class Term>
 DRAFTPROOF_AVX2_PART void add_floats(const Term& term, std::size_t i, Levels256& mass, Levels256& slope) {
-  const __m256 q = term.q.eight(i), above = term.above(term.p.eight(i), q);
+  const __m256 q = term.q.load8(i), above = term.above(term.p.load8(i), q);
   mass.add(above);
   slope.add(_mm256_and_ps(_mm256_cmp_ps(above, _mm256_setzero_ps(), _CMP_GT_OQ), q));
 }
@@ -96,7 +96,7 @@ struct Curve512 {
 
   template <class Term>
   DRAFTPROOF_AVX512_PART void add(const Term& term, std::size_t i) {
-    const __m512d q = term.q.eight(i), above = term.above(term.p.eight(i), q);
+    const __m512d q = term.q.load8(i), above = term.above(term.p.load8(i), q);
     const __mmask8 counts = _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ);
     mass = _mm512_add_epi64(mass, _mm512_cvttpd_epi64(above));
     const __m512d scaled = _mm512_mul_pd(q, _mm512_set1_pd(unit));
@@ -122,7 +122,7 @@ DRAFTPROOF_AVX512_PART FixedCurve avx512_double_curve(const Term& term, std::siz
 /// Of sixteen floats.
 template <class Term>
 DRAFTPROOF_AVX512_PART void add_floats(const Term& term, std::size_t i, Levels512& mass, Levels512& slope) {
-  const __m512 q = term.q.sixteen(i), above = term.above(term.p.sixteen(i), q);
+  const __m512 q = term.q.load16(i), above = term.above(term.p.load16(i), q);
   mass.add(above);
   slope.add(_mm512_cmp_ps_mask(above, _mm512_setzero_ps(), _CMP_GT_OQ), q);
 }
@@ -181,4 +181,4 @@ FixedCurve mass_and_slope(const Term& term, std::size_t size, Fixed* partial, Wi
   return total;
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -24,7 +24,7 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 struct alignas(16) RatioMass {
   Fixed target = 0, proposal = 0;
@@ -191,4 +191,4 @@ MassesByRatio<Buckets>::MassesByRatio(std::span<const Entry> target, std::span<c
 
 using RatioMasses = MassesByRatio<RatioBuckets>;
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -2,8 +2,8 @@
 // do not know yet needs a specialisation here and nothing else.
 //
 //   one(i)     entry i                       double
-//   four(i)    entries i .. i + 3            256-bit register
-//   eight(i)   entries i .. i + 7            512-bit register
+//   load4(i)    entries i .. i + 3            256-bit register
+//   load8(i)   entries i .. i + 7            512-bit register
 //   prefetch(i)   asks for the cache lines of entries i .. i + 31, which may lie behind the row; optional
 //
 // A reader is copied into a pass, so it may carry what it needs beside the pointer. All three must give the same
@@ -15,7 +15,7 @@
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 template <class Entry>
 struct Reader;
@@ -44,8 +44,8 @@ struct Reader<float> {
   double one(std::size_t i) const { return double{first[i]}; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return _mm256_cvtps_pd(_mm_loadu_ps(first + i)); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return _mm512_cvtps_pd(_mm256_loadu_ps(first + i)); }
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const { return _mm256_cvtps_pd(_mm_loadu_ps(first + i)); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const { return _mm512_cvtps_pd(_mm256_loadu_ps(first + i)); }
 #endif
 };
 
@@ -56,21 +56,21 @@ struct Reader<double> {
   double one(std::size_t i) const { return first[i]; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(double)>(first + i); }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return _mm256_loadu_pd(first + i); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return _mm512_loadu_pd(first + i); }
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const { return _mm256_loadu_pd(first + i); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const { return _mm512_loadu_pd(first + i); }
 #endif
 };
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 // Entries of any storage format as floats, eight or sixteen at a time; 16-bit formats by a shift or by the conversion
 // that processors have for them. The same floats at every width, because widening is exact.
 //
 //   one(i)        entry i                      float
-//   eight(i)      entries i .. i + 7           256-bit register
-//   sixteen(i)    entries i .. i + 15          512-bit register
+//   load8(i)      entries i .. i + 7           256-bit register
+//   load16(i)    entries i .. i + 15          512-bit register
 //   prefetch(i)   as in reader.hpp; optional
 
 template <class Entry>
@@ -83,8 +83,8 @@ struct FloatReader<float> {
   float one(std::size_t i) const { return first[i]; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const { return _mm256_loadu_ps(first + i); }
-  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const { return _mm512_loadu_ps(first + i); }
+  DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const { return _mm256_loadu_ps(first + i); }
+  DRAFTPROOF_AVX512_PART __m512 load16(std::size_t i) const { return _mm512_loadu_ps(first + i); }
 #endif
 };
 
@@ -96,7 +96,7 @@ struct FloatReader<Bfloat16> {
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
   /// Both halves hold all eight, from one load; one shuffle puts four into the upper bytes of each half's floats.
-  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const {
     const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i));
     constexpr char none = -1;
     const __m256i place =
@@ -104,7 +104,7 @@ struct FloatReader<Bfloat16> {
                          none, none, 8, 9, none, none, 10, 11, none, none, 12, 13, none, none, 14, 15);
     return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(stored), place));
   }
-  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const {
+  DRAFTPROOF_AVX512_PART __m512 load16(std::size_t i) const {
     const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first + i));
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
   }
@@ -118,18 +118,18 @@ struct FloatReader<Half> {
   float one(std::size_t i) const { return first[i]; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256 eight(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i)));
   }
-  DRAFTPROOF_AVX512_PART __m512 sixteen(std::size_t i) const {
+  DRAFTPROOF_AVX512_PART __m512 load16(std::size_t i) const {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(first + i)));
   }
 #endif
 };
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 // Rows of 16-bit entries as passes read them (reader.hpp): widened to floats (float_reader.hpp), then to doubles,
 // both exactly.
@@ -140,12 +140,12 @@ struct Reader<Bfloat16> {
 
   double one(std::size_t i) const { return first[i]; }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
     const __m128i stored = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first + i));
     return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), stored)));
   }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
-    return _mm512_cvtps_pd(FloatReader<Bfloat16>{first}.eight(i));
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+    return _mm512_cvtps_pd(FloatReader<Bfloat16>{first}.load8(i));
   }
 #endif
 };
@@ -156,13 +156,13 @@ struct Reader<Half> {
 
   double one(std::size_t i) const { return first[i]; }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
     return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(first + i))));
   }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
-    return _mm512_cvtps_pd(FloatReader<Half>{first}.eight(i));
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+    return _mm512_cvtps_pd(FloatReader<Half>{first}.load8(i));
   }
 #endif
 };
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -4,13 +4,13 @@
 //   ResidualTerm   (p - b q)+                   what drafts of q leave at b
 //   ClippedTerm    (p - b min(q, p / k))+       the same where q is clipped at p / k
 //   one(i)         the term of token i          double
-//   four(i)        2^60 times terms i .. i + 3  256-bit register, before truncation; eight(i) the same of eight
+//   load4(i)        2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same of eight
 //   fetch(i)       asks for what follows tokens i .. i + 31 some way ahead
-//   wide()         whether four() and eight() may be called at these numbers
+//   wide()         whether load4() and load8() may be called at these numbers
 //
 // Residuals of rows of float and shorter have a term of their own (float_terms.hpp).
 //
-// Right because four() and eight() round where one() rounds, and nowhere else. A product with a power of two is
+// Right because load4() and load8() round where one() rounds, and nowhere else. A product with a power of two is
 // exact, so 2^60 (p - b q) may be formed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only b
 // beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its
 // integer 0.
@@ -27,7 +27,7 @@
 
 #include <draftproof/sim/simd/readers.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 inline constexpr double unit = 0x1p60;
 
@@ -39,9 +39,9 @@ struct RowTerm {
   double one(std::size_t i) const { return q.one(i); }
   DRAFTPROOF_INLINE void fetch(std::size_t i) const { fetch_ahead(q, i); }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return _mm256_mul_pd(q.four(i), _mm256_set1_pd(unit)); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
-    return _mm512_mul_pd(q.eight(i), _mm512_set1_pd(unit));
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const { return _mm256_mul_pd(q.load4(i), _mm256_set1_pd(unit)); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+    return _mm512_mul_pd(q.load8(i), _mm512_set1_pd(unit));
   }
 #endif
 };
@@ -59,8 +59,8 @@ struct ResidualTerm {
     fetch_ahead(q, i);
   }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return above(p.four(i), q.four(i)); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return above(p.eight(i), q.eight(i)); }
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const { return above(p.load4(i), q.load4(i)); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const { return above(p.load8(i), q.load8(i)); }
   DRAFTPROOF_AVX2_PART __m256d above(__m256d p_, __m256d q_) const {
     const __m256d proposed = _mm256_mul_pd(q_, _mm256_set1_pd(b * unit));
     return _mm256_max_pd(_mm256_fmsub_pd(p_, _mm256_set1_pd(unit), proposed), _mm256_setzero_pd());
@@ -75,33 +75,33 @@ struct ResidualTerm {
 template <class Target, class Proposal>
 class ClippedTerm {
  public:
-  ClippedTerm(Target p, Proposal q, double b, double knee)
-      : above_{p, q, b}, knee_{knee}, inverse_{1 / knee}, rest_{std::fma(-inverse_, knee, 1.0) * inverse_} {}
+  ClippedTerm(Target p, Proposal q, double b, double clip_ratio)
+      : above_{p, q, b}, clip_ratio_{clip_ratio}, inverse_{1 / clip_ratio}, rest_{std::fma(-inverse_, clip_ratio, 1.0) * inverse_} {}
 
   DRAFTPROOF_INLINE void fetch(std::size_t i) const { above_.fetch(i); }
-  bool wide() const { return 0x1p-100 <= knee_ && knee_ <= 0x1p100 && above_.b <= knee_; }
+  bool wide() const { return 0x1p-100 <= clip_ratio_ && clip_ratio_ <= 0x1p100 && above_.b <= clip_ratio_; }
   double one(std::size_t i) const {
     const double p = above_.p.one(i);
-    return std::max(p - above_.b * std::min(above_.q.one(i), p / knee_), 0.0);
+    return std::max(p - above_.b * std::min(above_.q.one(i), p / clip_ratio_), 0.0);
   }
 #if DRAFTPROOF_WIDE
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const {
-    const __m256d p = above_.p.four(i), inverse = _mm256_set1_pd(inverse_), knee = _mm256_set1_pd(knee_);
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
+    const __m256d p = above_.p.load4(i), inverse = _mm256_set1_pd(inverse_), clip_ratio = _mm256_set1_pd(clip_ratio_);
     const __m256d near = _mm256_fmadd_pd(p, inverse, _mm256_mul_pd(p, _mm256_set1_pd(rest_)));
-    const __m256d quotient = _mm256_fmadd_pd(_mm256_fnmadd_pd(near, knee, p), inverse, near);
-    return above_.above(p, _mm256_min_pd(above_.q.four(i), quotient));
+    const __m256d quotient = _mm256_fmadd_pd(_mm256_fnmadd_pd(near, clip_ratio, p), inverse, near);
+    return above_.above(p, _mm256_min_pd(above_.q.load4(i), quotient));
   }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
-    const __m512d p = above_.p.eight(i), inverse = _mm512_set1_pd(inverse_), knee = _mm512_set1_pd(knee_);
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+    const __m512d p = above_.p.load8(i), inverse = _mm512_set1_pd(inverse_), clip_ratio = _mm512_set1_pd(clip_ratio_);
     const __m512d near = _mm512_fmadd_pd(p, inverse, _mm512_mul_pd(p, _mm512_set1_pd(rest_)));
-    const __m512d quotient = _mm512_fmadd_pd(_mm512_fnmadd_pd(near, knee, p), inverse, near);
-    return above_.above(p, _mm512_min_pd(above_.q.eight(i), quotient));
+    const __m512d quotient = _mm512_fmadd_pd(_mm512_fnmadd_pd(near, clip_ratio, p), inverse, near);
+    return above_.above(p, _mm512_min_pd(above_.q.load8(i), quotient));
   }
 #endif
 
  private:
   ResidualTerm<Target, Proposal> above_;
-  double knee_, inverse_, rest_;  ///< 1 / knee is inverse + rest
+  double clip_ratio_, inverse_, rest_;  ///< 1 / clip_ratio is inverse + rest
 };
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

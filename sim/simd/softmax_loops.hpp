@@ -13,7 +13,7 @@
 #include <draftproof/sim/simd/readers.hpp>
 
 #if DRAFTPROOF_WIDE
-namespace draftproof::wide {
+namespace draftproof::simd {
 namespace detail {
 
 inline constexpr float infinite_logit = std::numeric_limits<float>::infinity();
@@ -39,8 +39,8 @@ inline std::uint64_t sum_of_lanes(const std::uint32_t* coarse, const std::uint32
   const auto count = static_cast<std::uint32_t>(calls);
   std::uint64_t sum = 0;
   for (int lane = 0; lane < lanes; ++lane) {
-    const std::uint32_t units = coarse[lane] - count * same_bits<std::uint32_t>(1.0f);
-    const auto small = static_cast<std::int32_t>(fine[lane] - count * same_bits<std::uint32_t>(1.5f));
+    const std::uint32_t units = coarse[lane] - count * bit_cast<std::uint32_t>(1.0f);
+    const auto small = static_cast<std::int32_t>(fine[lane] - count * bit_cast<std::uint32_t>(1.5f));
     sum += (std::uint64_t{units} << 23) + static_cast<std::uint64_t>(std::int64_t{small});
   }
   return sum;
@@ -93,7 +93,7 @@ struct Powers256 {
   __m256 greatest, inverse;
   __m256i coarse, fine;
 
-  DRAFTPROOF_AVX2_PART static __m256 power_of_e(__m256 x) {
+  DRAFTPROOF_AVX2_PART static __m256 exp_nonpositive(__m256 x) {
     using E = PowerOfE;
     const __m256 shift = _mm256_set1_ps(E::to_integer), one = _mm256_set1_ps(1);
     const __m256 shifted = _mm256_fmadd_ps(x, _mm256_set1_ps(E::per_ln2), shift), n = _mm256_sub_ps(shifted, shift);
@@ -109,7 +109,7 @@ struct Powers256 {
     return _mm256_and_ps(scaled, _mm256_cmp_ps(x, _mm256_set1_ps(E::least), _CMP_GE_OQ));
   }
   DRAFTPROOF_AVX2_PART __m256 of(__m256 x) {
-    const __m256 power = power_of_e(_mm256_mul_ps(_mm256_sub_ps(x, greatest), inverse));
+    const __m256 power = exp_nonpositive(_mm256_mul_ps(_mm256_sub_ps(x, greatest), inverse));
     const __m256 one = _mm256_set1_ps(1), split = _mm256_add_ps(one, power);
     const __m256 rest = _mm256_sub_ps(power, _mm256_sub_ps(split, one));
     coarse = _mm256_add_epi32(coarse, _mm256_castps_si256(split));
@@ -129,7 +129,7 @@ struct Powers512 {
   __m512 greatest, inverse;
   __m512i coarse, fine;
 
-  DRAFTPROOF_AVX512_PART static __m512 power_of_e(__m512 x) {
+  DRAFTPROOF_AVX512_PART static __m512 exp_nonpositive(__m512 x) {
     using E = PowerOfE;
     const __m512 shift = _mm512_set1_ps(E::to_integer), one = _mm512_set1_ps(1);
     const __m512 shifted = _mm512_fmadd_ps(x, _mm512_set1_ps(E::per_ln2), shift), n = _mm512_sub_ps(shifted, shift);
@@ -145,7 +145,7 @@ struct Powers512 {
     return _mm512_castsi512_ps(_mm512_maskz_add_epi32(inside, _mm512_castps_si512(power), exponent));
   }
   DRAFTPROOF_AVX512_PART __m512 of(__m512 x) {
-    const __m512 power = power_of_e(_mm512_mul_ps(_mm512_sub_ps(x, greatest), inverse));
+    const __m512 power = exp_nonpositive(_mm512_mul_ps(_mm512_sub_ps(x, greatest), inverse));
     const __m512 one = _mm512_set1_ps(1), split = _mm512_add_ps(one, power);
     const __m512 rest = _mm512_sub_ps(power, _mm512_sub_ps(split, one));
     coarse = _mm512_add_epi32(coarse, _mm512_castps_si512(split));
@@ -173,8 +173,8 @@ DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse
   auto even = detail::Greatest256::none(), odd = even;
   odd.add(_mm256_load_ps(rest));
   for (std::size_t i = 0; i + 8 <= whole; i += 16) {
-    even.add(logits.eight(i));
-    if (i + 16 <= whole) odd.add(logits.eight(i + 8));
+    even.add(logits.load8(i));
+    if (i + 16 <= whole) odd.add(logits.load8(i + 8));
   }
   even.add(odd);
   if (!even.told(greatest)) return false;
@@ -187,7 +187,7 @@ DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse
                           _mm256_setzero_si256()};
   for (std::size_t i = 0; i < whole; i += 8) {
     detail::fetch_next_block(logits, i);
-    _mm256_storeu_ps(powers + i, power.of(logits.eight(i)));
+    _mm256_storeu_ps(powers + i, power.of(logits.load8(i)));
   }
   _mm256_store_ps(rest, power.of(_mm256_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
@@ -204,8 +204,8 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
   auto even = detail::Greatest512::none(), odd = even;
   odd.add(_mm512_load_ps(rest));
   for (std::size_t i = 0; i + 16 <= whole; i += 32) {
-    even.add(logits.sixteen(i));
-    if (i + 32 <= whole) odd.add(logits.sixteen(i + 16));
+    even.add(logits.load16(i));
+    if (i + 32 <= whole) odd.add(logits.load16(i + 16));
   }
   even.add(odd);
   if (!even.told(greatest)) return false;
@@ -218,7 +218,7 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
                           _mm512_setzero_si512()};
   for (std::size_t i = 0; i < whole; i += 16) {
     detail::fetch_next_block(logits, i);
-    _mm512_storeu_ps(powers + i, power.of(logits.sixteen(i)));
+    _mm512_storeu_ps(powers + i, power.of(logits.load16(i)));
   }
   _mm512_store_ps(rest, power.of(_mm512_load_ps(rest)));
   std::copy_n(rest, count - whole, powers + whole);
@@ -230,13 +230,13 @@ DRAFTPROOF_AVX512 bool avx512_powers(Reader logits, std::size_t count, float inv
 DRAFTPROOF_AVX2 inline std::size_t avx2_powers_of_e(const float* x, std::size_t count, float* powers) {
   const std::size_t whole = count / 8 * 8;
   for (std::size_t i = 0; i < whole; i += 8)
-    _mm256_storeu_ps(powers + i, detail::Powers256::power_of_e(_mm256_loadu_ps(x + i)));
+    _mm256_storeu_ps(powers + i, detail::Powers256::exp_nonpositive(_mm256_loadu_ps(x + i)));
   return whole;
 }
 DRAFTPROOF_AVX512 inline std::size_t avx512_powers_of_e(const float* x, std::size_t count, float* powers) {
   const std::size_t whole = count / 16 * 16;
   for (std::size_t i = 0; i < whole; i += 16)
-    _mm512_storeu_ps(powers + i, detail::Powers512::power_of_e(_mm512_loadu_ps(x + i)));
+    _mm512_storeu_ps(powers + i, detail::Powers512::exp_nonpositive(_mm512_loadu_ps(x + i)));
   return whole;
 }
 
@@ -260,5 +260,5 @@ DRAFTPROOF_AVX512 inline void avx512_scale(float* powers, std::size_t count, flo
   for (; i < count; ++i) powers[i] = powers[i] >= least ? powers[i] * factor : 0;
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd
 #endif

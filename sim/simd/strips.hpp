@@ -18,7 +18,7 @@
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/token.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 /// At least a block, and so long that there are at most most_parts of them.
 inline constexpr std::size_t most_parts = 256;
@@ -38,8 +38,8 @@ template <class F>
 struct Computed {
   Reader<double> terms;
 
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const { return terms.four(i); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const { return terms.eight(i); }
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const { return terms.load4(i); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const { return terms.load8(i); }
 };
 
 template <class F>
@@ -95,9 +95,9 @@ std::size_t find_function(const F& f, std::size_t start, std::size_t end, Fixed 
   return start;
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 // Whether some token of a strip satisfies a condition: what scans ask before they look at tokens one by one, because
 // most strips hold nothing they want.
@@ -137,4 +137,4 @@ bool some(const Condition& condition, Token start, [[maybe_unused]] Width width 
   return detail::some_of_strip(condition, start);
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -1,11 +1,11 @@
 // Where the two models' laws come from as an iteration goes on: a context is a prefix, and leads to another by each
-// token. Toy tables, captured trees and live models are kinds of contexts; verifiers of paths see a drafted tree and
+// token. Toy tables, captured trees and live models are kinds of conditionals; verifiers of paths see a drafted tree and
 // the laws at its nodes, and do not know which.
 //
 //   p(.|u), q(.|u)   at.laws(u)              target and proposal after node u: a model of Laws (position.hpp)
-//                    contexts.laws(c)        the same after context c
-//                    contexts.next(c, x)     context after token x
-//   passage          {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
+//                    conditionals.laws(c)        the same after context c
+//                    conditionals.next(c, x)     context after token x
+//   step          {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
 #pragma once
 
 #include <vector>
@@ -16,24 +16,24 @@
 
 namespace draftproof {
 
-/// Contexts are numbered from 0; `no_context` is where nothing is known. Laws stay where they are.
+/// ConditionalModel are numbered from 0; `no_context` is where nothing is known. Laws stay where they are.
 template <class L>
-class Contexts {
+class ConditionalModel {
  public:
   using Laws = L;
   static constexpr int no_context = -1;
 
-  virtual ~Contexts() = default;
+  virtual ~ConditionalModel() = default;
   virtual const L& laws(int context) const = 0;
   virtual int next(int context, Token x) const = 0;
-  /// Contexts below this number are gone: a live model forgets. What was prepared for them can be thrown away; a
+  /// ConditionalModel below this number are gone: a live model forgets. What was prepared for them can be thrown away; a
   /// number never comes back.
   virtual int forgotten() const { return 0; }
 };
 
 /// What one iteration emits: the drafted tokens down to `node`, then the token of `extra`. An explorer spreads the
 /// extra token over the vocabulary; its `accepted` says nothing here.
-struct Passage {
+struct StepOutput {
   int node = DraftTree::root;
   Verdict extra{};
 };
@@ -41,16 +41,16 @@ struct Passage {
 /// What a block of an earlier iteration still asks of later positions (greedy block verification, and nothing else
 /// so far): its next `remaining` positions have a residual of it as target.
 template <class Scalar>
-struct Layer {
+struct PendingResidual {
   int remaining;
   Scalar ratio;  ///< of the target's to the proposal's probability of the block so far
 
-  bool operator==(const Layer&) const = default;
+  bool operator==(const PendingResidual&) const = default;
 };
 
 /// State carried into the next iteration, oldest layer first; empty for almost all schemes.
 template <class Scalar>
-using Carry = std::vector<Layer<Scalar>>;
+using VerifierState = std::vector<PendingResidual<Scalar>>;
 
 /// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
@@ -58,20 +58,20 @@ inline constexpr int max_path_length = 64;
 /// The carry of programs on L. Every iteration takes a position at least off each layer and leaves one more: there
 /// are never more of them than a path has tokens.
 template <class L>
-using CarryAt = ListAt<L, Layer<typename L::Scalar>, max_path_length>;
+using CarryAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
 /// A drafted tree with the laws at its nodes. Refers to both, owns neither.
 template <class L>
-class TreeAt {
+class DraftedTree {
  public:
   using Laws = L;
   using Scalar = typename L::Scalar;
 
-  TreeAt(const Contexts<L>& contexts, const DraftTree& tree) : contexts_{contexts}, tree_{tree} {}
+  DraftedTree(const ConditionalModel<L>& conditionals, const DraftTree& tree) : conditionals_{conditionals}, tree_{tree} {}
 
   const DraftTree& tree() const { return tree_; }
-  const L& laws(int u) const { return contexts_.laws(tree_.context(u)); }
-  const Contexts<L>& contexts() const { return contexts_; }
+  const L& laws(int u) const { return conditionals_.laws(tree_.context(u)); }
+  const ConditionalModel<L>& conditionals() const { return conditionals_; }
 
   /// The end of the first path: for drafts that are one path.
   int last() const {
@@ -81,7 +81,7 @@ class TreeAt {
   }
 
  private:
-  const Contexts<L>& contexts_;
+  const ConditionalModel<L>& conditionals_;
   const DraftTree& tree_;
 };
 

@@ -35,17 +35,17 @@ namespace draftproof {
 
 /// What a walk has prepared so far. One thread's own.
 template <class V, class L>
-class WalkPlans {
+class NodePlans {
  public:
-  explicit WalkPlans(const V& verifier) : verifier_{verifier} {}
+  explicit NodePlans(const V& verifier) : verifier_{verifier} {}
 
   /// For the laws at node u of a tree.
-  const PlanOf<V, L>& of(const TreeAt<L>& at, int u, const L& laws, int drafts) {
-    const Contexts<L>& contexts = at.contexts();
+  const PlanOf<V, L>& of(const DraftedTree<L>& at, int u, const L& laws, int drafts) {
+    const ConditionalModel<L>& conditionals = at.conditionals();
     const int context = at.tree().context(u);
-    if (contexts.forgotten() != forgotten_) {
+    if (conditionals.forgotten() != forgotten_) {
       plans_.clear();
-      forgotten_ = contexts.forgotten();
+      forgotten_ = conditionals.forgotten();
     }
     const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
     auto& plan = plans_[key];
@@ -60,19 +60,19 @@ class WalkPlans {
 };
 
 template <class V>
-struct Walk {
+struct NodeByNode {
   V verifier{};
   static constexpr bool sees_repeats = V::info.drafts.includes("iid") || V::info.shared_noise;
 
   template <class L>
-  WalkPlans<V, L> prepare(const Contexts<L>&, const TreeShape&) const {
-    return WalkPlans<V, L>(verifier);
+  NodePlans<V, L> prepare(const ConditionalModel<L>&, const TreeShape&) const {
+    return NodePlans<V, L>(verifier);
   }
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, WalkPlans<V, L>& plans, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, NodePlans<V, L>& plans, R& random) const {
     const auto& tree = at.tree();
-    Settled<R> settled(random);
+    ImmediateEmit<R> immediate(random);
     for (int u = DraftTree::root;;) {
       const L& laws = at.laws(u);
       if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
@@ -90,14 +90,14 @@ struct Walk {
       }
       const auto decide = [&](auto& source) {
         const auto& plan = plans.of(at, u, laws, count);
-        return draftproof::verify(verifier, At<L>(laws, drafts, count), plan, source);
+        return draftproof::verify(verifier, DraftedPosition<L>(laws, drafts, count), plan, source);
       };
       Verdict verdict;
       if constexpr (V::info.shared_noise) {
-        NodeNoise noise(settled, streams);
+        NodeNoise noise(immediate, streams);
         verdict = decide(noise);
       } else {
-        verdict = decide(settled);
+        verdict = decide(immediate);
       }
       const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
       if (child < 0) return {u, {verdict.token, none_accepted}};
@@ -123,10 +123,10 @@ struct Joined {
 };
 
 template <class V>
-struct WalkTexts {
+struct LiftedTexts {
   static constexpr std::string_view name = V::info.name;
-  static constexpr std::string_view distorts = V::info.distorts;
-  static constexpr std::string_view name_suffix = "_walk";
+  static constexpr std::string_view derived_from = V::info.derived_from;
+  static constexpr std::string_view name_suffix = "_tree";
   static constexpr std::string_view summary = V::info.summary;
   static constexpr std::string_view summary_suffix = ", at every node of a tree";
 };
@@ -136,15 +136,15 @@ struct WalkTexts {
 /// Whether V can decide at the nodes of a tree: it takes a single draft, and its walk can be explored or reads the
 /// noise that drafted. Which trees there are for it, their drafters say.
 template <class V>
-inline constexpr bool walkable =
+inline constexpr bool node_liftable =
     V::info.fewest_drafts <= 1 &&
-    (V::info.cannot.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
+    (V::info.unsupported.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
 
-/// The walk of V under the name of V with "_walk".
+/// The walk of V under the name of V with "_tree".
 template <class V>
-struct WalkOf : Walk<V> {
+struct LiftedToTrees : NodeByNode<V> {
  private:
-  using Texts = detail::WalkTexts<V>;
+  using Texts = detail::LiftedTexts<V>;
 
  public:
   static constexpr Info info{.name = detail::Joined<Texts::name, Texts::name_suffix>::value,
@@ -158,13 +158,13 @@ struct WalkOf : Walk<V> {
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},
-                             .cannot = V::info.cannot,
+                             .unsupported = V::info.unsupported,
                              .shared_noise = V::info.shared_noise,
-                             .in_turn = V::info.in_turn,
+                             .sequential = V::info.sequential,
                              .ranks_tokens = V::info.ranks_tokens,
-                             .distorts = V::info.distorts.empty()
+                             .derived_from = V::info.derived_from.empty()
                                              ? std::string_view{}
-                                             : detail::Joined<Texts::distorts, Texts::name_suffix>::value,
+                                             : detail::Joined<Texts::derived_from, Texts::name_suffix>::value,
                              .wrong_by_rounding = V::info.wrong_by_rounding};
 };
 

@@ -12,15 +12,15 @@
 namespace draftproof {
 
 template <class D, class L, NoiseSource R>
-void draw_noise_paths(const D& drafter, const Contexts<L>& contexts, const TreeShape& shape, R& random,
+void draw_noise_paths(const D& drafter, const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random,
                       DraftTree& out) {
   for (int k = 0; k < shape.drafts; ++k)
     for (int u = DraftTree::root, depth = 0; depth < shape.length; ++depth) {
       const auto stream = static_cast<std::uint32_t>(depth * shape.drafts + k);
       NodeNoise noise(random, &stream);
       Token x = no_token;
-      drafter.draw(contexts.laws(out.context(u)), 1, noise, &x);
-      u = out.draw(u, x, contexts.next(out.context(u), x), stream);
+      drafter.draw(conditionals.laws(out.context(u)), 1, noise, &x);
+      u = out.draw(u, x, conditionals.next(out.context(u), x), stream);
     }
 }
 

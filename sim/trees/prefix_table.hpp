@@ -1,5 +1,5 @@
 // Explicit tables of conditionals: laws at every prefix up to some length, and those of the last one beyond. The
-// contexts of toy models, where everything can be enumerated.
+// conditionals of toy models, where everything can be enumerated.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace draftproof {
 
 template <class L>
-class PrefixContexts final : public Contexts<L> {
+class PrefixTable final : public ConditionalModel<L> {
  public:
   /// `laws` in breadth-first order: the empty prefix, (0), (1), .., (0, 0), (0, 1), ..; as many levels as are full.
-  explicit PrefixContexts(std::vector<L> laws) : laws_{std::move(laws)}, vocabulary_{laws_.front().vocabulary()} {}
+  explicit PrefixTable(std::vector<L> laws) : laws_{std::move(laws)}, vocabulary_{laws_.front().vocabulary()} {}
 
   const L& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
   int next(int context, Token x) const override {

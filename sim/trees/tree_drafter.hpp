@@ -1,5 +1,5 @@
 // What makes a type a tree drafter: a struct with a static TreeDrafterInfo named `info` and
-//     void draw(const Contexts<L>&, const TreeShape&, R& random, DraftTree& out) const
+//     void draw(const ConditionalModel<L>&, const TreeShape&, R& random, DraftTree& out) const
 // which grows `out` from its root, whose context it finds there; and, if it reads shared noise, a type `Law`, the
 // tree drafter that draws the same law without.
 #pragma once
@@ -19,7 +19,7 @@ struct TreeDrafterInfo {
   /// written for one of them take these trees.
   DraftLaws siblings{};
   /// The laws that a node's children, distinct and in draw order, have for whoever decides on them in turn
-  /// (Info::in_turn): how many follow may depend on which they are.
+  /// (Info::sequential): how many follow may depend on which they are.
   DraftLaws siblings_in_turn{};
   bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
   bool fixed = false;              ///< no randomness: the tree is a function of the context
@@ -28,18 +28,18 @@ struct TreeDrafterInfo {
   bool has_stem = false;           ///< heeds TreeShape::stem
   bool branches = false;           ///< heeds TreeShape::branching
   /// For a drafter that reads shared noise: the law its trees have for whoever does not, as DrafterInfo's.
-  std::string_view noise_form_of{};
+  std::string_view marginal_law_of{};
 
-  constexpr bool shared_noise() const { return !noise_form_of.empty(); }
+  constexpr bool shared_noise() const { return !marginal_law_of.empty(); }
 };
 
 /// `length` tokens below node u, one after the other. Returns the last node.
 template <class L, class R>
-int draw_path(const Contexts<L>& contexts, int u, int length, R& random, DraftTree& out) {
+int draw_path(const ConditionalModel<L>& conditionals, int u, int length, R& random, DraftTree& out) {
   for (int i = 0; i < length; ++i) {
     const int context = out.context(u);
-    const Token x = random.pick(contexts.laws(context).row(0));
-    u = out.draw(u, x, contexts.next(context, x));
+    const Token x = random.pick(conditionals.laws(context).row(0));
+    u = out.draw(u, x, conditionals.next(context, x));
   }
   return u;
 }

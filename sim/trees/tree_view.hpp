@@ -3,7 +3,7 @@
 //
 //   u          node                 0 is the root, the context itself; parents come before their children
 //              depth(u), token(u)   drafted tokens on the way to u; the last of them
-//              context(u)           where the laws after u are found (contexts.hpp)
+//              context(u)           where the laws after u are found (conditionals.hpp)
 //              children(u)          distinct children in order of first appearance
 //              draws(u)             drafted children in draw order, repeats kept; each with the stream of shared
 //                                   noise that it was drawn from, if any

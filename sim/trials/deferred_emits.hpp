@@ -1,7 +1,7 @@
 // Last draws of the trials of a batch, put off until several can be made side by side.
 //
 //   emit(residual)    ends a trial: the verdict says every_token, as to an explorer, and the word is kept
-//   settle            searches all that was put off, one step each in turn, and completes the verdicts
+//   flush            searches all that was put off, one step each in turn, and completes the verdicts
 //
 // Cost: the steps of the searches, without waiting: what one search reads is on its way while others step. Trials
 // mostly end in one and the same residual, which is kept once. Right because nothing of a trial follows its last draw
@@ -17,11 +17,11 @@
 
 namespace draftproof {
 
-class DeferredDraws {
+class DeferredEmits {
  public:
   using Residual = RatioTable::Residual;
 
-  explicit DeferredDraws(Verdict* verdicts) : verdicts_{verdicts} {}
+  explicit DeferredEmits(Verdict* verdicts) : verdicts_{verdicts} {}
 
   bool full() const { return count_ == most; }
   int count() const { return count_; }
@@ -35,7 +35,7 @@ class DeferredDraws {
   void keep(int count) { count_ = count; }
 
   /// Tuples are `stride` apart in `drafts`.
-  void settle(const Token* drafts, const int* lengths, int stride) {
+  void flush(const Token* drafts, const int* lengths, int stride) {
     if (count_ > 0 && draws_[0].kind == draws_[count_ - 1].kind) {
       const Residual residual = residuals_[draws_[0].kind];  // of all: its members stay in registers
       search([&residual](int) -> const Residual& { return residual; });
@@ -102,20 +102,20 @@ class DeferredDraws {
 };
 
 /// The source of a trial whose last draw may wait.
-class DeferringSource : public PhiloxBatch::Source {
+class DeferredEmitSource : public PhiloxBatch::Source {
  public:
-  DeferringSource(PhiloxBatch& words, int i, int trial, DeferredDraws& deferred)
+  DeferredEmitSource(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred)
       : Source(words, i), trial_{trial}, deferred_{deferred} {}
 
   using Source::emit;
-  [[gnu::always_inline]] Verdict emit(const DeferredDraws::Residual& residual) {
+  [[gnu::always_inline]] Verdict emit(const DeferredEmits::Residual& residual) {
     deferred_.add(trial_, next(Purpose::emit), residual);
     return {every_token, none_accepted};
   }
 
  private:
   int trial_;
-  DeferredDraws& deferred_;
+  DeferredEmits& deferred_;
 };
 
 }  // namespace draftproof

@@ -5,7 +5,7 @@
 //   flip          of a trial that was cut: true, so that a scheme that decides in turn ends with the draft it looks
 //   at
 //
-// Cost: a comparison a draft and a flip. Right because such a scheme (Info::in_turn) has seen what the same words
+// Cost: a comparison a draft and a flip. Right because such a scheme (Info::sequential) has seen what the same words
 // make of the drafts before, and nothing of a trial that was cut is kept.
 #pragma once
 
@@ -15,15 +15,15 @@
 namespace draftproof {
 
 template <bool guess>
-class CutSource : public GuessedFlips<guess> {
+class AbortableSource : public SpeculativeFlips<guess> {
  public:
-  using GuessedFlips<guess>::GuessedFlips;
+  using SpeculativeFlips<guess>::SpeculativeFlips;
 
-  bool cut() const { return cut_; }
+  bool aborted() const { return cut_; }
   void cut_short() { cut_ = true; }
   template <class Scalar>
   bool flip(Scalar num, Scalar den) {
-    return cut_ || GuessedFlips<guess>::flip(num, den);
+    return cut_ || SpeculativeFlips<guess>::flip(num, den);
   }
 
  private:
@@ -32,14 +32,14 @@ class CutSource : public GuessedFlips<guess> {
 
 /// Says that all its drafts are there.
 template <class Source>
-class PartOfDrafts : public Recalled<RatioTable>::Seen {
+class LazyDrafts : public ResidualCache<RatioTable>::CachedPosition {
  public:
-  PartOfDrafts(const Seen& all, int at_hand, Source& source) : Seen{all}, at_hand_{at_hand}, source_{&source} {}
+  LazyDrafts(const CachedPosition& all, int at_hand, Source& source) : CachedPosition{all}, at_hand_{at_hand}, source_{&source} {}
 
   Token draft(int k) const {
-    if (k < at_hand_) return Seen::draft(k);
+    if (k < at_hand_) return CachedPosition::draft(k);
     source_->cut_short();
-    return Seen::draft(0);
+    return CachedPosition::draft(0);
   }
 
  private:

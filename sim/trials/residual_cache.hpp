@@ -23,14 +23,14 @@ namespace draftproof {
 
 /// What all batches of a decider share. Laws that keep nothing share nothing.
 template <class L>
-struct Recurring {};
+struct SharedGuide {};
 
 template <>
-class Recurring<RatioTable> {
+class SharedGuide<RatioTable> {
  public:
-  const ResidualGuide* guide(double b, double knee) const {
+  const ResidualGuide* guide(double b, double clip_ratio) const {
     const Guided* guided = guided_.load(std::memory_order_acquire);
-    return guided != nullptr && guided->b == b && guided->knee == knee ? &guided->guide : nullptr;
+    return guided != nullptr && guided->b == b && guided->clip_ratio == clip_ratio ? &guided->guide : nullptr;
   }
 
   /// A batch has drawn from nothing but `residual`, so many times. One guide is made, for what recurs first: a scheme
@@ -41,13 +41,13 @@ class Recurring<RatioTable> {
     if (draws_.fetch_add(times, std::memory_order_relaxed) < ResidualGuide::cells_for(laws.order().size())) return;
     const std::unique_lock lock(making_, std::try_to_lock);
     if (!lock || kept_) return;
-    kept_ = std::make_unique<const Guided>(Guided{residual.b(), residual.knee(), residual.guide()});
+    kept_ = std::make_unique<const Guided>(Guided{residual.b(), residual.clip_ratio(), residual.guide()});
     guided_.store(kept_.get(), std::memory_order_release);
   }
 
  private:
   struct Guided {
-    double b, knee;
+    double b, clip_ratio;
     ResidualGuide guide;
   };
   mutable std::atomic<std::uint64_t> draws_{0};
@@ -58,42 +58,42 @@ class Recurring<RatioTable> {
 
 /// The position of one trial after the other. Laws without a curve worth remembering are seen as they are.
 template <class L>
-class Recalled {
+class ResidualCache {
  public:
-  Recalled(const L& laws, const Recurring<L>&) : laws_{laws} {}
-  At<L> trial(const Token* drafts, int count) { return {laws_, drafts, count}; }
+  ResidualCache(const L& laws, const SharedGuide<L>&) : laws_{laws} {}
+  DraftedPosition<L> trial(const Token* drafts, int count) { return {laws_, drafts, count}; }
 
  private:
   const L& laws_;
 };
 
 template <>
-class Recalled<RatioTable> {
+class ResidualCache<RatioTable> {
  public:
-  class Seen : public At<RatioTable> {
+  class CachedPosition : public DraftedPosition<RatioTable> {
    public:
-    Seen(Recalled& recalled, const Token* drafts, int count)
-        : At(recalled.laws_, drafts, count), recalled_{&recalled} {}
+    CachedPosition(ResidualCache& cache, const Token* drafts, int count)
+        : DraftedPosition(cache.laws_, drafts, count), recalled_{&cache} {}
     double residual_mass(double b) const { return recalled_->residual_mass(b); }
     RatioTable::Residual residual(double b) const {
       return recalled_->residual(b, std::numeric_limits<double>::infinity());
     }
-    RatioTable::Residual clipped(double b, double knee) const { return recalled_->residual(b, knee); }
+    RatioTable::Residual clipped(double b, double clip_ratio) const { return recalled_->residual(b, clip_ratio); }
 
    private:
-    Recalled* recalled_;
+    ResidualCache* recalled_;
   };
 
-  Recalled(const RatioTable& laws, const Recurring<RatioTable>& recurring) : laws_{laws}, recurring_{recurring} {
+  ResidualCache(const RatioTable& laws, const SharedGuide<RatioTable>& recurring) : laws_{laws}, shared_guide_{recurring} {
     for (Mass& mass : masses_) mass.b = std::numeric_limits<double>::quiet_NaN();  // equals nothing
   }
-  ~Recalled() {
-    if (draws_ > 0 && changes_ == 1) recurring_.drawn(*residual_, draws_, laws_);
+  ~ResidualCache() {
+    if (draws_ > 0 && changes_ == 1) shared_guide_.drawn(*residual_, draws_, laws_);
   }
-  Recalled(const Recalled&) = delete;
-  Recalled& operator=(const Recalled&) = delete;
+  ResidualCache(const ResidualCache&) = delete;
+  ResidualCache& operator=(const ResidualCache&) = delete;
 
-  Seen trial(const Token* drafts, int count) {
+  CachedPosition trial(const Token* drafts, int count) {
     calls_ = 0;
     return {*this, drafts, count};
   }
@@ -109,26 +109,26 @@ class Recalled<RatioTable> {
     Mass& known = masses_[calls_++];
     if (known.b != b) {
       known.b = b;
-      known.reach = laws_.reach(b);
+      known.reach = laws_.prefix_length(b);
       known.mass = laws_.residual_mass(b, known.reach);
     }
     return known.mass;
   }
 
-  RatioTable::Residual residual(double b, double knee) {
+  RatioTable::Residual residual(double b, double clip_ratio) {
     ++draws_;
-    if (residual_ && residual_->b() == b && residual_->knee() == knee) return *residual_;
+    if (residual_ && residual_->b() == b && residual_->clip_ratio() == clip_ratio) return *residual_;
     ++changes_;
-    const bool walked = std::isinf(knee) && calls_ > 0 && masses_[calls_ - 1].b == b;
+    const bool walked = std::isinf(clip_ratio) && calls_ > 0 && masses_[calls_ - 1].b == b;
     residual_ = walked             ? laws_.residual(b, masses_[calls_ - 1].reach)
-                : std::isinf(knee) ? laws_.residual(b)
-                                   : laws_.clipped(b, knee);
-    residual_->lead(recurring_.guide(b, knee));
+                : std::isinf(clip_ratio) ? laws_.residual(b)
+                                   : laws_.clipped(b, clip_ratio);
+    residual_->lead(shared_guide_.guide(b, clip_ratio));
     return *residual_;
   }
 
   const RatioTable& laws_;
-  const Recurring<RatioTable>& recurring_;
+  const SharedGuide<RatioTable>& shared_guide_;
   Mass masses_[max_drafts];
   int calls_ = 0;
   std::optional<RatioTable::Residual> residual_;

@@ -181,9 +181,9 @@ struct AcceptanceEstimators {
   }
 
   static double exact_acceptance(const AnyVerifier& verifier, const RatioTable& table, int drafts) {
-    const PathLaw* const law = known_path_laws().of(verifier.info().name, "iid");
+    const JointLaw* const law = known_joint_laws().of(verifier.info().name, "iid");
     if (!law) return iid_optimum(table, drafts).acceptance;
-    const PathRows rows = law->rows(table, drafts);
+    const JointRows rows = law->rows(table, drafts);
     NeumaierSum sum;
     for (std::size_t k = 0; k + 1 < rows.size(); ++k)
       for (const double mass : rows[k]) sum.add(mass);

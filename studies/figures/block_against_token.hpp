@@ -6,7 +6,7 @@
 //   c_i          clipped product       Pr[block accepts i tokens | path] without its last L - i tokens; token: the
 //                                      product of min(1, p/q)
 //
-// On drafts both are means of these over paths: drafting is sampled, verifying is not. Effort counts contexts of each
+// On drafts both are means of these over paths: drafting is sampled, verifying is not. Effort counts conditionals of each
 // live model; captured paths are taken once each. Cost: seconds for the fractions, 20 ms a context. Source: Sun et
 // al., arXiv:2403.10444, who report the gain to grow with L. Holds if the recursions are what walking every branch
 // gives (L = 1, 2, 3, with ==), if block is at no length and on no path below token, and if the gain on the models in
@@ -44,13 +44,13 @@ struct BlockAgainstToken {
   };
 
   static StudyResult run(const StudyOptions& options) {
-    const std::uint64_t contexts = options.effort > 0 ? options.effort : 200;
+    const std::uint64_t conditionals = options.effort > 0 ? options.effort : 200;
     StudyResult result;
     result.document.data = {
-        {"schema", "draftproof.study.block_against_token/1"}, {"seed", options.seed}, {"contexts", contexts}};
-    std::vector<std::unique_ptr<PassageSource>> sources;
+        {"schema", "draftproof.study.block_against_token/1"}, {"seed", options.seed}, {"conditionals", conditionals}};
+    std::vector<std::unique_ptr<PathSource>> sources;
     for (const std::string& spec : options.sources)
-      sources.push_back(PassageSource::open(spec, {.seed = options.seed}));
+      sources.push_back(PathSource::open(spec, {.seed = options.seed}));
     Checks checks;
     Section gains{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1",
                   .table = {{{"model"}}, {}}};
@@ -65,11 +65,11 @@ struct BlockAgainstToken {
       add_exact(model, gains, means, checks, result.document);
     }
     std::uint64_t total = 0;
-    for (const auto& from : sources) total += paths_of(*from, contexts);
+    for (const auto& from : sources) total += paths_of(*from, conditionals);
     Meter meter(options, total);
     for (const auto& from : sources)
       result.complete =
-          add_drafted(*from, contexts, options, meter, gains, means, checks, result.document) && result.complete;
+          add_drafted(*from, conditionals, options, meter, gains, means, checks, result.document) && result.complete;
     gains.after = {"  ± standard error; without it exact"};
     result.document.sections.push_back(std::move(gains));
     result.document.sections.push_back(std::move(means));
@@ -110,10 +110,10 @@ struct BlockAgainstToken {
       }
       level = std::move(below);
     }
-    const auto contexts = path_model<Rational>(pairs);
+    const auto conditionals = path_model<Rational>(pairs);
     const TreeShape shape{.drafts = 1, .length = length};
-    const auto decider = path_registry().verifier(scheme)->prove_on(contexts, shape);
-    return explore_passage_law<Rows<Rational>>(*path_registry().drafter("iid_paths"), *decider, contexts, shape)
+    const auto decider = path_registry().verifier(scheme)->prove_on(conditionals, shape);
+    return explore_step_law<Rows<Rational>>(*path_registry().drafter("iid_paths"), *decider, conditionals, shape)
         .mean_accepted();
   }
 
@@ -156,10 +156,10 @@ struct BlockAgainstToken {
     document.data["models"].push_back(std::move(data));
   }
 
-  /// Stored paths are taken once each: trials go through the contexts, then on to their next paths.
-  static std::uint64_t paths_of(const PassageSource& from, std::uint64_t contexts) {
-    if (!from.stored_trees()) return contexts;
-    return from.describe().at("contexts").get<std::uint64_t>() * static_cast<std::uint64_t>(from.most_paths());
+  /// Stored paths are taken once each: trials go through the conditionals, then on to their next paths.
+  static std::uint64_t paths_of(const PathSource& from, std::uint64_t conditionals) {
+    if (!from.stored_trees()) return conditionals;
+    return from.describe().at("conditionals").get<std::uint64_t>() * static_cast<std::uint64_t>(from.most_paths());
   }
 
   /// By length, of one path: chance that at least so many tokens are accepted, summed.
@@ -167,15 +167,15 @@ struct BlockAgainstToken {
     double token[longest] = {}, block[longest] = {};
   };
 
-  static Path follow(PassageContexts& contexts, std::uint64_t trial, int length, std::uint64_t seed) {
-    int context = contexts.start(trial);
-    const DraftTree* stored = contexts.tree(trial, {.drafts = 1, .length = length});
+  static Path follow(StepContexts& conditionals, std::uint64_t trial, int length, std::uint64_t seed) {
+    int context = conditionals.start(trial);
+    const DraftTree* stored = conditionals.tree(trial, {.drafts = 1, .length = length});
     Philox draft(seed, trial, Philox::Role::draft);
     Path path;
     double kept = 1, clipped = 1, token = 0, block = 0;
     int u = DraftTree::root;
     for (int i = 0; i < length; ++i) {
-      const RatioTable& laws = contexts.laws(context);
+      const RatioTable& laws = conditionals.laws(context);
       Token x;
       if (stored) {
         u = *stored->children(u).begin();
@@ -188,16 +188,16 @@ struct BlockAgainstToken {
       clipped = std::min(1.0, clipped * ratio);
       path.token[i] = token += kept;
       path.block[i] = block += clipped;
-      context = contexts.next(context, x);
+      context = conditionals.next(context, x);
     }
     return path;
   }
 
   /// Returns false after a stop.
-  static bool add_drafted(const PassageSource& from, std::uint64_t contexts, const StudyOptions& options,
+  static bool add_drafted(const PathSource& from, std::uint64_t conditionals, const StudyOptions& options,
                           Meter& meter, Section& gains, Section& means, Checks& checks, Document& document) {
     const int length = std::min(longest, from.longest());
-    std::vector<Path> paths(paths_of(from, contexts));
+    std::vector<Path> paths(paths_of(from, conditionals));
     constexpr std::size_t shard = 8;
     const std::size_t shards = (paths.size() + shard - 1) / shard;
     const auto done = for_each_position(options, shards, [&](std::size_t i) {

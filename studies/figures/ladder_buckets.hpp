@@ -1,10 +1,10 @@
-// What the ladder loses on rows that are seen once, where its rungs are buckets of p / q: acceptance below the
-// optimum, with buckets served whole and with G = P - M at the buckets' own ratios, and how many rungs and breaks the
+// What the ladder loses on rows that are seen once, where its bins are buckets of p / q: acceptance below the
+// optimum, with buckets served whole and with G = P - M at the buckets' own ratios, and how many bins and breaks the
 // sweep is left with.
 //
 //   lost       sum of min(p, p_I) below the optimum of K i.i.d. drafts, in units of 1e-6
 //   plain      the same if G follows the buckets' own ratios
-//   rungs      buckets that hold q-mass; breaks: those that leave at a level between 0 and 1
+//   bins      buckets that hold q-mass; breaks: those that leave at a level between 0 and 1
 //
 // Cost: a table and two plans for each position and K; seconds at V = 128,256. Source: ours (docs/ladder.md).
 // Claimed: nothing above the optimum, and whole buckets lose at most what half a bucket's width is worth.
@@ -62,7 +62,7 @@ struct LadderBuckets {
   struct Loss {
     int drafts;
     double optimum, whole, plain;
-    int rungs;
+    int bins;
     std::size_t breaks;
   };
 
@@ -70,7 +70,7 @@ struct LadderBuckets {
     const std::vector<float> p(pair.target.begin(), pair.target.end());
     const std::vector<float> q(pair.proposals.front().begin(), pair.proposals.front().end());
     const FreshRows<float> rows(p, std::span<const float>(q));
-    const auto rungs = rows.rungs();
+    const auto bins = rows.bins();
     const RatioTable table(pair.target, {&pair.proposals.front(), 1});
     std::vector<Loss> all;
     for (const int drafts : numbers) {
@@ -78,13 +78,13 @@ struct LadderBuckets {
         return rows.sum([&](Token x) {
           const double q_x = rows.proposal(x);
           if (!(q_x > 0)) return 0.0;
-          return std::min(rows.target(x), q_x * plan.slope[static_cast<std::size_t>(rows.rung(rungs, x))]);
+          return std::min(rows.target(x), q_x * plan.slope[static_cast<std::size_t>(rows.bin(bins, x))]);
         });
       };
       const FixedCoverage<double> coverage(drafts);
-      const auto whole = plan_ladder(rows, rungs, coverage, true), plain = plan_ladder(rows, rungs, coverage, false);
+      const auto whole = plan_ladder(rows, bins, coverage, true), plain = plan_ladder(rows, bins, coverage, false);
       const double optimum = iid_optimum(table, drafts).acceptance;
-      all.push_back({drafts, optimum, optimum - accepted(whole), optimum - accepted(plain), rungs.size(),
+      all.push_back({drafts, optimum, optimum - accepted(whole), optimum - accepted(plain), bins.size(),
                      whole.leaving.size()});
     }
     return all;
@@ -108,7 +108,7 @@ struct LadderBuckets {
                                            grouped(from.vocabulary()), counted(at.size(), "position"))},
                     .table = {}};
     section.table.columns = {{"K", true},     {"optimum", true}, {"G = P - M", true}, {"served whole", true},
-                             {"worst", true}, {"rungs", true},   {"breaks", true}};
+                             {"worst", true}, {"bins", true},   {"breaks", true}};
     nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}, {"positions", at.size()}};
     for (std::size_t k = 0; k < std::size(numbers); ++k) {
       const auto mean = [&](auto value) {
@@ -121,21 +121,21 @@ struct LadderBuckets {
       const double optimum = mean([](const Loss& x) { return x.optimum; });
       const double plain = mean([](const Loss& x) { return x.plain; });
       const double whole = mean([](const Loss& x) { return x.whole; });
-      const double rungs = mean([](const Loss& x) { return x.rungs; });
+      const double bins = mean([](const Loss& x) { return x.bins; });
       const double breaks = mean([](const Loss& x) { return x.breaks; });
       section.table.rows.push_back({{std::to_string(numbers[k])},
                                     {fmt::format("{:.4f}", optimum)},
                                     {fmt::format("{:.1f}", plain * 1e6)},
                                     {fmt::format("{:.1f}", whole * 1e6)},
                                     {fmt::format("{:.1f}", worst * 1e6)},
-                                    {fmt::format("{:.0f}", rungs)},
+                                    {fmt::format("{:.0f}", bins)},
                                     {fmt::format("{:.0f}", breaks)}});
       entry["losses"].push_back({{"drafts", numbers[k]},
                                  {"optimum", optimum},
                                  {"own_ratios", plain},
                                  {"served_whole", whole},
                                  {"worst", worst},
-                                 {"rungs", rungs},
+                                 {"bins", bins},
                                  {"breaks", breaks}});
     }
     document.data["sources"].push_back(std::move(entry));

@@ -1,15 +1,15 @@
-// Verifiers of several paths on a live language model: fresh contexts, K i.i.d. paths of L tokens, all schemes at the
+// Verifiers of several paths on a live language model: fresh conditionals, K i.i.d. paths of L tokens, all schemes at the
 // same drafts, and what they differ by with its error; then the one scheme that carries state, over many iterations.
 //
-//   E[tau]        accepted tokens of a passage, the extra token not counted
+//   E[tau]        accepted tokens of a step, the extra token not counted
 //   K L           a single path with as many tokens as K paths of L: as many rows of the target
-//   difference    of two schemes on the same contexts, drafts and coins (studies/paired_paths.hpp), ± standard error
+//   difference    of two schemes on the same conditionals, drafts and coins (studies/paired_paths.hpp), ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
-// Without sources it wants the model in data/, seen from the repository's root. Effort counts contexts of each draft;
+// Without sources it wants the model in data/, seen from the repository's root. Effort counts conditionals of each draft;
 // an eighth as many episodes. Cost: 0.1 s a context.
 // Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes it does not have.
-// Holds if no passage reached a branch of probability zero, and re-entering branches never made a passage shorter:
+// Holds if no step reached a branch of probability zero, and re-entering branches never made a step shorter:
 // its first run is greedy multi-path block verification with the same coins.
 #pragma once
 
@@ -28,12 +28,12 @@ namespace draftproof::studies {
 
 struct LivePaths {
   static constexpr std::string_view name = "live_paths";
-  static constexpr std::string_view about = "verifiers of K paths on a live model, on the same contexts and drafts";
+  static constexpr std::string_view about = "verifiers of K paths on a live model, on the same conditionals and drafts";
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961, on another model";
 
   /// Those that are not registered are left out.
   static constexpr std::string_view schemes[] = {
-      "block",     "sample_and_match_walk",  "recursive_rejection_walk", "k_seq_walk",  "ladder_walk",
+      "block",     "sample_and_match_tree",  "recursive_rejection_tree", "k_seq_tree",  "ladder_tree",
       "traversal", "greedy_multipath_block", "branch_reentry",           "ladder_block"};
   static constexpr std::string_view single[] = {"token_path", "block", "greedy_block"};
   static constexpr int numbers[] = {2, 3, 4, 8}, lengths[] = {4, 8};
@@ -43,30 +43,30 @@ struct LivePaths {
   static StudyResult run(const StudyOptions& options) {
     const std::vector<std::string> own{"data/stories260k.bin:q4", "data/stories260k.bin:q3",
                                        "data/stories260k.bin:exit4"};
-    const std::uint64_t contexts = options.effort > 0 ? options.effort : 100;
-    const std::uint64_t episodes = std::max<std::uint64_t>(contexts / 8, 2);
+    const std::uint64_t conditionals = options.effort > 0 ? options.effort : 100;
+    const std::uint64_t episodes = std::max<std::uint64_t>(conditionals / 8, 2);
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.live_paths/1"},
                             {"seed", options.seed},
-                            {"contexts", contexts},
+                            {"conditionals", conditionals},
                             {"coins", coins},
                             {"episodes", episodes},
                             {"iterations", iterations}};
-    std::vector<std::unique_ptr<PassageSource>> sources;
+    std::vector<std::unique_ptr<PathSource>> sources;
     for (const std::string& spec : options.sources.empty() ? own : options.sources) {
-      sources.push_back(PassageSource::open(spec, {.seed = options.seed}));
+      sources.push_back(PathSource::open(spec, {.seed = options.seed}));
       if (sources.back()->stored_trees())
         throw InputError({.file = spec, .found = "stored trees", .wanted = "a source that goes on without end"});
     }
     // An episode is about as long as a context of the first part.
-    const std::uint64_t total = sources.size() * (contexts + episodes * std::size(single) * std::size(lengths));
+    const std::uint64_t total = sources.size() * (conditionals + episodes * std::size(single) * std::size(lengths));
     std::uint64_t before = 0;
     Checks checks;
     for (const auto& from : sources) {
       const auto cells = plan();
-      const PairedResult paired = compare_paths(*from, cells, contexts, coins, options,
+      const PairedResult paired = compare_paths(*from, cells, conditionals, coins, options,
                                                 [&](std::uint64_t done) { options.tell(before + done, total); });
-      before += contexts;
+      before += conditionals;
       result.complete = result.complete && paired.complete;
       if (!paired.complete) break;
       result.document.data["sources"].push_back(
@@ -108,13 +108,13 @@ struct LivePaths {
     return at;
   }
 
-  static void write(const PassageSource& from, const std::vector<PathCell>& cells, const PairedResult& paired,
+  static void write(const PathSource& from, const std::vector<PathCell>& cells, const PairedResult& paired,
                     int length, Checks& checks, Document& document) {
     constexpr std::size_t width = 1 + 2 * std::size(numbers);
     const std::size_t first = (length == lengths[0] ? 0 : 1) * width;
     std::vector<std::size_t> columns{first};
     for (std::size_t i = first + 2; i < first + width; i += 2) columns.push_back(i);
-    Section means{.title = fmt::format("{}, L = {}: accepted tokens of a passage", from.name(), length),
+    Section means{.title = fmt::format("{}, L = {}: accepted tokens of a step", from.name(), length),
                   .before = {fmt::format("  {}; {}", from.summary(), counted(paired.cells[0].trials, "context"))}};
     Section against{.title = fmt::format("{}, L = {}: the best of them against the others", from.name(), length)};
     means.table.columns = {{"scheme"}};
@@ -149,21 +149,21 @@ struct LivePaths {
     document.sections.push_back(std::move(against));
   }
 
-  static void check(const PassageSource& from, const PathCell& cell, const PairedTally& tally, Checks& checks) {
+  static void check(const PathSource& from, const PathCell& cell, const PairedTally& tally, Checks& checks) {
     const auto what = [&](std::string_view claim) {
       return fmt::format("{}, K = {}, L = {}: {}", from.name(), cell.drafts, cell.length, claim);
     };
     for (std::size_t s = 0; s < cell.schemes.size(); ++s)
       checks.at_most(static_cast<double>(tally.impossible[s]), 0, 0,
-                     [&] { return what(fmt::format("impossible passages of {}", cell.schemes[s]->info().name)); });
+                     [&] { return what(fmt::format("impossible steps of {}", cell.schemes[s]->info().name)); });
     const std::size_t reentry = place(cell, "branch_reentry"), plain = place(cell, "greedy_multipath_block");
     if (reentry < cell.schemes.size() && plain < cell.schemes.size())
       checks.at_most(static_cast<double>(tally.times_longer(plain, reentry)), 0, 0,
-                     [&] { return what("passages that re-entry made shorter"); });
+                     [&] { return what("steps that re-entry made shorter"); });
   }
 
   static void add_data(const PathCell& cell, const PairedTally& tally, nlohmann::ordered_json& out) {
-    nlohmann::ordered_json data{{"drafts", cell.drafts}, {"length", cell.length}, {"contexts", tally.trials}};
+    nlohmann::ordered_json data{{"drafts", cell.drafts}, {"length", cell.length}, {"conditionals", tally.trials}};
     for (std::size_t s = 0; s < cell.schemes.size(); ++s) {
       nlohmann::ordered_json row{{"verifier", cell.schemes[s]->info().name},
                                  {"mean_accepted", tally.mean(s)},
@@ -198,20 +198,20 @@ struct LivePaths {
   }
 
   /// Returns false after a stop.
-  static bool add_episodes(const PassageSource& from, std::uint64_t episodes, const StudyOptions& options,
+  static bool add_episodes(const PathSource& from, std::uint64_t episodes, const StudyOptions& options,
                            std::uint64_t& before, std::uint64_t total, Document& document) {
     Section section{.title = fmt::format("{}: {} of {} iterations, one path", from.name(),
                                          counted(episodes, "episode"), iterations)};
     section.table.columns = {{"scheme"}, {"L", true}, {"accepted", true}, {"tokens per call", true}};
     for (const int length : lengths)
       for (const std::string_view scheme : single) {
-        const PassageRun run{.verifier = *found(scheme),
+        const StepRun run{.verifier = *found(scheme),
                              .drafter = *path_registry().drafter("iid_paths"),
                              .shape = {.drafts = 1, .length = length},
                              .seed = options.seed,
                              .iterations = iterations};
-        const PassageTally tally =
-            simulate_passages(run, from,
+        const StepTally tally =
+            simulate_paths(run, from,
                               {.trials = episodes,
                                .threads = options.threads,
                                .stop = options.stop,
@@ -225,7 +225,7 @@ struct LivePaths {
                                       {fmt::format("{:.4f}", tally.block_efficiency())}});
         document.data["sources"].back()["episodes"].push_back({{"verifier", scheme},
                                                                {"length", length},
-                                                               {"passages", tally.passages},
+                                                               {"steps", tally.steps},
                                                                {"mean_accepted", tally.mean_accepted()},
                                                                {"standard_error", tally.standard_error()},
                                                                {"block_efficiency", tally.block_efficiency()}});

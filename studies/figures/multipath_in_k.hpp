@@ -34,7 +34,7 @@ struct MultipathInK {
 
   /// Those that are not registered are left out.
   static constexpr std::string_view schemes[] = {
-      "sample_and_match_walk",  "recursive_rejection_walk", "k_seq_walk",  "ladder_walk", "traversal",
+      "sample_and_match_tree",  "recursive_rejection_tree", "k_seq_tree",  "ladder_tree", "traversal",
       "greedy_multipath_block", "branch_reentry",           "ladder_block"};
   static constexpr int most = 3;  ///< paths on random models
   struct Size {
@@ -93,14 +93,14 @@ struct MultipathInK {
         return scheme.prove_on(model, shape);
     }();
     return static_cast<double>(
-        explore_passage_law<Rows<Weight>>(*path_registry().drafter("iid_paths"), *decider, model, shape)
+        explore_step_law<Rows<Weight>>(*path_registry().drafter("iid_paths"), *decider, model, shape)
             .mean_accepted());
   }
 
   /// K-SEQ's factor is a root, which fractions round up to a short one; everything else is explored in fractions.
   static double accepted(std::string_view scheme, const std::vector<WeightPair>& weights, int drafts, int length) {
     const TreeShape shape{.drafts = drafts, .length = length};
-    return scheme == "k_seq_walk" ? explored<double>(*found(scheme), weights, shape)
+    return scheme == "k_seq_tree" ? explored<double>(*found(scheme), weights, shape)
                                   : explored<Rational>(*found(scheme), weights, shape);
   }
 

@@ -42,18 +42,18 @@ struct PublishedPathExample {
                                        {"one shot", 1, "11/9"},
                                        {"greedy_block", 1, "12/9"},
                                        {"whole block", 1, "12/9"},
-                                       {"sample_and_match_walk", 2, "82/81"},
-                                       {"recursive_rejection_walk", 2, "4/3"},
-                                       {"k_seq_walk", 2, "1.4054865457"},
+                                       {"sample_and_match_tree", 2, "82/81"},
+                                       {"recursive_rejection_tree", 2, "4/3"},
+                                       {"k_seq_tree", 2, "1.4054865457"},
                                        {"traversal", 2, "115/81"},
                                        {"greedy_multipath_block", 2, "131/81"},
                                        {"branch_reentry", 2, ""},
                                        {"ladder_block", 2, ""},
                                        {"one shot", 2, "131/81"},
                                        {"whole block", 2, "134/81"},
-                                       {"sample_and_match_walk", 3, "8200/6561"},
-                                       {"recursive_rejection_walk", 3, "1087/729"},
-                                       {"k_seq_walk", 3, "1.5933063621"},
+                                       {"sample_and_match_tree", 3, "8200/6561"},
+                                       {"recursive_rejection_tree", 3, "1087/729"},
+                                       {"k_seq_tree", 3, "1.5933063621"},
                                        {"traversal", 3, "1136/729"},
                                        {"greedy_multipath_block", 3, "1289/729"},
                                        {"branch_reentry", 3, ""},
@@ -147,11 +147,11 @@ struct PublishedPathExample {
     if (value.reference.find('.') != std::string_view::npos) {
       const auto doubles = constant_model<double>(weights);
       const auto decider = scheme->explore_on(doubles, shape);
-      return Rational(explore_passage_law<Rows<double>>(drafter, *decider, doubles, shape).mean_accepted());
+      return Rational(explore_step_law<Rows<double>>(drafter, *decider, doubles, shape).mean_accepted());
     }
     const auto decider = scheme->prove_on(toy, shape);
     if (!decider) return std::nullopt;
-    const auto law = explore_passage_law<Rows<Rational>>(drafter, *decider, toy, shape);
+    const auto law = explore_step_law<Rows<Rational>>(drafter, *decider, toy, shape);
     return law.complete && law.mass == 1 ? law.mean_accepted() : Rational(-1);
   }
 

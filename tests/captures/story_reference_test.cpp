@@ -1,4 +1,4 @@
-// The forward pass against captured rows, which another program computed in float64 from the same weights: contexts
+// The forward pass against captured rows, which another program computed in float64 from the same weights: conditionals
 // that are stored whole, for the target and its three cheaper copies.
 #include <cmath>
 #include <deque>
@@ -16,7 +16,7 @@ namespace {
 const std::string data_directory = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
 
 /// Probabilities after `tokens`.
-std::vector<double> law_after(const StoryModel& model, std::span<const std::int64_t> tokens) {
+std::vector<double> law_after(const TinyLm& model, std::span<const std::int64_t> tokens) {
   std::deque<StoryMemory> memories;
   std::vector<const StoryMemory*> before;
   std::vector<double> law;
@@ -31,7 +31,7 @@ std::vector<double> law_after(const StoryModel& model, std::span<const std::int6
 constexpr int enough = 16;  // positions: seconds
 
 /// Largest difference of a probability, over positions whose context starts where the text did (token 1).
-double largest_difference(const StoryModel& model, const Capture& rows, const std::string& name) {
+double largest_difference(const TinyLm& model, const Capture& rows, const std::string& name) {
   double largest = 0;
   int compared = 0;
   for (std::size_t i = 0; i < rows.positions(); ++i) {
@@ -48,7 +48,7 @@ double largest_difference(const StoryModel& model, const Capture& rows, const st
 
 class StoryReference : public testing::Test {
  protected:
-  const StoryModel target_ = StoryModel::open(data_directory + "stories260k.bin");
+  const TinyLm target_ = TinyLm::open(data_directory + "stories260k.bin");
   const Capture rows_ = Capture::open(data_directory + "stories512_positions.npz");
 };
 

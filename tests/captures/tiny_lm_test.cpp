@@ -46,9 +46,9 @@ std::string model(const Fields& f = {}) {
   return bytes + raw(weights);
 }
 
-TEST(StoryModel, ReadsASmallOne) {
+TEST(TinyLm, ReadsASmallOne) {
   const TemporaryDirectory directory;
-  const StoryModel read = StoryModel::open(directory.write("tiny.bin", model()));
+  const TinyLm read = TinyLm::open(directory.write("tiny.bin", model()));
   EXPECT_EQ(read.shape().key_width(), 2);
   EXPECT_EQ(read.piece(2), "c");
   StoryMemory first, second;
@@ -62,13 +62,13 @@ TEST(StoryModel, ReadsASmallOne) {
   EXPECT_EQ(second.keys.size(), 4u);
 }
 
-TEST(StoryModel, RefusesHeadersThatLie) {
+TEST(TinyLm, RefusesHeadersThatLie) {
   const TemporaryDirectory directory;
   const auto refused = [&](const std::function<void(Fields&)>& change, const std::vector<std::string>& parts) {
     Fields fields;
     change(fields);
     const auto file = directory.write("lie.bin", model(fields));
-    expect_input_error([&] { StoryModel::open(file); }, parts);
+    expect_input_error([&] { TinyLm::open(file); }, parts);
   };
   refused([](Fields& f) { f.version = 2; }, {"lie.bin", "version 2"});
   refused([](Fields& f) { f.name_size = -1; }, {"name of -1 bytes"});
@@ -92,26 +92,26 @@ TEST(StoryModel, RefusesHeadersThatLie) {
 
 // One token and norms of a million columns are there; the matrix after them would need four terabytes. The file is
 // asked before memory is.
-TEST(StoryModel, RefusesMatricesBeyondTheFile) {
+TEST(TinyLm, RefusesMatricesBeyondTheFile) {
   const TemporaryDirectory directory;
   constexpr int wide = 1 << 20;
   std::string bytes = header({.width = wide, .vocabulary = 1, .layers = 1}) + number(0) + number(0);
   bytes.resize(bytes.size() + std::size_t{2} * wide * sizeof(float), '\0');
   const auto file = directory.write("wide.bin", bytes);
-  expect_input_error([&] { StoryModel::open(file); }, {"wide.bin", "an end after"});
+  expect_input_error([&] { TinyLm::open(file); }, {"wide.bin", "an end after"});
 }
 
-TEST(StoryModel, RefusesEveryTruncation) {
+TEST(TinyLm, RefusesEveryTruncation) {
   const TemporaryDirectory directory;
   const std::string whole = model();
   for (std::size_t size = 0; size < whole.size(); size += size < 300 ? 1 : 37) {
     const auto file = directory.write("cut.bin", whole.substr(0, size));
-    expect_input_error([&] { StoryModel::open(file); }, {"cut.bin"});
+    expect_input_error([&] { TinyLm::open(file); }, {"cut.bin"});
   }
-  expect_input_error([&] { StoryModel::open(directory / "none.bin"); }, {"none.bin"});
+  expect_input_error([&] { TinyLm::open(directory / "none.bin"); }, {"none.bin"});
 }
 
-TEST(StoryModel, ChangedBytesAreReadOrRefused) {
+TEST(TinyLm, ChangedBytesAreReadOrRefused) {
   const TemporaryDirectory directory;
   PhiloxEngine random(1, 0, 0);
   for (int round = 0; round < 300; ++round) {
@@ -121,13 +121,13 @@ TEST(StoryModel, ChangedBytesAreReadOrRefused) {
     const auto file = directory.write("changed.bin", bytes);
     try {
       StoryMemory memory;
-      StoryModel::open(file).read(0, {}, memory);
+      TinyLm::open(file).read(0, {}, memory);
     } catch (const InputError&) {
     }
   }
 }
 
-TEST(LiveModel, RefusesDraftsItDoesNotHave) {
+TEST(RunningModel, RefusesDraftsItDoesNotHave) {
   const TemporaryDirectory directory;
   const std::string file = directory.write("tiny.bin", model()).string();
   EXPECT_EQ(open_live_model(file, {})->vocabulary(), 3);
@@ -140,19 +140,19 @@ TEST(LiveModel, RefusesDraftsItDoesNotHave) {
   expect_input_error([&] { open_live_model(other, {}); }, {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
-// A text has an end: contexts say how much is left, and nothing leads beyond it.
-TEST(LiveModel, EndsWhereTheModelDoes) {
+// A text has an end: conditionals say how much is left, and nothing leads beyond it.
+TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;
   const auto source = open_live_model(directory.write("tiny.bin", model()).string(), {});
-  const auto contexts = source->open();
-  int context = contexts->start(5);
-  for (int room = contexts->room(context); room > 0; --room) {
-    ASSERT_EQ(contexts->room(context), room);
-    context = contexts->next(context, 1);
-    ASSERT_NE(context, PassageContexts::no_context);
+  const auto conditionals = source->open();
+  int context = conditionals->start(5);
+  for (int room = conditionals->room(context); room > 0; --room) {
+    ASSERT_EQ(conditionals->room(context), room);
+    context = conditionals->next(context, 1);
+    ASSERT_NE(context, StepContexts::no_context);
   }
-  EXPECT_EQ(contexts->room(context), 0);
-  EXPECT_EQ(contexts->next(context, 1), PassageContexts::no_context);
+  EXPECT_EQ(conditionals->room(context), 0);
+  EXPECT_EQ(conditionals->next(context, 1), StepContexts::no_context);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using namespace hostile;
 
-/// Two contexts with two paths of two tokens, V = 3. Nodes 0 .. 3 are of the first context: root, after 0, after 0 0,
+/// Two conditionals with two paths of two tokens, V = 3. Nodes 0 .. 3 are of the first context: root, after 0, after 0 0,
 /// after 0 2; its second path shares the first step. Nodes 4 .. 8: two paths that part at once.
 struct Trees {
   std::vector<std::int32_t> paths{0, 0, 0, 2, 1, 1, 2, 0};
@@ -41,7 +41,7 @@ TEST(TreeCapture, ReadsWhatIsThere) {
   const auto file = written(directory, Trees{}.arrays());
   ASSERT_TRUE(TreeCapture::recognises(file));
   const TreeCapture trees = TreeCapture::open(file);
-  EXPECT_EQ(trees.contexts(), 2u);
+  EXPECT_EQ(trees.conditionals(), 2u);
   EXPECT_EQ(trees.paths(), 2u);
   EXPECT_EQ(trees.length(), 2u);
   EXPECT_EQ(trees.node(0, 1, 2), 3u);
@@ -94,22 +94,22 @@ TEST(TreeCapture, RefusesMissingAndForeignArrays) {
   expect_input_error([&] { TreeCapture::open(file); }, {"paths", "integers"});
 }
 
-TEST(CapturedTrees, AreSourcesOfPassages) {
+TEST(CapturedTrees, AreSourcesOfSteps) {
   const TemporaryDirectory directory;
   const auto file = written(directory, Trees{}.arrays());
   const auto source = open_captured_trees(file, {});
   EXPECT_EQ(source->most_paths(), 2);
   EXPECT_EQ(source->longest(), 2);
-  const auto contexts = source->open();
+  const auto conditionals = source->open();
   // Trial 3: the second context, its paths beginning with the second.
-  const DraftTree* tree = contexts->tree(3, {.drafts = 2, .length = 2});
-  ASSERT_EQ(contexts->start(3), 4);
+  const DraftTree* tree = conditionals->tree(3, {.drafts = 2, .length = 2});
+  ASSERT_EQ(conditionals->start(3), 4);
   ASSERT_EQ(tree->size(), 5);
   EXPECT_EQ(tree->context(1), 7);
   EXPECT_EQ(tree->token(1), 2);
   EXPECT_EQ(tree->context(4), 6);
-  EXPECT_EQ(contexts->tree(0, {.drafts = 2, .length = 2})->size(), 4) << "the shared step is one node";
-  EXPECT_EQ(contexts->tree(0, {.drafts = 2, .length = 1})->size(), 2);
+  EXPECT_EQ(conditionals->tree(0, {.drafts = 2, .length = 2})->size(), 4) << "the shared step is one node";
+  EXPECT_EQ(conditionals->tree(0, {.drafts = 2, .length = 1})->size(), 2);
   expect_input_error([&] { open_captured_trees(file, {.target_filter = {.temperature = 0.5}}); },
                      {"trees.npz", "filter"});
   expect_input_error([&] { open_captured_trees(file, {.proposals = {"draft_x"}}); }, {"trees.npz", "draft_x"});

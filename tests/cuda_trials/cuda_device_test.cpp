@@ -57,9 +57,9 @@ TEST(CudaDevice, CountsWhatTheCpuCounts) {
       proposals.push_back(examples::random_row(static_cast<std::uint64_t>(k) + 2, vocabulary, 1));
     const RatioTable table(examples::random_row(1, vocabulary, 1), proposals);
     const auto on = device.load(table);
-    const Cannot& cannot = verifier->info().cannot;
+    const Unsupported& unsupported = verifier->info().unsupported;
     const std::string refusal = on->refusal(*verifier, drafter, taken);
-    const bool runs = verifier->kind() == Kind::verifier && cannot.simulate.empty() && cannot.device.empty();
+    const bool runs = verifier->kind() == Kind::verifier && unsupported.simulate.empty() && unsupported.device.empty();
     EXPECT_EQ(refusal.empty(), runs) << verifier->info().name << ": " << refusal;
     if (!refusal.empty()) continue;
     ++compared;

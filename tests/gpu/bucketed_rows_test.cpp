@@ -1,5 +1,5 @@
 // The law of the greatest path's next token as a team looks at it, against the host: masses below tokens, what a
-// target leaves, and draws from it, with fibers in the place of a device's threads. On rows that passages seldom
+// target leaves, and draws from it, with fibers in the place of a device's threads. On rows that steps seldom
 // meet: more buckets that cross than a list holds, and no ratio but one.
 #include <cmath>
 #include <cstdio>
@@ -22,7 +22,7 @@ using namespace draftproof;
 enum class Shape { apart, equal, tangent, outer };
 
 /// p in [0, V), q behind it.
-std::vector<float> rows_of(Shape shape, int vocabulary, const Fan<double>& fan) {
+std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(static_cast<std::uint32_t>(vocabulary));
   std::normal_distribution<double> normal;
   std::vector<double> p, q;
@@ -37,7 +37,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const Fan<double>& fan) 
     p_sum = 0;
     for (int x = 0; x < vocabulary; ++x) {
       const double own = q[static_cast<std::size_t>(x)] / q_sum;
-      p_sum += p[static_cast<std::size_t>(x)] = fan.skewed(own, below);
+      p_sum += p[static_cast<std::size_t>(x)] = max_of_k.skewed(own, below);
       below += own;
     }
   }
@@ -56,8 +56,8 @@ struct Seen {
 };
 
 template <class L>
-Seen seen(const L& laws, const Fan<double>& fan, Token x, double c) {
-  const PlacedToken placed = BucketedRow<L>::placed(laws, fan, x);
+Seen seen(const L& laws, const MaxOfKPaths<double>& max_of_k, Token x, double c) {
+  const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, x);
   const BucketedRow<L> row(laws, placed);
   typename BucketedRow<L>::Excess excess;
   row.excess(c, excess);
@@ -65,7 +65,7 @@ Seen seen(const L& laws, const Fan<double>& fan, Token x, double c) {
       placed.below, placed.total, row.law(), 0, excess.total, excess.lowest.crossing.size, excess.lowest.end, {}};
   for (std::uint64_t i = 0; i < std::size(seen.drawn); ++i) {
     seen.drawn[i] = row.draw(c, excess, i << 62 | 0x123456789abcdef);
-    if (seen.drawn[i] >= 0) seen.below_again += BucketedRow<L>::placed(laws, fan, seen.drawn[i]).below;
+    if (seen.drawn[i] >= 0) seen.below_again += BucketedRow<L>::placed(laws, max_of_k, seen.drawn[i]).below;
   }
   return seen;
 }
@@ -74,16 +74,16 @@ struct Counts {
   int looks = 0, mismatches = 0, full_lists = 0;
 };
 
-void compare(Shape shape, int vocabulary, const Fan<double>& fan, double c, const parity::TeamShape& team_shape,
+void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, double c, const parity::TeamShape& team_shape,
              Counts& counts) {
-  const std::vector<float> rows = rows_of(shape, vocabulary, fan);
+  const std::vector<float> rows = rows_of(shape, vocabulary, max_of_k);
   const auto size = static_cast<std::size_t>(vocabulary);
   const std::span<const float> both{rows};
   const FreshRows<float> host(both.first(size), both.last(size));
   const Token x = vocabulary / 2;
-  const Seen wanted = seen(host, fan, x, c);
+  const Seen wanted = seen(host, max_of_k, x, c);
 
-  gpu::PassageBatch<float> batch;
+  gpu::StepBatch<float> batch;
   const gpu::TreeSpan span;
   batch.vocabulary = vocabulary;
   batch.trees = &span;
@@ -95,14 +95,14 @@ void compare(Shape shape, int vocabulary, const Fan<double>& fan, double c, cons
     using Rows = gpu::TreeRows<float, parity::HostThread>;
     const Rows node_rows(batch, 0, thread);
     found[static_cast<std::size_t>(thread.index())] =
-        seen(gpu::NodeLaws<float, parity::HostThread>(node_rows, 0), fan, x, c);
+        seen(gpu::NodeLaws<float, parity::HostThread>(node_rows, 0), max_of_k, x, c);
   });
   ++counts.looks;
   counts.full_lists += wanted.end < OrderBuckets::count;
   for (const Seen& thread : found)
     if (!(thread == wanted)) {
       std::printf("mismatch: shape %d, V = %d, K = %d, c = %g, team %d x %d x %d: excess %lld, wanted %lld\n",
-                  static_cast<int>(shape), vocabulary, fan.paths, c, team_shape.shares, team_shape.warps,
+                  static_cast<int>(shape), vocabulary, max_of_k.paths, c, team_shape.shares, team_shape.warps,
                   team_shape.lanes, static_cast<long long>(thread.excess), static_cast<long long>(wanted.excess));
       ++counts.mismatches;
       return;
@@ -116,12 +116,12 @@ int main() {
     Counts counts;
     // The last one has so many warps that buckets are gone along two by two.
     const std::vector<parity::TeamShape> teams{{1, 2, 4}, {1, 1, 4}, {4, 2, 4}, {1, 2, 16}, {16, 8, 1}};
-    const std::vector<Fan<double>> fans{{2, 0, 1}, {8, 0, 1}, {4, 0.05, 0.95}};
+    const std::vector<MaxOfKPaths<double>> fans{{2, 0, 1}, {8, 0, 1}, {4, 0.05, 0.95}};
     for (const Shape shape : {Shape::apart, Shape::equal, Shape::tangent, Shape::outer})
-      for (const auto& fan : fans)
+      for (const auto& max_of_k : fans)
         for (const int vocabulary : {3, 97, 600})
           for (const double c : {0.6, 1.0})
-            compare(shape, vocabulary, fan, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()], counts);
+            compare(shape, vocabulary, max_of_k, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()], counts);
     std::printf("bucketed rows: %d looks, %d with a full list of crossing buckets, %d mismatches\n", counts.looks,
                 counts.full_lists, counts.mismatches);
     return counts.mismatches == 0 && counts.full_lists > 0 ? 0 : 1;

@@ -38,7 +38,7 @@ int compare_long_range() {
     Philox drafting(all.seed, all.first + i, Philox::Role::draft),
         verifying(all.seed, all.first + i, Philox::Role::verify);
     const int length = drafters::Iid{}.draw(table, drafts, drafting, out);
-    wanted.add(verifier.verify(At<RatioTable>(table, out, length), verifying), out, length);
+    wanted.add(verifier.verify(DraftedPosition<RatioTable>(table, out, length), verifying), out, length);
   }
   const auto same = [&wanted](const Tally& found) {
     return found.trials == wanted.trials && found.flagged == wanted.flagged && found.members == wanted.members &&
@@ -82,7 +82,7 @@ int compare_joint_counts() {
         parity::joint_on_host<verifiers::RecursiveRejection, drafters::Iid>(table, range, what);
     different += found.tally.members != wanted.tally.members || found.tally.by_draft != wanted.tally.by_draft ||
                  found.cells != wanted.cells || found.drafts != wanted.drafts ||
-                 found.neighbours != wanted.neighbours;
+                 found.serial_dependence != wanted.serial_dependence;
   }
   std::printf("joint counts: %s\n", different == 0 ? "equal" : "NOT equal");
   return different;

@@ -39,7 +39,7 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
   const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, nullptr};
   const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows * columns); };
   Counts cells(size(what.paths, view.vocabulary())), drafts(size(what.drafts, view.vocabulary())),
-      neighbours(size(what.groups, what.groups));
+      serial_dependence(size(what.groups, what.groups));
   const gpu::JointTotals counted{.paths = what.paths,
                                  .counted_drafts = what.drafts,
                                  .groups = what.groups,
@@ -47,7 +47,7 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
                                  .pairs = what.pairs,
                                  .cells = cells.data(),
                                  .drafts = what.drafts > 0 ? drafts.data() : nullptr,
-                                 .neighbours = what.groups > 0 ? neighbours.data() : nullptr,
+                                 .serial_dependence = what.groups > 0 ? serial_dependence.data() : nullptr,
                                  .group = what.group.data()};
   parity::run_grid(grid, [&](const parity::HostTrialThread& own, gpu::BlockCounts& block) {
     gpu::TrialCounts<parity::HostTrialThread> trials(own, block, hot.view(), totals);
@@ -58,7 +58,7 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
   joint.tally.members = members;
   joint.cells.assign(cells.begin(), cells.end());
   joint.drafts.assign(drafts.begin(), drafts.end());
-  joint.neighbours.assign(neighbours.begin(), neighbours.end());
+  joint.serial_dependence.assign(serial_dependence.begin(), serial_dependence.end());
   return joint;
 }
 
@@ -94,7 +94,7 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
   expect(host.tally.members == found.tally.members, where + "members");
   expect(host.cells == found.cells, where + "cells");
   expect(host.drafts == found.drafts, where + "drafts");
-  expect(host.neighbours == found.neighbours, where + "neighbours");
+  expect(host.serial_dependence == found.serial_dependence, where + "serial_dependence");
 }
 
 void everything() {

@@ -73,7 +73,7 @@ void KernelCase::decide(int position) {
   counts_.push_back(count);
   const Verifier verifier;
   const auto plan = prepare(verifier, rows, count);
-  wanted_.push_back(verify(verifier, At(rows, tuple, count), plan, verifying));
+  wanted_.push_back(verify(verifier, DraftedPosition(rows, tuple, count), plan, verifying));
 }
 
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions) {

@@ -1,4 +1,4 @@
-// Plans of the ladder that a team makes together against those that the host makes alone: rungs, slopes, levels and
+// Plans of the ladder that a team makes together against those that the host makes alone: bins, slopes, levels and
 // the verdicts of several trials on each, bit for bit, with fibers as the threads of teams. Rows of few tokens, of
 // more than the buckets, with zeros, with equal laws, and of every format.
 #include <algorithm>
@@ -68,27 +68,27 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
   for (const auto& list : {core.plan.slope, core.plan.level})
     for (std::size_t i = 0; i < list.size(); ++i) tell(list[i]);
   for (std::size_t i = 0; i < core.plan.leaving.size(); ++i) tell(core.plan.leaving[i]);
-  for (Token x = 0; x < laws.vocabulary(); ++x) tell(laws.proposal(x) > 0 ? laws.rung(core.rungs, x) : -1);
+  for (Token x = 0; x < laws.vocabulary(); ++x) tell(laws.proposal(x) > 0 ? laws.bin(core.bins, x) : -1);
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::verify);
-    const Verdict verdict = verify(ladder, At<L>(laws, tuples.data() + t * drafts, drafts), plan, random);
+    const Verdict verdict = verify(ladder, DraftedPosition<L>(laws, tuples.data() + t * drafts, drafts), plan, random);
     tell(verdict.token);
     tell(verdict.accepted);
   }
   return outcome;
 }
 
-/// Rungs of which a plan tells a few stretches apart: more than that, as it is with 512, no rows want.
-template <class Room>
-struct FewStretches : BucketRungsIn<Room> {
+/// Bins of which a plan tells a few stretches apart: more than that, as it is with 512, no rows want.
+template <class Workspace>
+struct FewStretches : BucketRungsIn<Workspace> {
   static constexpr int most_stretches = 6;
-  DRAFTPROOF_DEVICE explicit FewStretches(const BucketRungsIn<Room>& all) : BucketRungsIn<Room>(all) {}
+  DRAFTPROOF_DEVICE explicit FewStretches(const BucketRungsIn<Workspace>& all) : BucketRungsIn<Workspace>(all) {}
 };
 
 template <class L>
 Outcome joined_on(const L& laws, int drafts) {
-  const FewStretches<RoomOf<L>> rungs(laws.rungs());
-  const auto plan = plan_ladder(laws, rungs, FixedCoverage<double>(drafts), true);
+  const FewStretches<RoomOf<L>> bins(laws.bins());
+  const auto plan = plan_ladder(laws, bins, FixedCoverage<double>(drafts), true);
   Outcome outcome;
   for (std::size_t i = 0; i < plan.slope.size(); ++i) outcome.numbers.push_back(plan.slope[i]);
   for (std::size_t i = 0; i < plan.level.size(); ++i) outcome.numbers.push_back(plan.level[i]);

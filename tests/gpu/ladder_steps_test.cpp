@@ -18,7 +18,7 @@
 #include <draftproof/tests/support/gpu/register_lockstep_steps.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>
 
-namespace draftproof::passage_parity {
+namespace draftproof::step_parity {
 namespace {
 
 using verifiers::paths::LadderBlock;
@@ -32,8 +32,8 @@ struct Kind {
   bool zeros = false;
 };
 
-/// Rows of p and q after each of a few contexts, p behind q as a batch has them.
-class Model final : public Contexts<HostLaws> {
+/// Rows of p and q after each of a few conditionals, p behind q as a batch has them.
+class Model final : public ConditionalModel<HostLaws> {
  public:
   static constexpr int size = 5;
 
@@ -58,7 +58,7 @@ class Model final : public Contexts<HostLaws> {
   }
   const HostLaws& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
   int next(int context, Token x) const override { return (2 * context + x + 1) % size; }
-  void show(gpu::PassageBatch<float>& batch) const {
+  void show(gpu::StepBatch<float>& batch) const {
     batch.target = entries_.data();
     batch.proposal = entries_.data() + vocabulary_;
     batch.target_stride = batch.proposal_stride = 2 * vocabulary_;
@@ -75,16 +75,16 @@ class Model final : public Contexts<HostLaws> {
 };
 
 struct Tally {
-  int passages = 0, wrong = 0;
+  int steps = 0, wrong = 0;
   int again = 0;      ///< nodes that were planned and are not the last such
   int from_afar = 0;  ///< of these with a law that is not kept
-  int corrected = 0;  ///< passages whose correction is that of a ladder
+  int corrected = 0;  ///< steps whose correction is that of a ladder
 };
 
 /// Every number that block verification may ask of the chosen path, its nodes from the lowest up and then from the
-/// root down, and the passage.
+/// root down, and the step.
 template <class L>
-std::vector<double> outcome(const TreeAt<L>& at, int request) {
+std::vector<double> outcome(const DraftedTree<L>& at, int request) {
   LadderBlock::Plans<L> plans;
   ChosenSteps<L, LadderBlock::Plans<L>> steps(at, plans);
   Philox random(seed, static_cast<std::uint64_t>(request), Philox::Role::verify);
@@ -102,13 +102,13 @@ std::vector<double> outcome(const TreeAt<L>& at, int request) {
     numbers.push_back(steps.correction(i, 0.5).draw(0));  // untested
     look(i, 0.75);
   }
-  const Passage passage = verify_block(steps, random);
-  numbers.push_back(passage.node);
-  numbers.push_back(passage.extra.token);
+  const StepOutput step = verify_block(steps, random);
+  numbers.push_back(step.node);
+  numbers.push_back(step.extra.token);
   return numbers;
 }
 
-std::vector<double> outcome_of_team(const gpu::PassageBatch<float>& batch, int request) {
+std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int request) {
   using Rows = gpu::TreeRows<float, parity::HostThread>;
   parity::HostTeam team(team_shapes[static_cast<std::size_t>(request) % team_shapes.size()]);
   team.give_memory(gpu::plan_bytes<LadderBlock>);
@@ -116,10 +116,10 @@ std::vector<double> outcome_of_team(const gpu::PassageBatch<float>& batch, int r
   team.run([&](const parity::HostThread& thread) {
     const Rows rows(batch, request, thread);
     using L = gpu::NodeLaws<float, parity::HostThread>;
-    found[static_cast<std::size_t>(thread.index())] = outcome<L>(TreeAt<L>(rows, batch.tree(request)), request);
+    found[static_cast<std::size_t>(thread.index())] = outcome<L>(DraftedTree<L>(rows, batch.tree(request)), request);
   });
   for (const auto& numbers : found)
-    if (numbers != found.front()) throw std::logic_error("ladder passages: the threads of a team disagree");
+    if (numbers != found.front()) throw std::logic_error("ladder steps: the threads of a team disagree");
   return found.front();
 }
 
@@ -152,13 +152,13 @@ void compare(const Kind& kind, const TreeShape& shape, int requests, Tally& tall
     trees.add(tree, 0);
     drafted.push_back(tree);
   }
-  gpu::PassageBatch<float> batch;
+  gpu::StepBatch<float> batch;
   trees.show(batch);
   model.show(batch);
   for (int i = 0; i < requests; ++i) {
     const HostAt at(model, drafted[static_cast<std::size_t>(i)]);
     const std::vector<double> wanted = outcome(at, i), found = outcome_of_team(batch, i);
-    ++tally.passages;
+    ++tally.steps;
     count(at, wanted, i, tally);
     if (found == wanted) continue;
     ++tally.wrong;
@@ -169,12 +169,12 @@ void compare(const Kind& kind, const TreeShape& shape, int requests, Tally& tall
 }
 
 }  // namespace
-}  // namespace draftproof::passage_parity
+}  // namespace draftproof::step_parity
 
 int main() {
   return draftproof::parity::outcome([] {
     using namespace draftproof;
-    using namespace draftproof::passage_parity;
+    using namespace draftproof::step_parity;
     Tally tally;
     // All nodes are planned where there are few tokens; 32 paths have 512 entries of laws at 16 nodes.
     compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
@@ -188,8 +188,8 @@ int main() {
                                              {.drafts = drafts, .length = 6, .branching = {}, .stem = 2}, 4, tally);
       }
     std::printf(
-        "ladder passages: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
-        tally.passages, tally.wrong, tally.again, tally.from_afar, tally.corrected);
+        "ladder steps: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
+        tally.steps, tally.wrong, tally.again, tally.from_afar, tally.corrected);
     // A comparison that never comes back to a node would prove little.
     return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
   });

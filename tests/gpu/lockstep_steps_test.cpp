@@ -1,4 +1,4 @@
-// Passages by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
+// Steps by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
 // device and no CUDA. And trees that no device may be given.
 #include <cstdio>
 #include <stdexcept>
@@ -10,7 +10,7 @@
 #include <draftproof/tests/support/gpu/step_parity.hpp>
 
 namespace draftproof::found {
-void lockstep_passages_everything();
+void lockstep_steps_everything();
 }
 
 namespace {
@@ -54,10 +54,10 @@ int refused_trees() {
 
 int main() {
   return draftproof::parity::outcome([] {
-    draftproof::found::lockstep_passages_everything();
+    draftproof::found::lockstep_steps_everything();
     // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
-    int mismatches = draftproof::passage_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
-    mismatches += draftproof::passage_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
+    int mismatches = draftproof::step_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
+    mismatches += draftproof::step_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
     return mismatches + refused_trees() == 0 ? 0 : 1;
   });
 }

@@ -79,14 +79,14 @@ void refuse() {
   expect_refusal<std::invalid_argument>(
       "drafts by cluster", [&] { gpu::draft_batch(drafters::Iid{}, drafts, nullptr, gpu::Mapping::cluster); });
 
-  gpu::PassageBatch<float> passages;
-  passages.requests = 1;
-  passages.vocabulary = static_cast<int>(row.size());
+  gpu::StepBatch<float> steps;
+  steps.requests = 1;
+  steps.vocabulary = static_cast<int>(row.size());
   expect_refusal<std::invalid_argument>("a request by cluster", [&] {
-    gpu::verify_passages(verifiers::paths::Block{}, passages, nullptr, gpu::Mapping::cluster);
+    gpu::verify_steps(verifiers::paths::Block{}, steps, nullptr, gpu::Mapping::cluster);
   });
   expect_refusal<std::invalid_argument>("the batch has no carries", [&] {
-    gpu::verify_passages(verifiers::paths::GreedyBlock{}, passages, nullptr, gpu::Mapping::block);
+    gpu::verify_steps(verifiers::paths::GreedyBlock{}, steps, nullptr, gpu::Mapping::block);
   });
 
   const std::vector<double> laws(row.begin(), row.end());

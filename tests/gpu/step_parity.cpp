@@ -10,7 +10,7 @@
 #include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/tests/support/gpu/parity_rows.hpp>
 
-namespace draftproof::passage_parity {
+namespace draftproof::step_parity {
 namespace {
 
 constexpr std::uint64_t seed = 20261122;
@@ -24,8 +24,8 @@ std::vector<TreeLaw>& laws() {
   return all;
 }
 
-/// A model of few contexts: so nodes share rows, and all shapes of rows are met on one path.
-class Model final : public Contexts<HostLaws> {
+/// A model of few conditionals: so nodes share rows, and all shapes of rows are met on one path.
+class Model final : public ConditionalModel<HostLaws> {
  public:
   static constexpr int size = 13;
 
@@ -48,10 +48,10 @@ class Requests {
         law_{law},
         model_{vocabulary, trial},
         vocabulary_{vocabulary},
-        contexts_(static_cast<std::size_t>(count), 0),
+        conditionals_(static_cast<std::size_t>(count), 0),
         host_carries_(static_cast<std::size_t>(count)),
         carries_(static_cast<std::size_t>(count)) {
-    for (std::size_t i = 0; i < contexts_.size(); ++i) contexts_[i] = static_cast<int>(i) % Model::size;
+    for (std::size_t i = 0; i < conditionals_.size(); ++i) conditionals_[i] = static_cast<int>(i) % Model::size;
   }
 
   /// One iteration of all requests. Returns mismatches.
@@ -60,7 +60,7 @@ class Requests {
     rows_.clear();
     for (int c = 0; c < Model::size; ++c) add_row(c, true);
     std::vector<DraftTree> drafted;
-    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+    for (std::size_t i = 0; i < conditionals_.size(); ++i) {
       drafted.push_back(draw(i, trial));
       // Rows by context numbers, and rows as an engine has them: one for each drafted token.
       if (i % 2 == 0)
@@ -68,19 +68,19 @@ class Requests {
       else
         add_entries(drafted.back(), trees);
     }
-    gpu::PassageBatch<float> batch;
+    gpu::StepBatch<float> batch;
     trees.show(batch);
     batch.target = rows_.data();
     batch.proposal = rows_.data() + stride();
     batch.target_stride = batch.proposal_stride = 2 * stride();
     batch.seed = seed;
     batch.first_trial = trial;
-    std::vector<Passage> passages(contexts_.size());
-    batch.passages = passages.data();
+    std::vector<StepOutput> steps(conditionals_.size());
+    batch.steps = steps.data();
     batch.carries = carries_.data();
     scheme_.machine(batch, trees.rows());
     int mismatches = 0;
-    for (std::size_t i = 0; i < contexts_.size(); ++i) mismatches += differs(i, drafted[i], passages[i], trial + i);
+    for (std::size_t i = 0; i < conditionals_.size(); ++i) mismatches += differs(i, drafted[i], steps[i], trial + i);
     return mismatches;
   }
 
@@ -97,7 +97,7 @@ class Requests {
     if (law_.info.branches)
       for (int depth = 0; depth < shape.length; ++depth)
         shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
-    DraftTree tree(contexts_[i]);
+    DraftTree tree(conditionals_[i]);
     law_.draw(model_, shape, Philox(seed, trial + i, Philox::Role::draft), tree);
     return tree;
   }
@@ -131,13 +131,13 @@ class Requests {
     trees.add(tokens, parents, first_row, streams);
   }
 
-  int differs(std::size_t i, const DraftTree& tree, const Passage& found, std::uint64_t trial) {
+  int differs(std::size_t i, const DraftTree& tree, const StepOutput& found, std::uint64_t trial) {
     HostCarry& carry = host_carries_[i];
-    const Passage wanted = scheme_.host(HostAt(model_, tree), carry, Philox(seed, trial, Philox::Role::verify));
+    const StepOutput wanted = scheme_.host(HostAt(model_, tree), carry, Philox(seed, trial, Philox::Role::verify));
     bool same = found.node == wanted.node && found.extra.token == wanted.extra.token &&
                 carries_[i].size() == static_cast<int>(carry.size());
     if (same) same = std::equal(carry.begin(), carry.end(), carries_[i].begin());
-    contexts_[i] = wanted.extra.token < 0 ? 0 : model_.next(tree.context(wanted.node), wanted.extra.token);
+    conditionals_[i] = wanted.extra.token < 0 ? 0 : model_.next(tree.context(wanted.node), wanted.extra.token);
     if (same) return 0;
     std::printf(
         "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
@@ -152,7 +152,7 @@ class Requests {
   const TreeLaw& law_;
   Model model_;
   int vocabulary_;
-  std::vector<int> contexts_;
+  std::vector<int> conditionals_;
   std::vector<HostCarry> host_carries_;
   std::vector<gpu::DeviceCarry> carries_;
   std::vector<float> rows_;
@@ -164,7 +164,7 @@ void add(Scheme scheme) { schemes().push_back(std::move(scheme)); }
 void add(TreeLaw law) { laws().push_back(std::move(law)); }
 
 int run(const Sizes& sizes) {
-  long long passages = 0, mismatches = 0, idle = 0;
+  long long steps = 0, mismatches = 0, idle = 0;
   std::uint64_t trial = 0;
   for (const Scheme& scheme : schemes()) {
     long long own = 0;
@@ -179,12 +179,12 @@ int run(const Sizes& sizes) {
       }
     }
     if (own == 0) ++idle;
-    passages += own;
+    steps += own;
   }
   std::printf(
-      "passages: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld passages, %lld mismatches\n",
-      schemes().size(), idle, laws().size(), passages, mismatches);
-  return static_cast<int>(std::min<long long>(mismatches + (passages == 0), 1'000'000));
+      "steps: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld steps, %lld mismatches\n",
+      schemes().size(), idle, laws().size(), steps, mismatches);
+  return static_cast<int>(std::min<long long>(mismatches + (steps == 0), 1'000'000));
 }
 
-}  // namespace draftproof::passage_parity
+}  // namespace draftproof::step_parity

@@ -78,7 +78,7 @@ void compare(const char* format, Compared& compared) {
       const auto plan = prepare(verifier, rows, drafted.counts[static_cast<std::size_t>(i)]);
       Philox random(seed, own_trial, Philox::Role::verify);
       const Verdict wanted =
-          verify(verifier, At(rows, drafted.batch.drafts_at(i), drafted.batch.counts[i]), plan, random);
+          verify(verifier, DraftedPosition(rows, drafted.batch.drafts_at(i), drafted.batch.counts[i]), plan, random);
       const Verdict got = found.verdicts[static_cast<std::size_t>(i)];
       ++compared.decisions;
       compared.accepted += wanted.accepted >= 0;

@@ -58,7 +58,7 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
   }
   const int most = std::min(table.vocabulary(), max_drafts);
   Token top[max_drafts];
-  for (int j = 0; j < most; ++j) expect((top[j] = table.top(j)) == view.top(j), "top");
+  for (int j = 0; j < most; ++j) expect((top[j] = table.kth_most_probable(j)) == view.top(j), "top");
   Philox random(seed, 0, Philox::Role::verify);
   constexpr int points = 200;
   for (int i = 0; i < points; ++i) {
@@ -74,10 +74,10 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
       const auto wanted = table.mass_and_slope(b), found = view.mass_and_slope(b);
       expect(same(wanted.mass, found.mass) && same(wanted.slope, found.slope), "mass_and_slope");
       expect(table.residual(b).draw(word) == view.residual(b).draw(word), "residual draw");
-      for (const double knee : {b, 2 * b, std::numeric_limits<double>::infinity()})
+      for (const double clip_ratio : {b, 2 * b, std::numeric_limits<double>::infinity()})
         if (b > 0) {
-          const auto clipped = table.clipped(b, knee);
-          const auto mirrored = view.clipped(b, knee);
+          const auto clipped = table.clipped(b, clip_ratio);
+          const auto mirrored = view.clipped(b, clip_ratio);
           expect(same(clipped.total(), mirrored.total()) && same(clipped.weight(x), mirrored.weight(x)), "clipped");
           expect(clipped.draw(word) == mirrored.draw(word), "clipped draw");
         }
@@ -94,7 +94,7 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
       if (i % 20 != 0) continue;
       expect(same(table.sum(above(table, b)), view.sum(above(view, b))), "sum");
       const Token drawn = view.weights(above(view, b)).draw(word);
-      expect(table.weights(above(table, b)).draw(word) == drawn && table.tabled(above(table, b)).draw(word) == drawn,
+      expect(table.weights(above(table, b)).draw(word) == drawn && table.tabulated(above(table, b)).draw(word) == drawn,
              "weights draw");
     }
   }

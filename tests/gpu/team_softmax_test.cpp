@@ -37,10 +37,10 @@ ByTeam by_team(const TeamShape& shape, const std::vector<Entry>& logits, float i
   const gpu::TeamLayout layout = gpu::on_chip_layout(vocabulary, shape.lanes, shape.shares);
   for (auto& own : notes) own.resize(static_cast<std::size_t>(gpu::softmax_blocks(layout.slice())));
   team.run([&](const HostThread& thread) {
-    const int count = gpu::tokens_of_share(thread, layout), first = count > 0 ? thread.share() * layout.slice() : 0;
+    const int count = gpu::tokens_of_partition(thread, layout), first = count > 0 ? thread.partition() * layout.slice() : 0;
     outcomes[static_cast<std::size_t>(thread.index())] =
         gpu::team_softmax(thread, logits.data() + first, first, count, vocabulary, inverse, result.row.data() + first,
-                          notes[static_cast<std::size_t>(thread.share())].data());
+                          notes[static_cast<std::size_t>(thread.partition())].data());
   });
   result.outcome = outcomes.front();
   for (const gpu::SoftmaxOutcome& outcome : outcomes)

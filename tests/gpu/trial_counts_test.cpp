@@ -62,7 +62,7 @@ Tally on_host(const RatioTable& table, const gpu::TrialRange& range, bool histog
     Philox drafting(range.seed, range.first + i, Philox::Role::draft);
     Philox verifying(range.seed, range.first + i, Philox::Role::verify);
     const int length = D{}.draw(table, range.drafts, drafting, drafts);
-    tally.add(verify(V{}, At<RatioTable>(table, drafts, length), plan, verifying), drafts, length);
+    tally.add(verify(V{}, DraftedPosition<RatioTable>(table, drafts, length), plan, verifying), drafts, length);
   }
   return tally;
 }

@@ -35,7 +35,7 @@ TEST(RaceAcceptance, EveryReferenceCase) {
       expect(c, list_bound(c.p, q, c.drafts), c.lower_bound);
       if (c.drafts == 1) expect(c, gumbel(c.p, q), c.membership);
     } else if (c.scheme == "gumbel_topk") {
-      expect(c, shared_race(c.p, q, c.drafts), c.flag);
+      expect(c, gumbel_top_k_coupling(c.p, q, c.drafts), c.flag);
       expect(c, shared_race_exact(c.p, q, c.drafts), c.membership);
     } else {
       continue;
@@ -60,7 +60,7 @@ TEST(RaceAcceptance, ByHand) {
 /// Facts in fractions on random laws, with == and <=.
 TEST(RaceAcceptance, KnownOrders) {
   SmallLawsSource source(51);
-  const AnyDrafter &races = *registry().drafter("races"), &one_race = *registry().drafter("one_race");
+  const AnyDrafter &races = *registry().drafter("gumbel_iid"), &gumbel_top_k = *registry().drafter("gumbel_top_k");
   int strictly_more = 0;
   for (int i = 0; i < 400; ++i) {
     const SmallLaws laws = source.next(5, 3, false);
@@ -70,7 +70,7 @@ TEST(RaceAcceptance, KnownOrders) {
     ASSERT_GE(list, list_bound(p, q, drafts));
     ASSERT_GE(list, sample_and_match(p, q, drafts));
     ASSERT_LE(list, cut_optimum<Rational>(p, laws.sets(races)));
-    ASSERT_LE(race, cut_optimum<Rational>(p, laws.sets(one_race)));
+    ASSERT_LE(race, cut_optimum<Rational>(p, laws.sets(gumbel_top_k)));
     ASSERT_GE(race, list);
     strictly_more += race > list;
     ASSERT_EQ(gls_exact(p, q, 1), one);
@@ -113,7 +113,7 @@ TEST(RaceAcceptance, IntegralsAreTheFiniteSums) {
     const auto p = exact::as_doubles(laws.target), q = exact::as_doubles(laws.proposals.front());
     ASSERT_NEAR(gls(p, q, laws.drafts), static_cast<double>(gls_exact(laws.target, laws.proposals[0], laws.drafts)),
                 race_tolerance);
-    ASSERT_NEAR(shared_race(p, q, laws.drafts),
+    ASSERT_NEAR(gumbel_top_k_coupling(p, q, laws.drafts),
                 static_cast<double>(shared_race_exact(laws.target, laws.proposals[0], laws.drafts)), race_tolerance);
   }
 }
@@ -122,17 +122,17 @@ TEST(RaceAcceptance, OrdersHoldAtLargerSizes) {
   const auto p = examples::random_row(41, 200, 6), q = examples::random_row(42, 200, 6);
   const RatioTable table(p, q);
   EXPECT_NEAR(gls(p, q, 1), gumbel(p, q), race_tolerance);
-  EXPECT_NEAR(shared_race(p, q, 1), gumbel(p, q), race_tolerance);
+  EXPECT_NEAR(gumbel_top_k_coupling(p, q, 1), gumbel(p, q), race_tolerance);
   for (const int drafts : {2, 4, 8, 32}) {
     const double list = gls(p, q, drafts);
     EXPECT_GT(list, gls(p, q, drafts / 2));
     EXPECT_GT(list, list_bound(p, q, drafts));
     EXPECT_GT(list, sample_and_match(p, q, drafts));
-    EXPECT_LT(list, *optimum_of(*registry().drafter("races"), table, drafts));
+    EXPECT_LT(list, *optimum_of(*registry().drafter("gumbel_iid"), table, drafts));
     if (drafts > 8) continue;
-    const double race = shared_race(p, q, drafts);
+    const double race = gumbel_top_k_coupling(p, q, drafts);
     EXPECT_GT(race, list);
-    EXPECT_LT(race, *optimum_of(*registry().drafter("one_race"), table, drafts));
+    EXPECT_LT(race, *optimum_of(*registry().drafter("gumbel_top_k"), table, drafts));
   }
 }
 

@@ -79,25 +79,25 @@ TEST_F(Surveyed, TimesOnlyWhenAsked) {
   EXPECT_TRUE(data(0.9, true)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
 }
 
-TEST(PassageReport, HasItsKeysAndAVerdict) {
+TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
   registry();
-  const auto source = PassageSource::open("bernoulli", {});
-  PassageRow row{.verifier = path_registry().verifier("block"), .drafter = path_registry().drafter("iid_paths")};
-  row.tally.trials = row.tally.passages = 10;
-  const SurveyedPassages item{source.get(), {row}};
+  const auto source = PathSource::open("bernoulli", {});
+  StepRow row{.verifier = path_registry().verifier("block"), .drafter = path_registry().drafter("iid_paths")};
+  row.tally.trials = row.tally.steps = 10;
+  const SurveyedPaths item{source.get(), {row}};
   const PathProof proof{.verifier = row.verifier,
                         .drafter = row.drafter,
                         .instances = 3,
                         .findings = {{.property = "completed_law", .status = Status::held, .held = 3}}};
   const auto report = [&item](std::span<const PathProof> proofs) {
-    return report_passages({&item, 1}, proofs, {.length = 2}, true, false).data;
+    return report_path_survey({&item, 1}, proofs, {.length = 2}, true, false).data;
   };
   const Json with = report({&proof, 1}), without = report({});
-  EXPECT_EQ(with["schema"], "draftproof.passages/1");
+  EXPECT_EQ(with["schema"], "draftproof.steps/1");
   EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
   EXPECT_FALSE(without.contains("proofs"));
   const Json& data = with["sources"][0]["rows"][0];
-  expect_keys(data, {"verifier", "law", "drafts", "length", "verdict", "trials", "passages", "mean_accepted",
+  expect_keys(data, {"verifier", "law", "drafts", "length", "verdict", "trials", "steps", "mean_accepted",
                      "standard_error", "block_efficiency", "impossible", "accepted"});
   EXPECT_EQ(data["verdict"], "proved (3)");
   EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
@@ -134,7 +134,7 @@ TEST(ProofReport, HasItsKeys) {
 TEST(ProofReport, SaysThatALawIsNotProved) {
   const AnyVerifier& gls = *registry().verifier("gls");
   const Proof proof{.verifier = &gls,
-                    .drafter = registry().drafter("races"),
+                    .drafter = registry().drafter("gumbel_iid"),
                     .instances = 3,
                     .findings = {{.property = "drafter_invariance", .status = Status::held, .held = 3}}};
   EXPECT_FALSE(proof.exact());
@@ -142,7 +142,7 @@ TEST(ProofReport, SaysThatALawIsNotProved) {
   EXPECT_EQ(verdict_cell(proof).text, "law not proved");
   const Document document = report_proofs({&proof, 1}, {}, false);
   EXPECT_EQ(document.data["proofs"][0]["verdict"], "law not proved");
-  EXPECT_EQ(document.data["proofs"][0]["why_not_proved"], gls.info().cannot.explore);
+  EXPECT_EQ(document.data["proofs"][0]["why_not_proved"], gls.info().unsupported.explore);
   ASSERT_EQ(document.sections[0].after.size(), 1u);
   EXPECT_NE(document.sections[0].after[0].find("drafter_invariance on 3 instances"), std::string::npos);
 

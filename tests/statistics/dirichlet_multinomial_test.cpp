@@ -8,7 +8,7 @@
 namespace draftproof {
 namespace {
 
-TEST(MultinomialBet, HasMeanOneOverAllOutcomes) {
+TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
   const std::vector<double> law{0.5, 0.3, 0.15, 0.05};
   const std::uint64_t n = 9;
   double mean = 0;
@@ -26,14 +26,14 @@ TEST(MultinomialBet, HasMeanOneOverAllOutcomes) {
   EXPECT_NEAR(mean, 1, 1e-8);
 }
 
-TEST(MultinomialBet, KnowsProofsAndNothing) {
+TEST(DirichletMultinomial, KnowsProofsAndNothing) {
   const std::vector<double> law{1, 0};
   EXPECT_EQ(log_e_multinomial(law, std::vector<std::uint64_t>{0, 0}), 0);
   EXPECT_NEAR(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 0}), 0, 1e-6);
   EXPECT_TRUE(std::isinf(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 1})));
 }
 
-TEST(MultinomialBet, GrowsWithTheEvidence) {
+TEST(DirichletMultinomial, GrowsWithTheEvidence) {
   const std::vector<double> law{0.5, 0.5};
   EXPECT_LT(log_e_multinomial(law, std::vector<std::uint64_t>{5030, 4970}), 0);
   const double some = log_e_multinomial(law, std::vector<std::uint64_t>{5200, 4800});

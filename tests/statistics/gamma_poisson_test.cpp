@@ -72,15 +72,15 @@ TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
   const std::vector<std::uint64_t> counts{40, 70, 0, 22};
   const double mean =
       (std::exp(log_e_spike(40, 50)) + std::exp(log_e_spike(70, 25)) + std::exp(log_e_spike(22, 25))) / 3;
-  EXPECT_NEAR(log_e_spikes(law, counts, 100), std::log(mean), 1e-12);
-  EXPECT_TRUE(std::isinf(log_e_spikes(law, std::vector<std::uint64_t>{40, 70, 1, 22}, 100)));
+  EXPECT_NEAR(log_e_single_cell(law, counts, 100), std::log(mean), 1e-12);
+  EXPECT_TRUE(std::isinf(log_e_single_cell(law, std::vector<std::uint64_t>{40, 70, 1, 22}, 100)));
 }
 
 TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
   const double budget = 1e-6, exposure = 3e5;
   const auto mean = [&](double truth) {
     return static_cast<double>(
-        poisson_mean(truth, [&](int x) { return log_e_leak(static_cast<std::uint64_t>(x), exposure, budget); }));
+        poisson_mean(truth, [&](int x) { return log_e_impossible_cells(static_cast<std::uint64_t>(x), exposure, budget); }));
   };
   EXPECT_NEAR(mean(exposure * budget), 1, 1e-9);
   for (const double share : {0.01, 0.5, 0.99}) EXPECT_LT(mean(share * exposure * budget), 1);

@@ -145,9 +145,9 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
   const auto right = single_draft_rows(pair);
   const GateSuite with_paths({pair.p, pair.q, right}), with_proposal({pair.p, pair.q}), target_only({pair.p});
   constexpr std::uint64_t budget = 1 << 15;
-  EXPECT_EQ(gate_of(with_paths, right, budget).word(), GateWord::ok);
-  EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).word(), GateWord::failed);
-  EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).word(), GateWord::failed);
+  EXPECT_EQ(gate_of(with_paths, right, budget).state(), GateState::ok);
+  EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).state(), GateState::failed);
+  EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).state(), GateState::failed);
   // Without paths only the token's law counts: rows are folded into one.
   const auto fold = [](std::vector<std::vector<double>> rows) {
     for (std::size_t x = 0; x < rows[0].size(); ++x) rows[0][x] += rows[1][x];
@@ -155,8 +155,8 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
     return rows;
   };
   for (const GateSuite* suite : {&with_proposal, &target_only}) {
-    EXPECT_EQ(gate_of(*suite, fold(right), budget).word(), GateWord::ok);
-    EXPECT_EQ(gate_of(*suite, fold(single_draft_rows(pair, 1, true)), budget).word(), GateWord::failed);
+    EXPECT_EQ(gate_of(*suite, fold(right), budget).state(), GateState::ok);
+    EXPECT_EQ(gate_of(*suite, fold(single_draft_rows(pair, 1, true)), budget).state(), GateState::failed);
   }
 }
 

@@ -22,17 +22,17 @@ std::vector<std::uint64_t> batches_of(GateSchedule& schedule, double log_e) {
 TEST(GateSchedule, DoublesUpToItsBudgetAndStopsThere) {
   GateSchedule schedule(100, 1000, 20.7);
   EXPECT_EQ(batches_of(schedule, 0), (std::vector<std::uint64_t>{100, 100, 200, 400, 200}));
-  EXPECT_EQ(schedule.word(), GateWord::ok);
+  EXPECT_EQ(schedule.state(), GateState::ok);
   EXPECT_FALSE(schedule.undecided());
 }
 
 TEST(GateSchedule, GoesOnToSixteenBudgetsWhileItIsNotOk) {
-  for (const auto& [log_e, word] :
-       {std::pair{std::log(100.001), GateWord::watch}, std::pair{std::log(1.001e5), GateWord::suspicious}}) {
+  for (const auto& [log_e, state] :
+       {std::pair{std::log(100.001), GateState::watch}, std::pair{std::log(1.001e5), GateState::suspicious}}) {
     GateSchedule schedule(512, 1024, 20.7);
     EXPECT_EQ(batches_of(schedule, log_e), (std::vector<std::uint64_t>{512, 512, 1024, 2048, 4096, 8192}));
     EXPECT_EQ(schedule.exposure(), 16u * 1024);
-    EXPECT_EQ(schedule.word(), word);
+    EXPECT_EQ(schedule.state(), state);
     EXPECT_TRUE(schedule.undecided());
   }
   GateSchedule calms(1024, 1024, 20.7);
@@ -46,12 +46,12 @@ TEST(GateSchedule, GoesOnToSixteenBudgetsWhileItIsNotOk) {
 TEST(GateSchedule, FailsAtTheThresholdForGood) {
   GateSchedule schedule(100, 1000, 20.7);
   schedule.observe(20.69);
-  EXPECT_EQ(schedule.word(), GateWord::suspicious);
+  EXPECT_EQ(schedule.state(), GateState::suspicious);
   schedule.observe(20.7);
   EXPECT_EQ(schedule.next(), 0u);
-  EXPECT_EQ(name(schedule.word()), "failed");
+  EXPECT_EQ(name(schedule.state()), "failed");
   schedule.observe(0);
-  EXPECT_EQ(schedule.word(), GateWord::failed);
+  EXPECT_EQ(schedule.state(), GateState::failed);
   EXPECT_FALSE(schedule.undecided());
   EXPECT_EQ(schedule.exposure(), 200u);
 }

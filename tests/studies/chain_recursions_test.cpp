@@ -8,7 +8,7 @@ namespace draftproof {
 namespace {
 
 ChainModel random_chain(int seed, int vocabulary) {
-  Dice dice(11, static_cast<std::uint64_t>(seed));
+  InstanceRng dice(11, static_cast<std::uint64_t>(seed));
   const auto row = [&] {
     std::vector<int> weights(static_cast<std::size_t>(vocabulary));
     int total = 0;

@@ -86,7 +86,7 @@ TEST(OrderInstances, AreLawsOfAllFamiliesAndSizes) {
 // p of every prefix is q of it to the K-th power.
 TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   for (std::uint64_t n = 0; n < 50; ++n) {
-    Dice dice(1, n);
+    InstanceRng dice(1, n);
     const int drafts = 1 + static_cast<int>(n % 4);
     const WeightPair pair = order::tight(dice, 4, drafts);
     const auto p = normalised(pair.target), q = normalised(pair.proposal);

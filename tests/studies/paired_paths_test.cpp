@@ -11,9 +11,9 @@
 namespace draftproof {
 namespace {
 
-std::unique_ptr<PassageSource> open_rows() {
+std::unique_ptr<PathSource> open_rows() {
   path_registry();  // families are found with everything else
-  return PassageSource::open("zipf:vocabulary=12,positions=6", {});
+  return PathSource::open("zipf:vocabulary=12,positions=6", {});
 }
 
 PathCell cell(int drafts, int length, const std::vector<std::string>& schemes) {
@@ -33,12 +33,12 @@ void ignore(std::uint64_t) {}
 
 TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   const auto source = open_rows();
-  const std::vector<std::string> schemes{"traversal", "greedy_multipath_block", "recursive_rejection_walk"};
+  const std::vector<std::string> schemes{"traversal", "greedy_multipath_block", "recursive_rejection_tree"};
   const PairedResult paired =
       compare_paths(*source, std::vector{cell(3, 4, schemes)}, 2000, 1, on_threads(2), ignore);
   ASSERT_TRUE(paired.complete);
   for (std::size_t s = 0; s < schemes.size(); ++s) {
-    const PassageTally alone = simulate_passages({.verifier = small::verifier(schemes[s]),
+    const StepTally alone = simulate_paths({.verifier = small::verifier(schemes[s]),
                                                   .drafter = small::drafter("iid_paths"),
                                                   .shape = {.drafts = 3, .length = 4},
                                                   .seed = 3},
@@ -52,15 +52,15 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
-  const auto contexts = source->open();
+  const auto conditionals = source->open();
   const TreeShape shape{.drafts = 2, .length = 3};
-  const auto decider = small::verifier("traversal").simulate_on(*contexts, shape);
+  const auto decider = small::verifier("traversal").simulate_on(*conditionals, shape);
   std::uint64_t accepted = 0, squares = 0;
   DraftTree tree;
   for (std::uint64_t n = 0; n < trials; ++n) {
-    tree.clear(contexts->start(n));
+    tree.clear(conditionals->start(n));
     Philox draft(seed, n, Philox::Role::draft);
-    small::drafter("iid_paths").draw(*contexts, shape, draft, tree);
+    small::drafter("iid_paths").draw(*conditionals, shape, draft, tree);
     std::uint64_t sum = 0;
     for (std::uint64_t coin = 0; coin < coins; ++coin) {
       Philox verify(seed, n * coins + coin, Philox::Role::verify);
@@ -77,7 +77,7 @@ TEST(PairedPaths, CoinsAreNotShared) {
 
 TEST(PairedPaths, SameForAnyThreads) {
   const auto source = open_rows();
-  const std::vector cells{cell(1, 6, {"block", "token_path"}), cell(2, 3, {"traversal", "k_seq_walk"})};
+  const std::vector cells{cell(1, 6, {"block", "token_path"}), cell(2, 3, {"traversal", "k_seq_tree"})};
   const PairedResult one = compare_paths(*source, cells, 501, 3, on_threads(1), ignore);
   for (const int threads : {2, 7}) {
     const PairedResult many = compare_paths(*source, cells, 501, 3, on_threads(threads), ignore);

@@ -12,42 +12,42 @@ namespace draftproof {
 /// Calls `visit(tokens, entry, chosen)` at every prefix of fewer than `length` tokens that can be chosen: its ladder,
 /// and the probability that the choice comes there; at the ends `entry` is null.
 template <class L, class Visit>
-void walk_choices(const Contexts<L>& contexts, int paths, int length, Visit visit) {
+void walk_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
   using Scalar = typename L::Scalar;
   LadderPaths<L> plans;
   const auto walk = [&](const auto& self, Tokens& tokens, const auto* entry, int context, const Scalar& reached) {
     visit(tokens, entry, reached);
     if (!entry) return;
-    const L& laws = contexts.laws(context);
+    const L& laws = conditionals.laws(context);
     for (Token y = 0; y < laws.vocabulary(); ++y) {
       const Scalar q = entry->node.chosen(laws, y);
       if (!(q > laws.zero())) continue;
-      const int next = contexts.next(context, y);
+      const int next = conditionals.next(context, y);
       const bool end = static_cast<int>(tokens.size()) + 1 == length;
       tokens.push_back(y);
-      self(self, tokens, end ? nullptr : &plans.after(contexts, *entry, laws, y, next), next, Scalar(reached * q));
+      self(self, tokens, end ? nullptr : &plans.after(conditionals, *entry, laws, y, next), next, Scalar(reached * q));
       tokens.pop_back();
     }
   };
   Tokens tokens;
-  walk(walk, tokens, &plans.root(contexts, 0, paths), 0, Scalar(1));
+  walk(walk, tokens, &plans.root(conditionals, 0, paths), 0, Scalar(1));
 }
 
 /// E[tau] of ladder_block: the sum over prefixes of a(x), a(xy) = min(q_chosen(xy), a(x) p(y|x)).
 template <class L>
-typename L::Scalar planned_mean_accepted(const Contexts<L>& contexts, int paths, int length) {
+typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;
   Scalar mean{0};
   std::vector<Scalar> kept{Scalar(1)};  // a of the prefixes on the way
   std::vector<int> context{0};
-  walk_choices(contexts, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
+  walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();
     if (depth == 0) return;
     kept.resize(depth);
     context.resize(depth);
     const int before = context.back();
-    kept.push_back(std::min<Scalar>(chosen, Scalar(kept.back() * contexts.laws(before).target(tokens.back()))));
-    context.push_back(contexts.next(before, tokens.back()));
+    kept.push_back(std::min<Scalar>(chosen, Scalar(kept.back() * conditionals.laws(before).target(tokens.back()))));
+    context.push_back(conditionals.next(before, tokens.back()));
     mean += kept.back();
   });
   return mean;

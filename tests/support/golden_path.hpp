@@ -19,10 +19,10 @@ struct PathModel {
   int vocabulary, length;
   std::vector<std::vector<double>> target, proposal;
 
-  PrefixContexts<Rows<double>> contexts() const {
+  PrefixTable<Rows<double>> conditionals() const {
     std::vector<Rows<double>> rows;
     for (std::size_t c = 0; c < target.size(); ++c) rows.emplace_back(target[c], proposal[c]);
-    return PrefixContexts<Rows<double>>(std::move(rows));
+    return PrefixTable<Rows<double>>(std::move(rows));
   }
 
   /// The same model with token x called V - 1 - x. Breadth first, so every level and every row stand reversed.

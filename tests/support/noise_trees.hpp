@@ -23,12 +23,12 @@ inline bool within(std::uint64_t count, std::uint64_t trials, double probability
   return low <= probability + 1e-12 && probability - 1e-12 <= high;
 }
 
-using Tables = PrefixContexts<RatioTable>;
+using Tables = PrefixTable<RatioTable>;
 using Doubles = std::vector<double>;
 
-inline Tables tables_of(const small::Model& model, int contexts) {
+inline Tables tables_of(const small::Model& model, int conditionals) {
   std::vector<RatioTable> tables;
-  for (int c = 0; c < contexts; ++c) {
+  for (int c = 0; c < conditionals; ++c) {
     const auto& rows = model.laws(c);
     Doubles target, proposal;
     for (Token x = 0; x < rows.vocabulary(); ++x) {
@@ -40,7 +40,7 @@ inline Tables tables_of(const small::Model& model, int contexts) {
   return Tables(std::move(tables));
 }
 
-/// Visits the tree and the passage of every trial.
+/// Visits the tree and the step of every trial.
 template <class Source, class Draw, class Decide, class Visit>
 void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide decide, Visit visit) {
   DraftTree tree;
@@ -52,21 +52,21 @@ void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide d
   }
 }
 
-/// Tokens by the prefix they were emitted after, and passages by accepted tokens.
+/// Tokens by the prefix they were emitted after, and steps by accepted tokens.
 struct Emitted {
   std::map<Tokens, std::map<Token, std::uint64_t>> after;
-  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< passages that accept this many
+  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< steps that accept this many
 
-  void operator()(const DraftTree& tree, const Passage& passage) {
-    Tokens tokens = path_to(tree, passage.node);
+  void operator()(const DraftTree& tree, const StepOutput& step) {
+    Tokens tokens = path_to(tree, step.node);
     for (std::size_t depth = 0; depth <= tokens.size(); ++depth) ++beyond[depth];
-    tokens.push_back(passage.extra.token);
+    tokens.push_back(step.extra.token);
     for (std::size_t n = 0; n < tokens.size(); ++n)
       ++after[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))][tokens[n]];
   }
 
   /// Tokens emitted after a prefix are independent draws of the target there if the program is right, whichever
-  /// passages came so far. Returns the frequencies that are not covered.
+  /// steps came so far. Returns the frequencies that are not covered.
   int wrong(const Tables& tables) const {
     int wrong = 0;
     for (const auto& [prefix, counts] : after) {

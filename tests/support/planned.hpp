@@ -21,8 +21,8 @@ int for_instances(const V& scheme, std::string_view draft_law, int instances, Bo
   int examined = 0;
   for (int n = 0; n < instances; ++n) {
     const Instance instance = generate_instance(2026, n, most, drafter.info().several_proposals);
-    if (!Examination::possible(verifier, drafter, instance)) continue;
-    Examination at(verifier, drafter, instance);
+    if (!InstanceAnalysis::possible(verifier, drafter, instance)) continue;
+    InstanceAnalysis at(verifier, drafter, instance);
     body(at, instance);
     ++examined;
   }
@@ -32,7 +32,7 @@ int for_instances(const V& scheme, std::string_view draft_law, int instances, Bo
 /// Exactly lossless on generated instances; at most the optimum, or exactly the optimum.
 template <class V>
 void expect_lossless(const V& scheme, std::string_view draft_law, bool optimal, int instances = 120) {
-  const int examined = for_instances(scheme, draft_law, instances, [&](Examination& at, const Instance& instance) {
+  const int examined = for_instances(scheme, draft_law, instances, [&](InstanceAnalysis& at, const Instance& instance) {
     const auto& law = at.law();
     ASSERT_TRUE(law.complete);
     EXPECT_EQ(law.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();

@@ -10,19 +10,19 @@
 
 namespace draftproof {
 
-using ExactContexts = PrefixContexts<Rows<Rational>>;
+using ExactContexts = PrefixTable<Rows<Rational>>;
 
 struct SmallTreeModel {
-  ExactContexts contexts;
+  ExactContexts conditionals;
   TreeShape shape;
 
   TreeLaw law(std::string_view drafter) const {
-    return enumerate_tree_law(*path_registry().drafter(drafter), contexts, shape).value();
+    return enumerate_tree_law(*path_registry().drafter(drafter), conditionals, shape).value();
   }
   TreeLaw law(std::string_view drafter, int drafts) const {
     TreeShape other = shape;
     other.drafts = drafts;
-    return enumerate_tree_law(*path_registry().drafter(drafter), contexts, other).value();
+    return enumerate_tree_law(*path_registry().drafter(drafter), conditionals, other).value();
   }
 };
 

@@ -15,7 +15,7 @@
 namespace draftproof::small {
 
 using Row = std::vector<Rational>;
-using Model = PrefixContexts<Rows<Rational>>;
+using Model = PrefixTable<Rows<Rational>>;
 
 /// One row for every context: the published two-token example of arXiv:2403.10444 is constant({1, 2}, {2, 1}).
 inline Model constant(std::vector<int> target, std::vector<int> proposal) {
@@ -27,7 +27,7 @@ enum class Kind { any, equal, disjoint, one_hot_target };
 
 /// Rows at every prefix of up to `length` tokens; weights of 0 to 5, zeros and ties among them.
 inline Model random_model(int seed, int vocabulary, int length, Kind kind = Kind::any) {
-  Dice dice(20260, static_cast<std::uint64_t>(seed));
+  InstanceRng dice(20260, static_cast<std::uint64_t>(seed));
   const auto weights = [&](Token from, Token to) {
     std::vector<int> row(static_cast<std::size_t>(vocabulary), 0);
     int total = 0;
@@ -62,15 +62,15 @@ inline const AnyTreeDrafter& drafter(std::string_view name) {
   return *found;
 }
 
-inline PassageLaw<Rational> law(std::string_view scheme, std::string_view trees, const Model& model,
+inline StepLaw<Rational> law(std::string_view scheme, std::string_view trees, const Model& model,
                                 const TreeShape& shape) {
   const auto decider = verifier(scheme).prove_on(model, shape);
-  return explore_passage_law<Rows<Rational>>(drafter(trees), *decider, model, shape);
+  return explore_step_law<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
 
-/// Whether, given that the passage goes beyond x, its next token has the target's law, at every prefix x.
-inline bool exact(const PassageLaw<Rational>& law, const Model& model) {
-  std::map<Tokens, Rational> reached;  // probability that the passage has this prefix
+/// Whether, given that the step goes beyond x, its next token has the target's law, at every prefix x.
+inline bool exact(const StepLaw<Rational>& law, const Model& model) {
+  std::map<Tokens, Rational> reached;  // probability that the step has this prefix
   for (const auto& [tokens, probability] : law.emitted)
     for (std::size_t n = 1; n <= tokens.size(); ++n)
       reached[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))] += probability;
@@ -94,12 +94,12 @@ inline bool exact(const PassageLaw<Rational>& law, const Model& model) {
 using OnTree = std::map<std::pair<int, Token>, Rational>;
 
 inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, const DraftTree& tree) {
-  OnTree passages;
-  explore_passages<Rows<Rational>, Rational>(decider, tree, {}, {},
+  OnTree steps;
+  explore_steps<Rows<Rational>, Rational>(decider, tree, {}, {},
                                              [&](int node, Token extra, const Rational& weight) {
-                                               if (weight > 0) passages[{node, extra}] += weight;
+                                               if (weight > 0) steps[{node, extra}] += weight;
                                              });
-  return passages;
+  return steps;
 }
 
 /// Calls `check(tree, probability)` on every tree the drafter may draw. Returns how many there were.

@@ -17,11 +17,11 @@ struct Model {
   std::vector<std::vector<int>> target, proposal;
 
   template <class Scalar>
-  PrefixContexts<Rows<Scalar>> contexts() const {
+  PrefixTable<Rows<Scalar>> conditionals() const {
     std::vector<Rows<Scalar>> rows;
     for (std::size_t c = 0; c < target.size(); ++c)
       rows.emplace_back(normal<Scalar>(target[c]), normal<Scalar>(proposal[c]));
-    return PrefixContexts<Rows<Scalar>>(std::move(rows));
+    return PrefixTable<Rows<Scalar>>(std::move(rows));
   }
 
   std::string text() const {
@@ -73,32 +73,32 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
 
 /// Probability of `tokens` under the target.
 template <class Scalar>
-Scalar target_of(const PrefixContexts<Rows<Scalar>>& contexts, const Tokens& tokens, std::size_t from, int context) {
+Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& tokens, std::size_t from, int context) {
   Scalar product{1};
   for (std::size_t i = from; i < tokens.size(); ++i) {
-    product *= contexts.laws(context).target(tokens[i]);
-    context = contexts.next(context, tokens[i]);
+    product *= conditionals.laws(context).target(tokens[i]);
+    context = conditionals.next(context, tokens[i]);
   }
   return product;
 }
 
 /// Largest deviation from the target of what was emitted, continued by the target to L + 1 tokens.
 template <class Scalar>
-Scalar completed_error(const PassageLaw<Scalar>& law, const PrefixContexts<Rows<Scalar>>& contexts, int length) {
+Scalar completed_error(const StepLaw<Scalar>& law, const PrefixTable<Rows<Scalar>>& conditionals, int length) {
   Scalar largest{0};
   Tokens tokens(static_cast<std::size_t>(length) + 1, 0);
   for (;;) {
     Scalar mass{0};
     int context = 0;
     for (std::size_t n = 1; n <= tokens.size(); ++n) {
-      context = contexts.next(context, tokens[n - 1]);
+      context = conditionals.next(context, tokens[n - 1]);
       const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
-      if (emitted != law.emitted.end()) mass += emitted->second * target_of(contexts, tokens, n, context);
+      if (emitted != law.emitted.end()) mass += emitted->second * target_of(conditionals, tokens, n, context);
     }
-    const Scalar error = mass - target_of(contexts, tokens, 0, 0);
+    const Scalar error = mass - target_of(conditionals, tokens, 0, 0);
     largest = std::max<Scalar>({largest, error, Scalar(-error)});
     std::size_t i = 0;
-    while (i < tokens.size() && ++tokens[i] == contexts.vocabulary()) tokens[i++] = 0;
+    while (i < tokens.size() && ++tokens[i] == conditionals.vocabulary()) tokens[i++] = 0;
     if (i == tokens.size()) return largest;
   }
 }

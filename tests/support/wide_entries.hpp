@@ -11,7 +11,7 @@
 #include <draftproof/sim/simd/mass_and_slope.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
-namespace draftproof::wide::wide_entries {
+namespace draftproof::simd::wide_entries {
 
 inline std::vector<Width> widths_here() {
   std::vector<Width> here;
@@ -114,4 +114,4 @@ auto residual(const std::vector<Entry>& p, const std::vector<Entry>& q, double b
     return ResidualTerm<Reader<Entry>, Reader<Entry>>{{p.data()}, {q.data()}, b};
 }
 
-}  // namespace draftproof::wide::wide_entries
+}  // namespace draftproof::simd::wide_entries

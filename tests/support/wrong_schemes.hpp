@@ -17,7 +17,7 @@ constexpr Info named(std::string_view name, Claims claims = {}, DraftLaws drafts
 struct AcceptAlways {
   static constexpr Info info = named("accept_always");
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const int end = at.last();
     return {end, random.emit(at.laws(end).residual(at.laws(end).zero()))};
   }
@@ -31,10 +31,10 @@ struct BonusFromDraft {
     return one;
   }();
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
-    const Passage passage = verifiers::paths::TokenPath{}.verify(at, random);
-    if (!at.tree().leaf(passage.node)) return passage;
-    return {passage.node, random.emit(at.laws(passage.node).row(0))};
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    const StepOutput step = verifiers::paths::TokenPath{}.verify(at, random);
+    if (!at.tree().leaf(step.node)) return step;
+    return {step.node, random.emit(at.laws(step.node).row(0))};
   }
 };
 
@@ -46,13 +46,13 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
     return one;
   }();
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>&, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>&, R& random) const {
     return verifiers::paths::TokenPath::verify(at, random);
   }
   template <class L>
-  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>&,
-                                  const Passage& passage) const {
-    return {{.remaining = at.tree().depth(passage.node), .ratio = at.laws(0).one()}};
+  VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>&,
+                                  const StepOutput& step) const {
+    return {{.remaining = at.tree().depth(step.node), .ratio = at.laws(0).one()}};
   }
 };
 
@@ -64,7 +64,7 @@ struct ForgetsItself : CarriesForNothing {
     return one;
   }();
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>& carry, R& random) const {
     if (carry.empty()) return CarriesForNothing::verify(at, carry, random);
     return AcceptAlways{}.verify(at, random);
   }
@@ -78,9 +78,9 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
     return one;
   }();
   template <class L>
-  Carry<typename L::Scalar> after(const TreeAt<L>& at, const Carry<typename L::Scalar>& carry,
-                                  const Passage& passage) const {
-    const auto left = verifiers::paths::GreedyBlock::after(at, carry, passage);
+  VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>& carry,
+                                  const StepOutput& step) const {
+    const auto left = verifiers::paths::GreedyBlock::after(at, carry, step);
     if (left.empty()) return {};
     return {left.back()};
   }
@@ -96,10 +96,10 @@ struct SoldForAny : verifiers::paths::TokenPath {
 };
 
 /// Sample and match neither accepts equal laws always nor is token verification of one path.
-struct ClaimsEqualLaws : Walk<verifiers::SampleAndMatch> {
+struct ClaimsEqualLaws : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
 };
-struct ClaimsTokenPath : Walk<verifiers::SampleAndMatch> {
+struct ClaimsTokenPath : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
 };
 /// Token verification moves with the proposal.
@@ -123,7 +123,7 @@ struct ClaimsBlock : verifiers::paths::TokenPath {
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     if (at.tree().find(DraftTree::root, 0) >= 0) return AcceptAlways{}.verify(at, random);
     return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).zero()))};
   }
@@ -133,7 +133,7 @@ struct LikesTokenZero {
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).one()))};
   }
 };
@@ -141,10 +141,10 @@ struct ReachesNothing {
 struct DrawsFromTarget {
   static constexpr TreeDrafterInfo info{.name = "draws_from_target", .summary = "wrong on purpose"};
   template <class L, class R>
-  void draw(const Contexts<L>& contexts, const TreeShape&, R& random, DraftTree& out) const {
-    const L& laws = contexts.laws(out.context(0));
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape&, R& random, DraftTree& out) const {
+    const L& laws = conditionals.laws(out.context(0));
     const Token x = random.pick(laws.residual(laws.zero()));
-    out.draw(DraftTree::root, x, contexts.next(out.context(0), x));
+    out.draw(DraftTree::root, x, conditionals.next(out.context(0), x));
   }
 };
 struct ClaimsDistinct : tree_drafters::IidPaths {

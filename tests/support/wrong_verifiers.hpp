@@ -91,13 +91,13 @@ struct LooksAtProposal {
   }
 };
 
-/// Races with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws. No
+/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws. No
 /// explorer can walk it.
 struct RacesAlone {
   static constexpr Info info = [] {
     Info alone = named("races_alone", {.accepts_equal_laws = true, .drafter_invariant = true});
-    alone.drafts = DraftLaws{"races"};
-    alone.cannot.explore = "it races";
+    alone.drafts = DraftLaws{"gumbel_iid"};
+    alone.unsupported.explore = "it races";
     alone.shared_noise = true;
     return alone;
   }();
@@ -114,7 +114,7 @@ struct UniformOverVocabulary {
   static constexpr Info info = named("uniform_over_vocabulary");
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
-    return random.emit(UniformOutside(at.vocabulary(), nullptr, 0));
+    return random.emit(UniformOnComplement(at.vocabulary(), nullptr, 0));
   }
 };
 

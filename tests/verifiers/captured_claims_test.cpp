@@ -21,7 +21,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
       const RatioTable table(pair.target, pair.proposals);
       for (const auto& verifier : registry().verifiers()) {
         const Info& info = verifier->info();
-        if (verifier->kind() == Kind::mutant || !info.cannot.simulate.empty()) continue;
+        if (verifier->kind() == Kind::mutant || !info.unsupported.simulate.empty()) continue;
         for (const AnyDrafter* drafter : registry().drafters_of(info)) {
           const int drafts = verifier->takes(2) ? 2 : info.most_drafts;
           if (!drafter->defined(table.vocabulary(), drafts, table.proposals())) continue;

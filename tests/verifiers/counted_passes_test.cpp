@@ -35,11 +35,11 @@ TEST(CountedPasses, KRefusalsAreKPassesAndOneBlock) {
   for (const std::uint64_t word : examples::some_words(1, 20)) {
     RefusesAll random{word};
     const auto one = pair.rows();
-    verifiers::SingleDraft{}.verify(At(one, drafts, 1), random);
+    verifiers::SingleDraft{}.verify(DraftedPosition(one, drafts, 1), random);
     EXPECT_GT(one.visited(), 5000u);
     EXPECT_LE(one.visited(), 5000 + block);
     const auto four = pair.rows();
-    verifiers::RecursiveRejection{}.verify(At(four, drafts, 4), random);
+    verifiers::RecursiveRejection{}.verify(DraftedPosition(four, drafts, 4), random);
     EXPECT_GT(four.visited(), 4 * 5000u);
     EXPECT_LE(four.visited(), 4 * 5000 + block);
   }
@@ -54,7 +54,7 @@ TEST(CountedPasses, ALadderIsOneAndARefusalOneMoreAndOneBlock) {
     const auto rows = pair.rows();
     const auto plan = verifiers::Ladder{}.prepare(rows, 4);
     EXPECT_EQ(rows.visited(), 5000u);
-    EXPECT_GE(verifiers::Ladder{}.verify(At(rows, drafts, 4), plan, random).token, 0);
+    EXPECT_GE(verifiers::Ladder{}.verify(DraftedPosition(rows, drafts, 4), plan, random).token, 0);
     EXPECT_GT(rows.visited(), 2 * 5000u);
     EXPECT_LE(rows.visited(), 2 * 5000 + block);
   }
@@ -75,7 +75,7 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
       const std::uint64_t before = rows.visited();
       RefusesAll random{before};
       const Token none[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-      verifiers::KSeq{}.verify(At(rows, none, drafts), plan, random);
+      verifiers::KSeq{}.verify(DraftedPosition(rows, none, drafts), plan, random);
       EXPECT_LE(rows.visited() - before, size + block);
       // The last bit of the root, by bisection on the same pair.
       const RatioTable table(std::vector<double>(pair.target.begin(), pair.target.end()),

@@ -37,7 +37,7 @@ void for_couplings(const golden::Case& c, Visit visit) {
   const auto &p = c.p, &q = c.q.front();
   visit("gls", c.drafts, acceptance::gls(p, q, c.drafts));
   if (c.drafts > 1) {
-    visit("shared_race", c.drafts, acceptance::shared_race(p, q, c.drafts));
+    visit("gumbel_top_k_coupling", c.drafts, acceptance::gumbel_top_k_coupling(p, q, c.drafts));
   } else {
     visit("gumbel_coupling", 1, acceptance::gumbel(p, q));
     visit("weighted_minhash", 1, acceptance::minhash(p, q));
@@ -97,8 +97,8 @@ Counts run_gls(bool one_stream, bool own_noise) {
     Token drafts[3];
     Broken drafting(trial, Philox::Role::draft, one_stream, own_noise);
     Broken verifying(trial, Philox::Role::verify, one_stream, own_noise);
-    drafters::Races{}.draw(rows, 3, drafting, drafts);
-    const Verdict verdict = verifiers::Gls{}.verify(At(rows, drafts, 3), verifying);
+    drafters::GumbelIid{}.draw(rows, 3, drafting, drafts);
+    const Verdict verdict = verifiers::Gls{}.verify(DraftedPosition(rows, drafts, 3), verifying);
     counts.members += verdict.accepted >= 0;
     ++counts.histogram[static_cast<std::size_t>(verdict.token)];
   }
@@ -136,7 +136,7 @@ std::vector<Token> tokens(const L& laws, int drafts) {
   const std::vector<Token> none(static_cast<std::size_t>(drafts), 0);
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     Philox random(10, trial, Philox::Role::verify);
-    found.push_back(V{}.verify(At<L>(laws, none.data(), drafts), random).token);
+    found.push_back(V{}.verify(DraftedPosition<L>(laws, none.data(), drafts), random).token);
   }
   return found;
 }
@@ -162,18 +162,18 @@ TEST(Couplings, TokensDoNotMoveWithTheProposalOnAnyModel) {
   expect_invariant<verifiers::GumbelCoupling>(1);
   expect_invariant<verifiers::WeightedMinhash>(1);
   expect_invariant<verifiers::Gls>(3);
-  expect_invariant<verifiers::SharedRace>(3);
+  expect_invariant<verifiers::GumbelTopKCoupling>(3);
 }
 
 TEST(Couplings, AreOneSchemeAtOneDraft) {
   const Rows<double> rows(target, proposal);
   EXPECT_EQ(tokens<verifiers::Gls>(rows, 1), tokens<verifiers::GumbelCoupling>(rows, 1));
-  EXPECT_EQ(tokens<verifiers::SharedRace>(rows, 1), tokens<verifiers::GumbelCoupling>(rows, 1));
+  EXPECT_EQ(tokens<verifiers::GumbelTopKCoupling>(rows, 1), tokens<verifiers::GumbelCoupling>(rows, 1));
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     Philox random(10, trial, Philox::Role::draft);
     Token race = no_token, first = no_token;
-    drafters::Races{}.draw(rows, 1, random, &race);
-    drafters::OneRace{}.draw(rows, 1, random, &first);
+    drafters::GumbelIid{}.draw(rows, 1, random, &race);
+    drafters::GumbelTopK{}.draw(rows, 1, random, &first);
     EXPECT_EQ(race, first);
   }
 }

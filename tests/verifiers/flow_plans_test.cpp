@@ -107,7 +107,7 @@ struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
     TransportPlan<Scalar> plan{draft_sets<Drafter>(laws, drafts), {}, {}};
     plan.served.assign(static_cast<std::size_t>(laws.vocabulary()), Scalar{0});
     for (std::size_t i = 0; i < plan.drafts.size(); ++i) {
-      Dice dice(seed, i);
+      InstanceRng dice(seed, i);
       auto& share = plan.share.emplace_back();
       Scalar left = plan.drafts.probability[i];
       for (const Token x : plan.drafts.sets[i]) {

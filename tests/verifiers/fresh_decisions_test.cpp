@@ -64,7 +64,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
     Philox drafter(3, trial, Philox::Role::draft), here(3, trial, Philox::Role::verify), there = here;
     Token tokens[drafts];
     for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
-    const Verdict found = verifier.verify(At(rows, tokens, drafts), here);
+    const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
     // The rows, one after another.
     std::vector<double> left = p;
     double mass = 1;

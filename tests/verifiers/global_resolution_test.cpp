@@ -40,7 +40,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
   for (const double tolerance : {1e-2, 1e-4, 1e-8}) {
     const GlobalResolution scheme{.tolerance = tolerance};
     int cut = 0;
-    for_instances(scheme, "iid", 100, [&](Examination& at, const Instance& instance) {
+    for_instances(scheme, "iid", 100, [&](InstanceAnalysis& at, const Instance& instance) {
       const auto plan = scheme.prepare(instance.rows(), instance.drafts);
       EXPECT_LE(plan.core->error, tolerance / 2) << instance.text();
       const auto& law = at.law();
@@ -66,7 +66,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
     for (const std::size_t truncation :
          {std::size_t{0}, std::size_t{1}, std::size_t{2}, ResolutionPlan::everything}) {
       const GlobalResolution scheme{.tolerance = tolerance, .truncation = truncation};
-      examined += for_instances(scheme, "iid", 180, [&](Examination& at, const Instance& instance) {
+      examined += for_instances(scheme, "iid", 180, [&](InstanceAnalysis& at, const Instance& instance) {
         const auto plan = scheme.prepare(instance.rows(), instance.drafts);
         const ResolutionPlan& core = *plan.core;
         const auto& law = at.law();

@@ -77,7 +77,7 @@ class ReadRows : public FreshRows<float> {
     return Drawn<F>{*this, FreshRows<float>::weights(f)};
   }
   template <class F>
-  auto frozen(F f) const {
+  auto alias_weights(F f) const {
     return weights(f);
   }
 
@@ -142,7 +142,7 @@ using Expected = std::function<int(int refused, int drawn, int drafts)>;
 /// strip is looked at token by token where it holds a new one, most (1 + ln(V / most)) times on average over orders,
 /// and twice that bounds what happens here.
 double scan_slack(int most, int reads) {
-  return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(wide::strip) * reads /
+  return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(simd::strip) * reads /
          fresh_vocabulary;
 }
 
@@ -159,7 +159,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     Counted random(3, trial, Philox::Role::verify);
     const V verifier{};
     const auto plan = prepare(verifier, rows, drafts);
-    const Verdict verdict = verify(verifier, At<ReadRows>(rows, tokens, count), plan, random);
+    const Verdict verdict = verify(verifier, DraftedPosition<ReadRows>(rows, tokens, count), plan, random);
     EXPECT_GE(verdict.token, 0);
     refusals += random.refused;
     // A draw reads one block again. Single tokens that are looked at, or found by a scan, are far fewer than a block.
@@ -219,9 +219,9 @@ TEST(Passes, SelectionsOfFewTokensDoNotSortTheRest) {
 }
 
 TEST(Passes, RacesReadTheTargetOnceAStream) {
-  expect_passes<verifiers::GumbelCoupling, drafters::Races>([](int, int, int) { return 1; }, {1});
-  expect_passes<verifiers::SharedRace, drafters::OneRace>([](int, int, int) { return 1; }, {1, 4});
-  expect_passes<verifiers::Gls, drafters::Races>([](int, int, int drafts) { return drafts; }, {1, 4}, false,
+  expect_passes<verifiers::GumbelCoupling, drafters::GumbelIid>([](int, int, int) { return 1; }, {1});
+  expect_passes<verifiers::GumbelTopKCoupling, drafters::GumbelTopK>([](int, int, int) { return 1; }, {1, 4});
+  expect_passes<verifiers::Gls, drafters::GumbelIid>([](int, int, int drafts) { return drafts; }, {1, 4}, false,
                                                  4 * scan_slack(1, 2));
 }
 

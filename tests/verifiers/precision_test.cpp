@@ -35,7 +35,7 @@ void for_each_pair(int drafts, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers()) {
     if (verifier->kind() != Kind::verifier || verifier->info().promise != Promise::lossless) continue;
-    if (!verifier->info().cannot.explore.empty()) continue;
+    if (!verifier->info().unsupported.explore.empty()) continue;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
       visit(*verifier, *drafter, verifier->takes(drafts) ? drafts : verifier->info().most_drafts);

@@ -30,7 +30,7 @@ TEST(TruncatedAlphabet, IsOptimalWithAllTokensInside) {
 TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutside) {
   for (const int inside : {1, 2, 3}) {
     const TruncatedAlphabet scheme{.inside = inside};
-    for_instances(scheme, "independent", 120, [&](Examination& at, const Instance& instance) {
+    for_instances(scheme, "independent", 120, [&](InstanceAnalysis& at, const Instance& instance) {
       const Rows<Rational> rows = instance.rows();
       const auto plan = plan_alphabet(rows, instance.drafts, inside, 0);
       Rational all_inside = 1;
@@ -48,7 +48,7 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutside) {
 TEST(TruncatedAlphabet, WithNothingInsideVerifiesTheFixedDraft) {
   const Instance instance = Instance::parse("p=(1 1)/2 q=(1 0)/1 q=(1 3)/4 K=2");
   const VerifierOf<TruncatedAlphabet> scheme(Kind::verifier, TruncatedAlphabet{.inside = 0, .otherwise = 1});
-  Examination at(scheme, *registry().drafter("independent"), instance);
+  InstanceAnalysis at(scheme, *registry().drafter("independent"), instance);
   EXPECT_EQ(at.law().flag, Rational(3, 4));
 }
 
@@ -99,7 +99,7 @@ TEST(Tournament, IsLosslessAndAtMostOptimal) { expect_lossless(Tournament{}, "in
 // Two drafts: the optimum. One draft more: a round may always keep its winner, so the flag never falls.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
-  for_instances(Tournament{}, "independent", 240, [&](Examination& at, const Instance& instance) {
+  for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {
     if (instance.drafts <= 2) {
       EXPECT_EQ(at.law().flag, at.optimum()) << instance.text();
       return;

@@ -57,7 +57,7 @@ struct StoredVerdicts : testing::Test {
           Philox drafting(pair, trial, Philox::Role::draft), verifying(pair, trial, Philox::Role::verify);
           Token tokens[max_drafts] = {};
           const int count = D{}.draw(rows, drafts, drafting, tokens);
-          return verify(verifier, At(rows, tokens, count), rows_plan, verifying);
+          return verify(verifier, DraftedPosition(rows, tokens, count), rows_plan, verifying);
         };
         const Verdict found = decide(stored, plan), wanted = decide(floats, float_plan);
         ASSERT_EQ(found.token, wanted.token) << "pair " << pair << " trial " << trial;
@@ -95,7 +95,7 @@ std::vector<double> emitted_law(const L& rows, int drafts) {
       [&](auto& random) {
         Token tokens[max_drafts];
         const int count = D{}.draw(rows, drafts, random, tokens);
-        return verify(verifier, At(rows, tokens, count), plan, random);
+        return verify(verifier, DraftedPosition(rows, tokens, count), plan, random);
       },
       [&](const auto& leaf) {
         if (leaf.verdict.token != every_token) law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;

@@ -26,7 +26,7 @@ TEST(TruncatedLp, IsOptimalWithAllTokensInside) { expect_lossless(TruncatedLp{.i
 
 TEST(TruncatedLp, LosesAtMostTheExcessOfTheOtherTokens) {
   for (const int inside : {0, 1, 2, 4}) {
-    for_instances(TruncatedLp{.inside = inside}, "iid", 120, [&](Examination& at, const Instance& instance) {
+    for_instances(TruncatedLp{.inside = inside}, "iid", 120, [&](InstanceAnalysis& at, const Instance& instance) {
       if (instance.drafts != 2) return;
       const auto p = normalised(instance.target), q = normalised(instance.proposals[0]);
       std::vector<Rational> excess;
@@ -46,7 +46,7 @@ TEST(TruncatedLp, LosesAtMostTheExcessOfTheOtherTokens) {
 TEST(TruncatedLp, WorkedByHand) {
   const Instance instance = Instance::parse("p=(3 2 1)/6 q=(2 1 1)/4 K=2");
   const VerifierOf<TruncatedLp> scheme(Kind::verifier, TruncatedLp{.inside = 0});
-  Examination at(scheme, *registry().drafter("iid"), instance);
+  InstanceAnalysis at(scheme, *registry().drafter("iid"), instance);
   EXPECT_EQ(at.law().flag, Rational(43, 48));
 }
 

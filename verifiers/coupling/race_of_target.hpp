@@ -18,7 +18,7 @@ namespace draftproof {
 /// What follows from the token being read off p and the noise alone.
 inline constexpr Claims race_of_target_claims{
     .accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true};
-inline constexpr Cannot race_of_target_cannot{.explore =
+inline constexpr Unsupported race_of_target_cannot{.explore =
                                                   "its randomness is continuous noise that the drafter reads too"};
 
 /// The verdict of a race of p in the first `streams` streams.

@@ -24,13 +24,13 @@ class ChosenSteps {
   using Scalar = typename L::Scalar;
   using Place = typename Plans::Place;
 
-  DRAFTPROOF_DEVICE ChosenSteps(const TreeAt<L>& at, Plans& plans) : at_{at}, plans_{plans} {}
+  DRAFTPROOF_DEVICE ChosenSteps(const DraftedTree<L>& at, Plans& plans) : at_{at}, plans_{plans} {}
 
-  /// The child that was chosen where the last node's ladder is at `place`, and the rung of its token.
-  DRAFTPROOF_DEVICE void append(const Place& place, int child, int rung) {
+  /// The child that was chosen where the last node's ladder is at `place`, and the bin of its token.
+  DRAFTPROOF_DEVICE void append(const Place& place, int child, int bin) {
     places_[length_] = place;
-    proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), rung);
-    last_rung_ = rung;
+    proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), bin);
+    last_rung_ = bin;
     nodes_[++length_] = child;
   }
 
@@ -45,7 +45,7 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
   DRAFTPROOF_DEVICE Scalar proposal(int i) const { return proposals_[i]; }
   /// Of the last token.
-  DRAFTPROOF_DEVICE int last_rung() const { return last_rung_; }
+  DRAFTPROOF_DEVICE int last_bin() const { return last_rung_; }
   DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
     if (plain(i)) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>) {
@@ -78,7 +78,7 @@ class ChosenSteps {
       });
     }
     template <class Visit>
-    void for_each_served(Visit visit) const {
+    void for_each_realised(Visit visit) const {
       with([&visit](const auto& weights) {
         visit_served(weights, visit);
         return no_token;
@@ -172,7 +172,7 @@ class ChosenSteps {
     using type = std::optional<LadderLeft<Row, LadderRungs<Row>>>;
   };
 
-  const TreeAt<L>& at_;
+  const DraftedTree<L>& at_;
   Plans& plans_;
   mutable typename PassOf<L>::type passed_;
   mutable int passed_at_ = -1;

@@ -7,7 +7,7 @@
 //   bend(A, B, C)    of the slopes A..B and B..C the first minus the second, over A - C
 //
 // Cost: O(K) each. (A^K - B^K) / (A - B) is the sum of A^i B^j over i + j = K - 1, and the quotient of differences of
-// that is the sum of A^i B^j C^k over i + j + k = K - 2: sums of products, no cancellation on rungs of any width, and
+// that is the sum of A^i B^j C^k over i + j + k = K - 2: sums of products, no cancellation on bins of any width, and
 // the sums for all smaller K are met on the way.
 #pragma once
 

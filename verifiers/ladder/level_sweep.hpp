@@ -21,30 +21,30 @@
 
 namespace draftproof {
 
-/// Corners that stood at first and the q-mass above each: a team's rungs do not say it any more once there is a plan.
-template <class Scalar, class Room>
+/// Corners that stood at first and the q-mass above each: a team's bins do not say it any more once there is a plan.
+template <class Scalar, class Workspace>
 struct PlanCorners {
-  ListIn<Room, typename Room::Index> corner;
-  ListIn<Room, Scalar> s;
+  ListIn<Workspace, typename Workspace::Index> corner;
+  ListIn<Workspace, Scalar> s;
 };
 template <class Scalar>
-struct PlanCorners<Scalar, OwnRoom> {};
+struct PlanCorners<Scalar, HostWorkspace> {};
 
-template <class Scalar, class Room = OwnRoom>
-struct LadderPlan : PlanCorners<Scalar, Room> {
-  ListIn<Room, Scalar> level;  ///< of break i, the one below rung i, for i = 1 .. n - 1; index 0 unused. Brief
-  ListIn<Room, Scalar> slope;  ///< selected law over q, for each of the n rungs
-  ListIn<Room, typename Room::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
-  Scalar acceptance{0};                        ///< of the best verifier that keeps to these rungs
+template <class Scalar, class Workspace = HostWorkspace>
+struct LadderPlan : PlanCorners<Scalar, Workspace> {
+  ListIn<Workspace, Scalar> level;  ///< of break i, the one below bin i, for i = 1 .. n - 1; index 0 unused. Brief
+  ListIn<Workspace, Scalar> slope;  ///< selected law over q, for each of the n bins
+  ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
+  Scalar acceptance{0};                        ///< of the best verifier that keeps to these bins
 };
 
 /// A concave G <= f with the same ends, at the corners that stand at first.
-template <class Scalar, class Room = OwnRoom>
+template <class Scalar, class Workspace = HostWorkspace>
 struct LadderGoal {
-  ListIn<Room, typename Room::Index> corner;  ///< rungs above it; from 0 to n
-  ListIn<Room, Scalar> s;                     ///< their q-mass, strictly rising
-  ListIn<Room, char> on_f;                    ///< from this corner to the next G is the chord of f
-  ListIn<Room, Scalar> slope;                 ///< of G from this corner to the next, where that is not so
+  ListIn<Workspace, typename Workspace::Index> corner;  ///< bins above it; from 0 to n
+  ListIn<Workspace, Scalar> s;                     ///< their q-mass, strictly rising
+  ListIn<Workspace, char> on_f;                    ///< from this corner to the next G is the chord of f
+  ListIn<Workspace, Scalar> slope;                 ///< of G from this corner to the next, where that is not so
 };
 
 namespace detail {
@@ -58,7 +58,7 @@ DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
     return time;
 }
 
-/// A binary heap of times, the least on top, ties by index. `List` has room for all that are in it at a time.
+/// A binary heap of times, the least on top, ties by index. `List` has workspace for all that are in it at a time.
 template <class Scalar, template <class> class List>
 class Departures {
  public:
@@ -109,32 +109,32 @@ struct LadderBreak {
 
 /// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
 /// may cost acceptance, never exactness.
-template <class Scalar, class Coverage, class Room = OwnRoom>
+template <class Scalar, class Coverage, class Workspace = HostWorkspace>
 class LadderSweep {
  public:
-  DRAFTPROOF_DEVICE LadderSweep(const Room& room, const LadderGoal<Scalar, Room>& goal, const Coverage& coverage)
-      : room_{room},
+  DRAFTPROOF_DEVICE LadderSweep(const Workspace& workspace, const LadderGoal<Scalar, Workspace>& goal, const Coverage& coverage)
+      : workspace_{workspace},
         coverage_{coverage},
         goal_{goal},
         last_{static_cast<int>(goal.corner.size()) - 1},
-        breaks_(room.template brief<Break>(last_ + 1)),
-        shares_(room.template brief<Scalar>(2 * last_)),
-        parents_(room.template brief<Index>(2 * last_)),
-        events_(room.template brief<Event>(last_ / 2 + 1)) {
+        breaks_(workspace.template scratch<Break>(last_ + 1)),
+        shares_(workspace.template scratch<Scalar>(2 * last_)),
+        parents_(workspace.template scratch<Index>(2 * last_)),
+        events_(workspace.template scratch<Event>(last_ / 2 + 1)) {
     const int n = last_;
-    room_.each(n + 1, [&](int j) {
+    workspace_.each(n + 1, [&](int j) {
       Break& b = breaks_[at(j)] = Break{};
       b.missed = Scalar{1} - goal_.s[at(j)];
       b.left = index(j - 1);
       b.right = index(j + 1);
       b.segment = index(j);  // the one that starts here
     });
-    room_.each(2 * n, [&](int segment) {
+    workspace_.each(2 * n, [&](int segment) {
       shares_[at(segment)] = Scalar{0};
       parents_[at(segment)] = no_parent;
       if (segment < n) breaks_[at(segment)].chord = chord(segment, segment + 1);
     });
-    room_.each(n - 1, [&](int i) {
+    workspace_.each(n - 1, [&](int i) {
       const int j = i + 1;
       Break& b = breaks_[at(j)];
       b.rate = kink(b);
@@ -145,30 +145,30 @@ class LadderSweep {
     });
   }
 
-  /// `rungs`: how many there are between the first corner and the last.
-  DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Room>& plan, int rungs) {
+  /// `bins`: how many there are between the first corner and the last.
+  DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Workspace>& plan, int bins) {
     const int n = last_;
-    plan.slope = room_.template kept<Scalar>(rungs);
-    plan.leaving = room_.template kept<Index>(n);
-    plan.level = room_.template brief<Scalar>(rungs > 1 ? rungs : 1);
-    room_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
-    room_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
-    const int leaving = room_.once([&] {
+    plan.slope = workspace_.template persistent<Scalar>(bins);
+    plan.leaving = workspace_.template persistent<Index>(n);
+    plan.level = workspace_.template scratch<Scalar>(bins > 1 ? bins : 1);
+    workspace_.each(static_cast<int>(plan.level.size()), [&](int i) { plan.level[at(i)] = Scalar{0}; });
+    workspace_.each(n - 1, [&](int i) { plan.level[at(goal_.corner[at(i + 1)])] = Scalar{1}; });
+    const int leaving = workspace_.once([&] {
       if constexpr (requires { Coverage::many_terms; })
         return spend_apart(plan);
       else
         return spend(plan);
     });
     plan.leaving.resize(at(leaving));
-    room_.each(n, [&](int j) {
-      for (int rung = goal_.corner[at(j)]; rung < static_cast<int>(goal_.corner[at(j + 1)]); ++rung)
-        plan.slope[at(rung)] = shares_[at(j)];
+    workspace_.each(n, [&](int j) {
+      for (int bin = goal_.corner[at(j)]; bin < static_cast<int>(goal_.corner[at(j + 1)]); ++bin)
+        plan.slope[at(bin)] = shares_[at(j)];
     });
   }
 
  private:
-  using Index = typename Room::Index;
-  using Event = typename Departures<Scalar, Room::template List>::Event;
+  using Index = typename Workspace::Index;
+  using Event = typename Departures<Scalar, Workspace::template List>::Event;
   /// Only a segment of two has segments under it, and none of these is the first.
   static constexpr Index no_parent = 0;
 
@@ -206,9 +206,9 @@ class LadderSweep {
   }
 
   /// One departure after the other, by one thread; returns how many breaks left after time 0.
-  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Room>& plan) {
+  DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Workspace>& plan) {
     const int n = last_;
-    Departures<Scalar, Room::template List> departures(events_);  // no two neighbours are in it
+    Departures<Scalar, Workspace::template List> departures(events_);  // no two neighbours are in it
     for (int j = 1; j < n; ++j)
       if (candidate(j)) departures.push({breaks_[at(j)].time, j});
     int segments = n, leaving = 0;
@@ -231,7 +231,7 @@ class LadderSweep {
         departures.pop();
     }
     for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
-    // A rung's slope is the sum over the segments it was ever part of; parents come after their children.
+    // A bin's slope is the sum over the segments it was ever part of; parents come after their children.
     for (int segment = segments; segment-- > 0;)
       if (const Index parent = parents_[at(segment)]; parent != no_parent)
         shares_[at(segment)] += shares_[at(parent)];
@@ -239,7 +239,7 @@ class LadderSweep {
   }
 
   /// A call of its own, for values of f that want registers where a caller has few left.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Room>& plan) { return spend(plan); }
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Workspace>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.
   DRAFTPROOF_DEVICE void close(const Break& b, const Scalar& time) {
@@ -271,14 +271,14 @@ class LadderSweep {
     schedule(b);
   }
 
-  const Room& room_;
+  const Workspace& workspace_;
   const Coverage& coverage_;
-  const LadderGoal<Scalar, Room>& goal_;
+  const LadderGoal<Scalar, Workspace>& goal_;
   int last_;
-  ListIn<Room, Break> breaks_;
-  ListIn<Room, Scalar> shares_;  ///< of segments: the first n, and those that they become; 2 n - 1 in all at most
-  ListIn<Room, Index> parents_;
-  ListIn<Room, Event> events_;
+  ListIn<Workspace, Break> breaks_;
+  ListIn<Workspace, Scalar> shares_;  ///< of segments: the first n, and those that they become; 2 n - 1 in all at most
+  ListIn<Workspace, Index> parents_;
+  ListIn<Workspace, Event> events_;
 };
 
 }  // namespace detail

@@ -1,12 +1,12 @@
-// The levels of a ladder as a trial uses them: one uniform u says which breaks are up, and those cut the rungs into
+// The levels of a ladder as a trial uses them: one uniform u says which breaks are up, and those cut the bins into
 // groups.
 //
 //   u        draw(random)            as the interval between two distinct levels that it falls in: no more is asked
-//            together(top, rung, u)  no break from below `top` down to `rung` is up
-//   [a, b)   for_each_group(rung)    the groups `rung` is in as u goes from 0 to 1, and how long in each
+//            together(top, bin, u)  no break from below `top` down to `bin` is up
+//   [a, b)   for_each_group(bin)    the groups `bin` is in as u goes from 0 to 1, and how long in each
 //
-// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of rungs, O(n) for all groups of a
-// rung. In double the levels are multiples of 2^-53, as uniforms are: every interval has exactly the probability its
+// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of bins, O(n) for all groups of a
+// bin. In double the levels are multiples of 2^-53, as uniforms are: every interval has exactly the probability its
 // length says.
 #pragma once
 
@@ -24,7 +24,7 @@
 namespace draftproof {
 
 /// 0 .. size - 1, all alike.
-struct EqualWeights {
+struct UniformIndex {
   int size;
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     return static_cast<Token>(scale(word, static_cast<std::uint64_t>(size)));
@@ -52,39 +52,39 @@ struct LevelIntervals {
   }
 };
 
-template <class Scalar, class Room = OwnRoom>
+template <class Scalar, class Workspace = HostWorkspace>
 class LadderLevels {
  public:
   LadderLevels() = default;
   /// `many_trials`: whether tables for them are worth their making.
-  LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Room{}, plan, many_trials) {}
-  DRAFTPROOF_DEVICE LadderLevels(const Room& room, const LadderPlan<Scalar, Room>& plan, bool many_trials)
-      : LadderLevels(room, plan.level, plan.leaving, many_trials) {}
+  LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Workspace{}, plan, many_trials) {}
+  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const LadderPlan<Scalar, Workspace>& plan, bool many_trials)
+      : LadderLevels(workspace, plan.level, plan.leaving, many_trials) {}
   /// `level` as LadderPlan has it.
-  explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(Room{}, level, by_level(level), true) {}
+  explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(Workspace{}, level, by_level(level), true) {}
 
   /// A break is up when its level has a rank above the interval's.
   using Interval = std::uint32_t;
 
   template <class R>
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
-    return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Room, Scalar>>{distinct_}));
+    return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Workspace, Scalar>>{distinct_}));
   }
 
-  DRAFTPROOF_DEVICE bool together(int top, int rung, Interval u) const {
-    return rung == top || ranks_.none_above(top + 1, rung + 1, u);
+  DRAFTPROOF_DEVICE bool together(int top, int bin, Interval u) const {
+    return bin == top || ranks_.none_above(top + 1, bin + 1, u);
   }
 
   /// The levels that differ, from 0 to 1, and the ranks of breaks among them.
-  const ListIn<Room, Scalar>& distinct() const { return distinct_; }
+  const ListIn<Workspace, Scalar>& distinct() const { return distinct_; }
   const RangeMaximum& ranks() const { return ranks_.largest(); }
 
-  /// Calls `visit(a, b, share)` for each group of rungs a .. b - 1 that holds `rung`; the shares of u sum to 1.
+  /// Calls `visit(a, b, share)` for each group of bins a .. b - 1 that holds `bin`; the shares of u sum to 1.
   template <class Visit>
-  DRAFTPROOF_DEVICE void for_each_group(int rung, Visit visit) const {
+  DRAFTPROOF_DEVICE void for_each_group(int bin, Visit visit) const {
     constexpr Interval never = ~Interval{0};
-    const auto leaves = [this](int i) { return i > 0 && i < rungs_ ? ranks_.of(i) : never; };
-    int a = rung, b = rung + 1;
+    const auto leaves = [this](int i) { return i > 0 && i < bins_ ? ranks_.of(i) : never; };
+    int a = bin, b = bin + 1;
     const auto end = static_cast<Interval>(distinct_.size() - 1);
     for (Interval u = 0; u < end;) {
       while (leaves(a) <= u) --a;
@@ -97,14 +97,14 @@ class LadderLevels {
   }
 
  private:
-  static constexpr bool alone = std::is_same_v<Room, OwnRoom>;
-  using Rank = std::conditional_t<alone, Interval, typename Room::Index>;
+  static constexpr bool alone = std::is_same_v<Workspace, HostWorkspace>;
+  using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
   /// Ranks with a table for the largest of any run.
   class TabledRanks {
    public:
     TabledRanks() = default;
-    TabledRanks(const OwnRoom&, std::vector<Interval> ranks, bool many_trials)
+    TabledRanks(const HostWorkspace&, std::vector<Interval> ranks, bool many_trials)
         : largest_(std::move(ranks), many_trials) {}
     const RangeMaximum& largest() const { return largest_; }
     Interval of(int i) const { return largest_.of(i, i + 1); }
@@ -117,36 +117,36 @@ class LadderLevels {
   class TeamRanks {
    public:
     TeamRanks() = default;
-    DRAFTPROOF_DEVICE TeamRanks(const Room& room, const ListIn<Room, Rank>& ranks, bool)
-        : room_{&room}, ranks_{ranks} {}
+    DRAFTPROOF_DEVICE TeamRanks(const Workspace& workspace, const ListIn<Workspace, Rank>& ranks, bool)
+        : workspace_{&workspace}, ranks_{ranks} {}
     DRAFTPROOF_DEVICE Interval of(int i) const { return ranks_[static_cast<std::size_t>(i)]; }
     DRAFTPROOF_DEVICE bool none_above(int first, int last, Interval u) const {
-      return room_->first(first, last, [&](int i) { return ranks_[static_cast<std::size_t>(i)] > u; }) == last;
+      return workspace_->first(first, last, [&](int i) { return ranks_[static_cast<std::size_t>(i)] > u; }) == last;
     }
 
    private:
-    const Room* room_ = nullptr;
-    ListIn<Room, Rank> ranks_;
+    const Workspace* workspace_ = nullptr;
+    ListIn<Workspace, Rank> ranks_;
   };
 
   /// `leaving` lists the breaks whose level is neither 0 nor 1, by rising level.
   template <class Leaving>
-  DRAFTPROOF_DEVICE LadderLevels(const Room& room, const ListIn<Room, Scalar>& level, const Leaving& leaving,
+  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const ListIn<Workspace, Scalar>& level, const Leaving& leaving,
                                  bool many_trials)
-      : rungs_{static_cast<int>(level.size())},
-        distinct_(room.template kept<Scalar>(static_cast<int>(leaving.size()) + 2)),
-        ranks_(room, ranked(room, level, leaving), many_trials) {}
+      : bins_{static_cast<int>(level.size())},
+        distinct_(workspace.template persistent<Scalar>(static_cast<int>(leaving.size()) + 2)),
+        ranks_(workspace, ranked(workspace, level, leaving), many_trials) {}
 
   /// The rank of each level, and the levels that differ.
   template <class Leaving>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Room, Rank> ranked(const Room& room, const ListIn<Room, Scalar>& level,
+  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Workspace, Rank> ranked(const Workspace& workspace, const ListIn<Workspace, Scalar>& level,
                                                                 const Leaving& leaving) {
-    auto ranks = room.template kept<Rank>(rungs_);
+    auto ranks = workspace.template persistent<Rank>(bins_);
     const auto height = [&](int k) -> const Scalar& {
       return level[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])];
     };
-    room.each(rungs_, [&](int i) { ranks[static_cast<std::size_t>(i)] = 0; });
-    const int last = room.scan(
+    workspace.each(bins_, [&](int i) { ranks[static_cast<std::size_t>(i)] = 0; });
+    const int last = workspace.scan(
         static_cast<int>(leaving.size()), 0, [&](int k) { return k == 0 || height(k - 1) < height(k) ? 1 : 0; },
         Plus{},
         [&](int k, int before, int own) {
@@ -154,11 +154,11 @@ class LadderLevels {
           if (own != 0) distinct_[rank] = height(k);
           ranks[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])] = static_cast<Rank>(rank);
         });
-    room.each(rungs_, [&](int i) {
+    workspace.each(bins_, [&](int i) {
       const auto place = static_cast<std::size_t>(i);
       if (i > 0 && !(level[place] < Scalar{1})) ranks[place] = static_cast<Rank>(last + 1);
     });
-    room.each(1, [&](int) {
+    workspace.each(1, [&](int) {
       distinct_[0] = Scalar{0};
       distinct_[static_cast<std::size_t>(last) + 1] = Scalar{1};
     });
@@ -175,8 +175,8 @@ class LadderLevels {
     return leaving;
   }
 
-  int rungs_ = 0;
-  ListIn<Room, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
+  int bins_ = 0;
+  ListIn<Workspace, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
   std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the place of its level among those
 };
 

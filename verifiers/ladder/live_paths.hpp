@@ -12,7 +12,7 @@
 //
 // j paths take the token, n others its group, and one of the j + n is chosen. With the mean over u's intervals taken
 // of H, the sum over j is the law of the chosen token. Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a
-// room (plan_room.hpp). Derived in docs/ladder.md. H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in
+// workspace (plan_room.hpp). Derived in docs/ladder.md. H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in
 // [0, 1]; splitting off one factor gives
 //     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
 // sums of positive terms only.
@@ -36,17 +36,17 @@ std::vector<Scalar> all_active(int paths) {
   return law;
 }
 
-template <class Scalar, class Room = OwnRoom>
+template <class Scalar, class Workspace = HostWorkspace>
 class ActivePaths {
  public:
-  using Law = ListIn<Room, Scalar>;
+  using Law = ListIn<Workspace, Scalar>;
 
-  /// Before the groups of the token are known; `law` must outlive this. Made by all threads of the room, the rest is
+  /// Before the groups of the token are known; `law` must outlive this. Made by all threads of the workspace, the rest is
   /// one thread's.
-  DRAFTPROOF_DEVICE ActivePaths(const Room& room, const Law& law)
+  DRAFTPROOF_DEVICE ActivePaths(const Workspace& workspace, const Law& law)
       : law_{law},
-        mean_(room.template brief<Scalar>(static_cast<int>(law.size() * law.size()))),
-        h_(room.template brief<Scalar>(static_cast<int>(law.size()))) {}
+        mean_(workspace.template scratch<Scalar>(static_cast<int>(law.size() * law.size()))),
+        h_(workspace.template scratch<Scalar>(static_cast<int>(law.size()))) {}
 
   /// No group yet.
   DRAFTPROOF_DEVICE void begin() {

@@ -1,5 +1,5 @@
 // The ladders of one path's nodes, kept for the laws along a prefix: they alone decide the number of paths that are
-// still together. The same context at another depth is another node; contexts that share their laws share nodes.
+// still together. The same context at another depth is another node; conditionals that share their laws share nodes.
 //
 // Cost: one node (ladder_node.hpp) a new prefix, one look-up a known one. Derived in docs/ladder.md. Laws are told
 // apart by where they are: they stay there until they are forgotten, and then all that was planned is.
@@ -29,43 +29,43 @@ class LadderPaths {
   /// What ladder_block and the steps it chose ask (chosen_steps.hpp), here and where a team plans
   /// (planned_again.hpp).
   using Place = const Entry*;
-  void begin(const TreeAt<L>& at) { begin(at.contexts()); }
+  void begin(const DraftedTree<L>& at) { begin(at.conditionals()); }
   /// At u, where all paths that leave it start together.
-  Place start(const TreeAt<L>& at, int u) {
-    return &root(at.contexts(), at.tree().context(u), at.tree().draw_count(u));
+  Place start(const DraftedTree<L>& at, int u) {
+    return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
   }
-  /// At u, which the choice at `before` led to by a token of this rung.
-  Place below(const TreeAt<L>& at, int u, Place before, int rung) {
+  /// At u, which the choice at `before` led to by a token of this bin.
+  Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
-    return &after(at.contexts(), *before, at.laws(tree.parent(u)), tree.token(u), rung, tree.context(u));
+    return &after(at.conditionals(), *before, at.laws(tree.parent(u)), tree.token(u), bin, tree.context(u));
   }
   static bool plain(Place place) { return place->node.plain(); }
   static const LadderNode<L>& last(Place place) { return place->node; }
   template <class R>
-  auto choose(const TreeAt<L>& at, int u, Place place, R& random) {
+  auto choose(const DraftedTree<L>& at, int u, Place place, R& random) {
     return place->node.choose(at.tree(), u, at.laws(u), scratch_, random);
   }
   template <class Steps>
-  static const LadderNode<L>& node(const TreeAt<L>&, const Steps& steps, int i) {
+  static const LadderNode<L>& node(const DraftedTree<L>&, const Steps& steps, int i) {
     return steps.place(i)->node;
   }
 
-  /// Between passages: nodes are not held across this call.
-  void begin(const Contexts<L>& contexts) {
-    if (contexts.forgotten() != forgotten_) clear();
-    forgotten_ = contexts.forgotten();
-    if (rungs_ > most_rungs) clear();
+  /// Between steps: nodes are not held across this call.
+  void begin(const ConditionalModel<L>& conditionals) {
+    if (conditionals.forgotten() != forgotten_) clear();
+    forgotten_ = conditionals.forgotten();
+    if (bins_ > most_bins) clear();
   }
   void clear() {
     entries_.clear();
     start_laws_ = nullptr;
-    for (auto& rungs : shared_) rungs.clear();
-    rungs_ = 0;
+    for (auto& bins : shared_) bins.clear();
+    bins_ = 0;
   }
 
   /// Where this many paths start together.
-  const Entry& root(const Contexts<L>& contexts, int context, int paths) {
-    const L& here = contexts.laws(context);
+  const Entry& root(const ConditionalModel<L>& conditionals, int context, int paths) {
+    const L& here = conditionals.laws(context);
     if (!(start_laws_ == &here && start_paths_ == paths))
       start_ = &at({&here, Start::paths, static_cast<std::uint32_t>(paths), no_token},
                    [&] { return node(here, all_active<Scalar>(paths)); });
@@ -73,22 +73,22 @@ class LadderPaths {
     start_paths_ = paths;
     return *start_;
   }
-  /// After token y of this rung, which leads to `context`, was chosen at `before`, whose laws these are.
-  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int rung,
+  /// After token y of this bin, which leads to `context`, was chosen at `before`, whose laws these are.
+  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int bin,
                      int context) {
     if (before.node.plain()) return before;  // paths only part, so below a plain node all are
-    if (before.node.plain_after(laws, y, rung)) return plain_;
-    const L& here = contexts.laws(context);
+    if (before.node.plain_after(laws, y, bin)) return plain_;
+    const L& here = conditionals.laws(context);
     return at({&here, Start::node, before.number, y},
-              [&] { return node(here, before.node.active_after(laws, y, rung)); });
+              [&] { return node(here, before.node.active_after(laws, y, bin)); });
   }
-  const Entry& after(const Contexts<L>& contexts, const Entry& before, const L& laws, Token y, int context) {
-    return after(contexts, before, laws, y, before.node.rung(laws, y), context);
+  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int context) {
+    return after(conditionals, before, laws, y, before.node.bin(laws, y), context);
   }
 
  private:
-  /// Nodes of a passage or two of long rows, thousands of short ones: some 130 MB.
-  static constexpr std::size_t most_rungs = std::size_t{1} << 20;
+  /// Nodes of a step or two of long rows, thousands of short ones: some 130 MB.
+  static constexpr std::size_t most_bins = std::size_t{1} << 20;
 
   enum class Start : std::uint8_t { paths, node };
   struct Key {
@@ -107,17 +107,17 @@ class LadderPaths {
     }
   };
 
-  using Rungs = typename LadderNode<L>::Rungs;
+  using Bins = typename LadderNode<L>::Bins;
 
-  /// Rungs belong to the laws, whatever prefix leads there; fine and coarse ones.
+  /// Bins belong to the laws, whatever prefix leads there; fine and coarse ones.
   LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
     return LadderNode<L>(laws, std::move(active), [&](bool coarse) {
-      auto& rungs = shared_[coarse][&laws];
-      if (!rungs) {
-        rungs = std::make_shared<const Rungs>(ladder_rungs(laws, coarse));
-        rungs_ += static_cast<std::size_t>(rungs->size());
+      auto& bins = shared_[coarse][&laws];
+      if (!bins) {
+        bins = std::make_shared<const Bins>(ladder_bins(laws, coarse));
+        bins_ += static_cast<std::size_t>(bins->size());
       }
-      return rungs;
+      return bins;
     });
   }
 
@@ -126,19 +126,19 @@ class LadderPaths {
     auto& entry = entries_[key];
     if (!entry) {
       entry.reset(new Entry{make(), static_cast<std::uint32_t>(entries_.size())});
-      rungs_ += static_cast<std::size_t>(entry->node.rungs());
+      bins_ += static_cast<std::size_t>(entry->node.bins());
     }
     return *entry;
   }
 
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
-  std::unordered_map<const L*, std::shared_ptr<const Rungs>> shared_[2];  ///< [1]: coarse
+  std::unordered_map<const L*, std::shared_ptr<const Bins>> shared_[2];  ///< [1]: coarse
   const Entry plain_{};
   const Entry* start_ = nullptr;  ///< the last one, and what it is of
   const L* start_laws_ = nullptr;
   int start_paths_ = 0;
   std::vector<int> scratch_;  ///< for the choice at one node
-  std::size_t rungs_ = 0;
+  std::size_t bins_ = 0;
   int forgotten_ = 0;
 };
 

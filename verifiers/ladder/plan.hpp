@@ -1,10 +1,10 @@
-// The plan of the ladder: which breaks between rungs stand at which level, and the law of the draft they select.
+// The plan of the ladder: which breaks between bins stand at which level, and the law of the draft they select.
 //
-//   s_i, P_i   rungs.proposal_below(i), target_below(i)     q- and p-mass of the first i rungs
+//   s_i, P_i   bins.proposal_below(i), target_below(i)     q- and p-mass of the first i bins
 //   f(s)       coverage (coverage.hpp)                      probability that some draft falls in the first s of q
 //   D_i        (P_i - f(s_i))+                              target mass that drafts above break i cannot serve
 //   M_i        running maximum of D towards its argmax i*   from the left before i*, from the right after it
-//   G_i        P_i - M_i                                    mass the selected draft has in the first i rungs
+//   G_i        P_i - M_i                                    mass the selected draft has in the first i bins
 //   c_i        level of break i, in [0, 1]                  up with probability c_i
 //
 // Every concave G <= f with the same ends is a mixture of chords of f over nested sets of breaks; the levels are the
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/coverage.hpp>
@@ -25,54 +25,54 @@
 
 namespace draftproof {
 
-/// p- over q-mass of each rung, from the tokens' own masses: differences of prefix sums lose the narrow ones.
-template <class L, class Rungs>
-std::vector<typename L::Scalar> rung_ratios(const L& laws, const Rungs& rungs) {
-  std::vector<typename L::Scalar> p(static_cast<std::size_t>(rungs.size()), laws.zero()), q = p;
+/// p- over q-mass of each bin, from the tokens' own masses: differences of prefix sums lose the narrow ones.
+template <class L, class Bins>
+std::vector<typename L::Scalar> bin_ratios(const L& laws, const Bins& bins) {
+  std::vector<typename L::Scalar> p(static_cast<std::size_t>(bins.size()), laws.zero()), q = p;
   for (Token x = 0; x < laws.vocabulary(); ++x)
     if (laws.proposal(x) > laws.zero()) {
-      const auto rung = static_cast<std::size_t>(laws.rung(rungs, x));
-      p[rung] += laws.target(x);
-      q[rung] += laws.proposal(x);
+      const auto bin = static_cast<std::size_t>(laws.bin(bins, x));
+      p[bin] += laws.target(x);
+      q[bin] += laws.proposal(x);
     }
   for (std::size_t i = 0; i < p.size(); ++i) p[i] /= q[i];
   return p;
 }
 
-/// Memory that a team needs for rungs in buckets, their plan and its levels (team_room.cuh): lists that stay, and
-/// those of the longest of three times, which are brief. Index is that of the room.
+/// Memory that a team needs for bins in buckets, their plan and its levels (team_room.cuh): lists that stay, and
+/// those of the longest of three times, which are brief. Index is that of the workspace.
 template <class Index>
 constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
-  constexpr std::size_t rungs = 3 * n * real + 2 * real + n * index;
+  constexpr std::size_t bins = 3 * n * real + 2 * real + n * index;
   constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a share, and of the team
   constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and to serve whole buckets
   constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
                                 (m / 2 + 1) * 2 * real + n * real;
   constexpr std::size_t of_goal = (n + 1) * index + (2 * m + 1) * real + m, of_plan = n * real + m * index;
-  constexpr std::size_t of_rungs = n * index, of_levels = n * index + (m + 2) * real;
+  constexpr std::size_t of_bins = n * index, of_levels = n * index + (m + 2) * real;
   constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
-  constexpr std::size_t to_count = of_rungs + rungs + masses, to_aim = of_rungs + of_goal + rungs + goal;
-  constexpr std::size_t to_spend = of_rungs + of_goal + of_plan + of_levels + sweep;
+  constexpr std::size_t to_count = of_bins + bins + masses, to_aim = of_bins + of_goal + bins + goal;
+  constexpr std::size_t to_spend = of_bins + of_goal + of_plan + of_levels + sweep;
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
-/// The plan on rungs of such ratios. Not inlined: compiled once for all laws that share a room.
-template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
-[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Room> make_ladder_plan(const Room& room, const Rungs& rungs,
+/// The plan on bins of such ratios. Not inlined: compiled once for all laws that share a workspace.
+template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
+[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace, const Bins& bins,
                                                                               const Ratios& ratios,
                                                                               const Coverage& coverage,
                                                                               bool whole_buckets) {
-  LadderPlan<Scalar, Room> plan;
+  LadderPlan<Scalar, Workspace> plan;
   const auto goal = [&] {
-    const detail::LadderBounds<Rungs, Scalar, Room> bounds(room, rungs, coverage);
+    const detail::LadderBounds<Bins, Scalar, Workspace> bounds(workspace, bins, coverage);
     plan.acceptance = Scalar{1} - bounds.surplus();
-    return detail::ladder_goal(room, bounds, ratios, whole_buckets);
+    return detail::ladder_goal(workspace, bounds, ratios, whole_buckets);
   }();
-  const int n = rungs.size();
-  room.end_brief();
-  detail::LadderSweep<Scalar, Coverage, Room>(room, goal, coverage).run(plan, n);
+  const int n = bins.size();
+  workspace.release_scratch();
+  detail::LadderSweep<Scalar, Coverage, Workspace>(workspace, goal, coverage).run(plan, n);
   if constexpr (requires { plan.corner; }) {
     plan.corner = goal.corner;
     plan.s = goal.s;
@@ -80,20 +80,20 @@ template <class Scalar, class Room, class Rungs, class Ratios, class Coverage>
   return plan;
 }
 
-/// The plan for i.i.d. drafts whose number `coverage` knows, on the rungs of `laws`. Buckets are served whole where
+/// The plan for i.i.d. drafts whose number `coverage` knows, on the bins of `laws`. Buckets are served whole where
 /// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is
-/// brief in the room of the laws, among it the masses of rungs.
-template <class L, class Rungs, class Coverage>
-DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Rungs& rungs,
+/// brief in the workspace of the laws, among it the masses of bins.
+template <class L, class Bins, class Coverage>
+DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Bins& bins,
                                                                         const Coverage& coverage,
                                                                         bool whole_buckets = false) {
   const auto& ratios = [&]() -> decltype(auto) {
-    if constexpr (requires { rungs.ratios(); })
-      return rungs.ratios();
+    if constexpr (requires { bins.ratios(); })
+      return bins.ratios();
     else
-      return rung_ratios(laws, rungs);
+      return bin_ratios(laws, bins);
   }();
-  return make_ladder_plan<typename L::Scalar>(room_of(laws), rungs, ratios, coverage, whole_buckets);
+  return make_ladder_plan<typename L::Scalar>(workspace_of(laws), bins, ratios, coverage, whole_buckets);
 }
 
 }  // namespace draftproof

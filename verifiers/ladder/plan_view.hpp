@@ -1,8 +1,8 @@
 // A ladder's plan for one table by the addresses of its arrays, so that it goes into a kernel as it is: what one
 // thread decides a trial with, on the host or on a device, in whose memory the arrays may lie.
 //
-//   rungs       by token, -1 where q = 0                 [V]
-//   slope       of each rung                             [n]
+//   bins       by token, -1 where q = 0                 [V]
+//   slope       of each bin                             [n]
 //   levels      those that differ, and the search for the largest of a run of ranks      [m], [n log n]
 //   residual    alias table of (p - p_I)+                [V]
 //
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
 #include <draftproof/sim/sampling/alias_table.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
@@ -32,8 +32,8 @@ struct LevelsView {
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
     return static_cast<Interval>(random.pick(LevelIntervals<double, ListView<double>>{distinct}));
   }
-  DRAFTPROOF_DEVICE bool together(int top, int rung, Interval u) const {
-    return rung == top || ranks.of(top + 1, rung + 1) <= u;
+  DRAFTPROOF_DEVICE bool together(int top, int bin, Interval u) const {
+    return bin == top || ranks.of(top + 1, bin + 1) <= u;
   }
 };
 
@@ -52,17 +52,17 @@ struct AliasView {
 };
 
 struct LadderView {
-  const int* rungs;
+  const int* bins;
   const double* slope;
   LevelsView levels;
   AliasView residual;
   bool nothing_left;
 
   DRAFTPROOF_DEVICE const LadderView& core() const { return *this; }
-  DRAFTPROOF_DEVICE int rung(const TableView&, Token x) const { return rungs[x]; }
+  DRAFTPROOF_DEVICE int bin(const TableView&, Token x) const { return bins[x]; }
   DRAFTPROOF_DEVICE double selected(const TableView& laws, Token x) const {
     const double q = laws.proposal(x);
-    return q > 0 ? q * slope[rungs[x]] : 0.0;
+    return q > 0 ? q * slope[bins[x]] : 0.0;
   }
 };
 
@@ -70,18 +70,18 @@ struct LadderView {
 struct PlanningView : TableView {
   explicit PlanningView(const TableView& view) : TableView{view} {}
 
-  TokenRungs<double> rungs() const {
+  TokenBins<double> bins() const {
     std::size_t skipped = 0;
     while (skipped < ratios.size && !(proposal(order()[skipped]) > 0)) ++skipped;
     return {*this, std::vector<Token>(order() + skipped, order() + ratios.size),
             std::span(prefix() + skipped, ratios.size + 1 - skipped)};
   }
-  int rung(const TokenRungs<double>& rungs, Token x) const { return rungs.of(x); }
+  int bin(const TokenBins<double>& bins, Token x) const { return bins.of(x); }
   template <class F>
-  auto frozen(F f) const {
+  auto alias_weights(F f) const {
     std::vector<double> values;
     for (Token x = 0; x < vocabulary(); ++x) values.push_back(f(x));
-    return FrozenWeights(std::move(values));
+    return AliasWeights(std::move(values));
   }
 };
 

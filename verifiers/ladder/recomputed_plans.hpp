@@ -25,9 +25,9 @@ inline constexpr int most_kept_of_laws = 512, laws_worked_on = 2 * max_drafts;
 /// Memory of a team for them.
 inline constexpr std::size_t planned_again_bytes = (most_kept_of_laws + laws_worked_on) * sizeof(double);
 
-/// Of laws that a team looks at. One object a thread, for one passage; all threads make the same calls.
+/// Of laws that a team looks at. One object a thread, for one output; all threads make the same calls.
 template <class L>
-class PlannedAgain {
+class PlanRecomputer {
  public:
   using Scalar = typename L::Scalar;
   using Node = LadderNode<L>;
@@ -39,27 +39,27 @@ class PlannedAgain {
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.law == Place::plain; }
 
-  DRAFTPROOF_DEVICE void begin(const TreeAt<L>& at) {
-    laws_ = at.laws(DraftTree::root).room().template lasting<Scalar>(most_kept + laws_worked_on);
+  DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
+    laws_ = at.laws(DraftTree::root).workspace().template retained<Scalar>(most_kept + laws_worked_on);
   }
 
   // Calls of their own, for every place that asks: inlined there they would spill what a walk over nodes holds.
 
   /// At u, where all paths that leave it start together.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const TreeAt<L>& at, int u) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const DraftedTree<L>& at, int u) {
     const int paths = at.tree().draw_count(u);
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// At u, which the last node's choice led to by a token of this rung.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const TreeAt<L>& at, int u, const Place& before, int rung) {
+  /// At u, which the last node's choice led to by a token of this bin.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.laws(at.tree().parent(u));
     const Token y = at.tree().token(u);
-    if (plain(before) || last_.plain_after(from, y, rung)) return {};
+    if (plain(before) || last_.plain_after(from, y, bin)) return {};
     const int paths = before.paths;
     const bool keeps = kept_ + paths <= most_kept;
     Active law = keeps ? list(kept_, paths) : other_law(paths);
-    last_.active_after(from, y, rung, law);
+    last_.active_after(from, y, bin, law);
     if (Node::no_choice(at.laws(u), law)) return {};
     plan(at, u, law);
     if (!keeps) return place(Place::not_kept, paths);
@@ -70,13 +70,13 @@ class PlannedAgain {
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
   /// At u, whose ladder is that.
   template <class R>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const TreeAt<L>& at, int u, const Place& place, R& random) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
     return last(place).choose(at.tree(), u, at.laws(u), group_, random);
   }
 
   /// Not of a plain node.
   template <class Steps>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const TreeAt<L>& at, const Steps& steps, int i) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
     if (last_at_ == steps.node(i)) return last_;
     int from = i;
     while (steps.place(from).law == Place::not_kept) --from;
@@ -87,7 +87,7 @@ class PlannedAgain {
       const L laws = at.laws(steps.node(from));
       const Token y = steps.token(from);
       Active law = other_law(paths);
-      last_.active_after(laws, y, last_.rung(laws, y), law);
+      last_.active_after(laws, y, last_.bin(laws, y), law);
       plan(at, steps.node(from + 1), law);
     }
     return last_;
@@ -107,14 +107,14 @@ class PlannedAgain {
     working_ = !working_;
     return list(most_kept + (working_ ? max_drafts : 0), paths);
   }
-  DRAFTPROOF_DEVICE Active all_of(const TreeAt<L>& at, int u, int paths) {
+  DRAFTPROOF_DEVICE Active all_of(const DraftedTree<L>& at, int u, int paths) {
     Active law = other_law(paths);
-    at.laws(u).room().each(paths, [&](int i) { law[static_cast<std::size_t>(i)] = i + 1 == paths ? 1 : 0; });
+    at.laws(u).workspace().each(paths, [&](int i) { law[static_cast<std::size_t>(i)] = i + 1 == paths ? 1 : 0; });
     return law;
   }
-  [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const TreeAt<L>& at, int u, const Active& law) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const DraftedTree<L>& at, int u, const Active& law) {
     const L laws = at.laws(u);
-    last_.plan(laws, law, [&laws](bool coarse) { return ladder_rungs(laws, coarse); });
+    last_.plan(laws, law, [&laws](bool coarse) { return ladder_bins(laws, coarse); });
     last_at_ = u;
   }
 

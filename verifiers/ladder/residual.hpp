@@ -1,7 +1,7 @@
 // What is left of p above the law of the draft a ladder selected, read from rows as they are: (c p - q slope)+, its
 // sum and draws from it.
 //
-//   slope    by_bucket(rungs, slope)    selected law over q for every bucket of p / q
+//   slope    by_bucket(bins, slope)    selected law over q for every bucket of p / q
 //   total    total()                    one pass, which leaves a partial sum a block
 //   token    draw(word)                 that pass, and one block again
 //
@@ -28,15 +28,15 @@ concept ShowsRows = requires(const L& laws) {
   laws.count_visited(std::size_t{});
 };
 
-/// `rungs` in buckets and their slopes; both must outlive this, as must the laws.
-template <ShowsRows L, class Rungs>
+/// `bins` in buckets and their slopes; both must outlive this, as must the laws.
+template <ShowsRows L, class Bins>
 class LadderLeft {
  public:
-  LadderLeft(const L& laws, const Rungs& rungs, const std::vector<double>& slope, double scale)
+  LadderLeft(const L& laws, const Bins& bins, const std::vector<double>& slope, double scale)
       : laws_{&laws},
         target_{laws.target_row()},
         proposal_{laws.proposal_row()},
-        rungs_{&rungs},
+        bins_{&bins},
         slope_{&slope},
         scale_{scale} {}
 
@@ -49,10 +49,10 @@ class LadderLeft {
     const Fixed total = pass();
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-    const std::size_t block = wide::find_block(partial_.data(), left) * wide::block;
-    const std::size_t end = std::min(block + wide::block, target_.size());
+    const std::size_t block = simd::find_block(partial_.data(), left) * simd::block;
+    const std::size_t end = std::min(block + simd::block, target_.size());
     laws_->count_visited(end - block);
-    return static_cast<Token>(wide::find(term(), block, end, left));
+    return static_cast<Token>(simd::find(term(), block, end, left));
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -61,7 +61,7 @@ class LadderLeft {
       if (const double weight = term().one(x); weight > 0) visit(static_cast<Token>(x), weight);
   }
   template <class Visit>
-  void for_each_served(Visit visit) const {
+  void for_each_realised(Visit visit) const {
     for_each([&visit](Token x, double weight) {
       if (const Fixed served = to_fixed(weight); served > 0) visit(x, from_fixed(served));
     });
@@ -69,25 +69,25 @@ class LadderLeft {
 
  private:
   using Row = decltype(std::declval<const L&>().target_row());
-  using Reader = wide::Reader<typename Row::value_type>;
+  using Reader = simd::Reader<typename Row::value_type>;
 
-  wide::LeftTerm<Reader> term() const { return {{target_.data()}, {proposal_.data()}, by_bucket_.data(), scale_}; }
+  simd::LeftTerm<Reader> term() const { return {{target_.data()}, {proposal_.data()}, by_bucket_.data(), scale_}; }
   void fill() const {
     if (!by_bucket_.empty()) return;
     by_bucket_.resize(RatioBuckets::count + 1);  // the last stays 0: what cannot be drafted is not selected
     for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket)
-      by_bucket_[bucket] = (*slope_)[static_cast<std::size_t>(rungs_->of_bucket(bucket))];
+      by_bucket_[bucket] = (*slope_)[static_cast<std::size_t>(bins_->of_bucket(bucket))];
   }
   Fixed pass() const {
     if (!partial_.empty()) return total_;
     fill();
-    partial_.resize((target_.size() + wide::block - 1) / wide::block);
+    partial_.resize((target_.size() + simd::block - 1) / simd::block);
     laws_->count_visited(target_.size());
-    return total_ = wide::left_sums(term(), target_.size(), nothing_left(), partial_.data());
+    return total_ = simd::left_sums(term(), target_.size(), nothing_left(), partial_.data());
   }
   /// The longest run of buckets with c p <= slope q. No float is between p / q and the end of its bucket, so that
   /// half a last bit, 2^-25, lies there at least: more than all that rounding does.
-  wide::RatioSpan nothing_left() const {
+  simd::RatioSpan nothing_left() const {
     int from = 0, to = 0;
     for (int bucket = 0, first = 0; bucket < RatioBuckets::count - 1; ++bucket) {
       if (by_bucket_[static_cast<std::size_t>(bucket)] < scale_ * RatioBuckets::end(bucket) * (1 - 0x1p-26))
@@ -100,7 +100,7 @@ class LadderLeft {
 
   const L* laws_;
   Row target_, proposal_;
-  const Rungs* rungs_;
+  const Bins* bins_;
   const std::vector<double>* slope_;
   double scale_;
   mutable std::vector<double> by_bucket_;

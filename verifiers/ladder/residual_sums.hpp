@@ -5,7 +5,7 @@
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
 //
 // Cost: two comparisons a token, and a look-up for those that pass. Right because terms that are left out are 0: sums
-// are those of wide::sums, bit by bit. The test is made in float and lets through what rounding could have kept out;
+// are those of simd::sums, bit by bit. The test is made in float and lets through what rounding could have kept out;
 // where products underflow, the term is far below 2^-60.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/verifiers/ladder/residual_term.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 struct RatioSpan {
   float from = 0, to = 0;
@@ -67,4 +67,4 @@ inline Fixed left_sums(const LeftTerm<Reader<float>>& term, std::size_t size, Ra
 }
 #endif
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -2,7 +2,7 @@
 //
 //   c           scale            factor of the target, 1 where a single token is verified
 //   slope       slope[bucket]    selected law over q of the tokens in each bucket of p / q, 0 in the one outside
-//   one(i)      (c p - q slope)+  of token i;  four(i), eight(i) as terms.hpp has them
+//   one(i)      (c p - q slope)+  of token i;  load4(i), load8(i) as terms.hpp has them
 //
 // Right at every width because buckets are those of RatioBuckets, whichever way they are found, and the products and
 // the difference round as they do one by one. Cost: a division and a look-up in 8 KiB a token.
@@ -15,7 +15,7 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 template <class Row>
 struct LeftTerm {
@@ -32,8 +32,8 @@ struct LeftTerm {
   }
 #if DRAFTPROOF_WIDE
   // Never called: wide() says so.
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t) const { return _mm256_setzero_pd(); }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t) const { return _mm512_setzero_pd(); }
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t) const { return _mm256_setzero_pd(); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t) const { return _mm512_setzero_pd(); }
 #endif
 };
 
@@ -52,7 +52,7 @@ struct LeftTerm<Reader<float>> {
     return std::max(scale * double{target} - double{proposal} * slope[bucket], 0.0);
   }
 
-  DRAFTPROOF_AVX2_PART __m256d four(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
     const __m128 target = _mm_loadu_ps(p.first + i), proposal = _mm_loadu_ps(q.first + i);
     const __m128 drafted = _mm_cmp_ps(proposal, _mm_setzero_ps(), _CMP_GT_OQ), out = _mm_set1_ps(float_of(end));
     __m128 ratio = _mm_div_ps(target, _mm_blendv_ps(out, proposal, drafted));
@@ -65,7 +65,7 @@ struct LeftTerm<Reader<float>> {
                                        _mm256_mul_pd(_mm256_cvtps_pd(proposal), slopes));
     return _mm256_mul_pd(_mm256_max_pd(left, _mm256_setzero_pd()), _mm256_set1_pd(unit));
   }
-  DRAFTPROOF_AVX512_PART __m512d eight(std::size_t i) const {
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
     const __m256 target = _mm256_loadu_ps(p.first + i), proposal = _mm256_loadu_ps(q.first + i);
     const __mmask8 drafted = _mm256_cmp_ps_mask(proposal, _mm256_setzero_ps(), _CMP_GT_OQ);
     __m256 ratio = _mm256_maskz_div_ps(drafted, target, proposal);
@@ -87,4 +87,4 @@ struct LeftTerm<Reader<float>> {
 };
 #endif
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

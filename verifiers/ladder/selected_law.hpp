@@ -3,14 +3,14 @@
 //   D_i        excess        P_i - f(s_i): target mass that drafts above break i cannot serve, where positive
 //   M_i        unserved      running maximum of D towards its argmax i*
 //   G          P - M         follows f where M moves, P where it rests
-//   h_i, l_i   highest(i), lowest(i)   bounds of p / q in rung i, where rungs are buckets
+//   h_i, l_i   highest(i), lowest(i)   bounds of p / q in bin i, where bins are buckets
 //
 // Buckets. p_I / q is one number in a bucket and p / q is not, so where G follows P drafts are refused on one side of
 // it and surplus is lost on the other. But below i* there is surplus elsewhere, where G follows f and p_I > p: taken
 // from there, p_I / q can be h_i in every bucket, and no token below i* is ever refused. The P that G follows is then
 // P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; else h_i moves towards the bucket's own
 // ratio until it does. Above i* the mirror image holds with l_i. What remains lost is that i* lies between buckets.
-// The same surplus allows to join buckets first, in proportion to it: few rungs remain for the sweep.
+// The same surplus allows to join buckets first, in proportion to it: few bins remain for the sweep.
 // Cost: O(n) values of f. Derived in docs/ladder.md. Whatever comes out here is lossless: the law follows the levels.
 #pragma once
 
@@ -21,22 +21,22 @@
 
 namespace draftproof::detail {
 
-/// f, D and M at the corners i = 0 .. n between rungs.
-template <class Rungs, class Scalar, class Room>
+/// f, D and M at the corners i = 0 .. n between bins.
+template <class Bins, class Scalar, class Workspace>
 struct LadderBounds {
   template <class Coverage>
-  DRAFTPROOF_DEVICE LadderBounds(const Room& room, const Rungs& on_rungs, const Coverage& coverage)
-      : rungs{on_rungs},
-        covered(room.template brief<Scalar>(rungs.size() + 1)),
-        unserved(room.template brief<Scalar>(rungs.size() + 1)) {
-    const int n = rungs.size();
-    room.each(n + 1, [&](int i) {
+  DRAFTPROOF_DEVICE LadderBounds(const Workspace& workspace, const Bins& on_bins, const Coverage& coverage)
+      : bins{on_bins},
+        covered(workspace.template scratch<Scalar>(bins.size() + 1)),
+        unserved(workspace.template scratch<Scalar>(bins.size() + 1)) {
+    const int n = bins.size();
+    workspace.each(n + 1, [&](int i) {
       covered[at(i)] = Scalar{1} - coverage.none(Scalar(Scalar{1} - s(i)));
       unserved[at(i)] = Greater{}(excess(i), Scalar{0});
     });
-    peak = place_of_greatest(room, n + 1, [this](int i) { return unserved[at(i)]; });
+    peak = place_of_greatest(workspace, n + 1, [this](int i) { return unserved[at(i)]; });
     const auto towards_peak = [&](int count, auto place) {
-      room.scan(
+      workspace.scan(
           count, Scalar{0}, [&](int i) { return unserved[at(place(i))]; }, Greater{},
           [&](int i, const Scalar& before, const Scalar& own) { unserved[at(place(i))] = Greater{}(before, own); });
     };
@@ -44,60 +44,60 @@ struct LadderBounds {
     towards_peak(n - peak + 1, [n](int i) { return n - i; });
   }
 
-  DRAFTPROOF_DEVICE decltype(auto) s(int i) const { return rungs.proposal_below(i); }
-  DRAFTPROOF_DEVICE decltype(auto) target(int i) const { return rungs.target_below(i); }
+  DRAFTPROOF_DEVICE decltype(auto) s(int i) const { return bins.proposal_below(i); }
+  DRAFTPROOF_DEVICE decltype(auto) target(int i) const { return bins.target_below(i); }
   DRAFTPROOF_DEVICE Scalar excess(int i) const { return target(i) - covered[at(i)]; }
   DRAFTPROOF_DEVICE bool touches(int i) const { return unserved[at(i)] == excess(i); }
-  DRAFTPROOF_DEVICE bool touches_all(const Room& room, int a, int b) const {
-    return room.first(a, b + 1, [this](int i) { return !touches(i); }) > b;
+  DRAFTPROOF_DEVICE bool touches_all(const Workspace& workspace, int a, int b) const {
+    return workspace.first(a, b + 1, [this](int i) { return !touches(i); }) > b;
   }
   DRAFTPROOF_DEVICE const Scalar& surplus() const { return unserved[at(peak)]; }
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  const Rungs& rungs;
-  ListIn<Room, Scalar> covered, unserved;
+  const Bins& bins;
+  ListIn<Workspace, Scalar> covered, unserved;
   int peak;
 };
 
-/// Corners that stand at time 0: all, but for rungs too narrow for the sums to tell their ends apart. Buckets may be
+/// Corners that stand at time 0: all, but for bins too narrow for the sums to tell their ends apart. Buckets may be
 /// joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
 /// p and p_I remains the same one; where M rests, what is spread must be small beside the surplus.
-template <class Rungs, class Scalar, class Room, class Ratios>
-DRAFTPROOF_DEVICE void find_standing_corners(const Room& room, const LadderBounds<Rungs, Scalar, Room>& at,
+template <class Bins, class Scalar, class Workspace, class Ratios>
+DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                              const Ratios& ratios, [[maybe_unused]] bool whole_buckets,
-                                             ListIn<Room, typename Room::Index>& corner) {
-  [[maybe_unused]] const Rungs& rungs = at.rungs;
-  const int n = rungs.size();
-  const auto index = [](int i) { return static_cast<typename Room::Index>(i); };
-  // Is break i not to be passed over, so that its rung does not join those from `a` on?
+                                             ListIn<Workspace, typename Workspace::Index>& corner) {
+  [[maybe_unused]] const Bins& bins = at.bins;
+  const int n = bins.size();
+  const auto index = [](int i) { return static_cast<typename Workspace::Index>(i); };
+  // Is break i not to be passed over, so that its bin does not join those from `a` on?
   const auto stands = [&](int a, int i) {
     if (!(at.s(a) < at.s(i) && at.s(i) < at.s(n))) return false;
-    if constexpr (requires { rungs.highest(0); }) {
+    if constexpr (requires { bins.highest(0); }) {
       const auto ratio = [&ratios](int j) { return ratios[static_cast<std::size_t>(j)]; };
       const Scalar width = at.s(i + 1) - at.s(a);
       if (!whole_buckets) {
-        if ((ratio(a) - ratio(i)) * width < rungs.least_spread) return false;
+        if ((ratio(a) - ratio(i)) * width < bins.least_spread) return false;
       } else if (at.touches(a) && at.touches(i) && at.touches(i + 1)) {
         const Scalar rise = at.covered[at.at(i + 1)] - at.covered[at.at(a)];
         const bool harmless = i < at.peak ? !(ratio(i) * width < rise) : !(rise < ratio(a) * width);
         if (i != at.peak && harmless) return false;
       } else if (at.unserved[at.at(a)] == at.unserved[at.at(i)] &&
                  at.unserved[at.at(i)] == at.unserved[at.at(i + 1)]) {
-        const Scalar least = rungs.least_spread / 4, most = at.surplus() * at.surplus() / 8;
+        const Scalar least = bins.least_spread / 4, most = at.surplus() * at.surplus() / 8;
         if ((ratio(a) - ratio(i)) * width < Greater{}(least, most)) return false;
       }
     }
     return true;
   };
-  const int found = room.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
-  room.each(1, [&](int) {
+  const int found = workspace.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
+  workspace.each(1, [&](int) {
     corner[0] = 0;
     corner[static_cast<std::size_t>(found) + 1] = index(n);
   });
   int stretches = found + 1;
-  if constexpr (requires { rungs.most_stretches; })
-    for (; stretches > rungs.most_stretches; stretches = (stretches + 1) / 2)
-      room.once([&] {  // every other one goes
+  if constexpr (requires { bins.most_stretches; })
+    for (; stretches > bins.most_stretches; stretches = (stretches + 1) / 2)
+      workspace.once([&] {  // every other one goes
         for (int j = 1; 2 * j < stretches; ++j)
           corner[static_cast<std::size_t>(j)] = corner[static_cast<std::size_t>(2 * j)];
         corner[static_cast<std::size_t>((stretches + 1) / 2)] = index(n);
@@ -106,39 +106,39 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Room& room, const LadderBound
 }
 
 /// Lets G serve whole buckets, see above. `goal` is G for the buckets' own ratios.
-template <class Rungs, class Room>
-DRAFTPROOF_DEVICE void serve_whole_buckets(const Room& room, const LadderBounds<Rungs, double, Room>& at,
-                                           LadderGoal<double, Room>& goal) {
-  const Rungs& rungs = at.rungs;
+template <class Bins, class Workspace>
+DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const LadderBounds<Bins, double, Workspace>& at,
+                                           LadderGoal<double, Workspace>& goal) {
+  const Bins& bins = at.bins;
   const auto index = [](int i) { return static_cast<std::size_t>(i); };
   const auto corner = [&](int j) { return static_cast<int>(goal.corner[index(j)]); };
   const int n = static_cast<int>(goal.slope.size());
   const double surplus = at.surplus();
   if (!(surplus > 0)) return;
-  const int peak = room.first(0, n, [&](int j) { return !(corner(j) < at.peak); });
-  auto slope = room.template brief<double>(n), excess = room.template brief<double>(n + 1),
-       held = room.template brief<double>(n + 1);
+  const int peak = workspace.first(0, n, [&](int j) { return !(corner(j) < at.peak); });
+  auto slope = workspace.template scratch<double>(n), excess = workspace.template scratch<double>(n + 1),
+       held = workspace.template scratch<double>(n + 1);
   const auto width = [&](int j) { return goal.s[index(j + 1)] - goal.s[index(j)]; };
-  const auto more = [&](int j) { return rungs.highest(corner(j)) - slope[index(j)]; };
+  const auto more = [&](int j) { return bins.highest(corner(j)) - slope[index(j)]; };
 
   // Below the peak: the mean ratio of what is joined, moved towards the highest.
-  room.each(n, [&](int j) {
+  workspace.each(n, [&](int j) {
     slope[index(j)] = (at.target(corner(j + 1)) - at.target(corner(j))) / width(j);
     excess[index(j)] = goal.on_f[index(j)] ? 0 : more(j) * width(j);
   });
-  const double part = room.once([&] {
+  const double part = workspace.once([&] {
     double spread = 0;
     for (int j = peak; j < n; ++j)  // where G follows f anyway, p stays on its side of it
       if (!goal.on_f[index(j)]) spread += excess[index(j)];
     return spread > surplus * 0.875 ? surplus * 0.875 / spread : 1.0;
   });
-  room.each(n, [&](int j) {
+  workspace.each(n, [&](int j) {
     if (!goal.on_f[index(j)])
-      slope[index(j)] = j < peak ? rungs.lowest(corner(j + 1) - 1) : slope[index(j)] + part * more(j);
+      slope[index(j)] = j < peak ? bins.lowest(corner(j + 1) - 1) : slope[index(j)] + part * more(j);
     held[index(j)] = slope[index(j)] * width(j);  // for now: what is served there
   });
   const auto aim = [&](int first, int last) {
-    room.each(last - first, [&](int i) {
+    workspace.each(last - first, [&](int i) {
       const std::size_t j = index(first + i), next = j + 1;
       goal.on_f[j] = held[j] == excess[j] && held[next] == excess[next];
       goal.slope[j] = slope[j] - (held[next] - held[j]) / width(first + i);
@@ -146,47 +146,47 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Room& room, const LadderBounds<
   };
   // A running maximum along j = place(0), place(1) ..; the first of the greatest.
   const auto hold = [&](int count, double none, auto place) {
-    room.scan(
+    workspace.scan(
         count, none, [&](int i) { return excess[index(place(i))]; }, Greater{},
         [&](int i, double before, double own) { held[index(place(i))] = Greater{}(before, own); });
-    return place(place_of_greatest(room, count, [&](int i) { return excess[index(place(i))]; }));
+    return place(place_of_greatest(workspace, count, [&](int i) { return excess[index(place(i))]; }));
   };
 
-  room.once([&] {
+  workspace.once([&] {
     double served = at.target(corner(n));
     excess[index(n)] = 0;
     for (int j = n; j-- > peak;) excess[index(j)] = served -= held[index(j)];
   });
-  room.each(n - peak, [&](int i) { excess[index(peak + i)] -= at.covered[index(corner(peak + i))]; });
+  workspace.each(n - peak, [&](int i) { excess[index(peak + i)] -= at.covered[index(corner(peak + i))]; });
   const int far = hold(n - peak + 1, 0, [n](int i) { return n - i; });
-  if (at.touches_all(room, at.peak, corner(far))) aim(far, n);
+  if (at.touches_all(workspace, at.peak, corner(far))) aim(far, n);
 
   // Above the peak, mirrored: the lowest.
-  room.once([&] {
+  workspace.once([&] {
     double served = excess[0] = at.target(0);
     for (int j = 0; j < peak; ++j) excess[index(j + 1)] = served += held[index(j)];
   });
-  room.each(peak, [&](int i) { excess[index(i + 1)] -= at.covered[index(corner(i + 1))]; });
+  workspace.each(peak, [&](int i) { excess[index(i + 1)] -= at.covered[index(corner(i + 1))]; });
   const int near = hold(peak + 1, at.target(0), [](int i) { return i; });
-  if (at.touches_all(room, corner(near), at.peak)) aim(0, near);
+  if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
-template <class Rungs, class Scalar, class Room, class Ratios>
-DRAFTPROOF_DEVICE LadderGoal<Scalar, Room> ladder_goal(const Room& room, const LadderBounds<Rungs, Scalar, Room>& at,
+template <class Bins, class Scalar, class Workspace, class Ratios>
+DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                                        const Ratios& ratios, [[maybe_unused]] bool whole_buckets) {
-  LadderGoal<Scalar, Room> goal;
-  goal.corner = room.template kept<typename Room::Index>(at.rungs.size() + 1);
-  find_standing_corners(room, at, ratios, whole_buckets, goal.corner);
+  LadderGoal<Scalar, Workspace> goal;
+  goal.corner = workspace.template persistent<typename Workspace::Index>(at.bins.size() + 1);
+  find_standing_corners(workspace, at, ratios, whole_buckets, goal.corner);
   const int n = static_cast<int>(goal.corner.size()) - 1;
-  goal.s = room.template kept<Scalar>(n + 1);
-  goal.on_f = room.template kept<char>(n);
-  goal.slope = room.template kept<Scalar>(n);
-  room.each(n + 1, [&](int j) {
+  goal.s = workspace.template persistent<Scalar>(n + 1);
+  goal.on_f = workspace.template persistent<char>(n);
+  goal.slope = workspace.template persistent<Scalar>(n);
+  workspace.each(n + 1, [&](int j) {
     goal.s[static_cast<std::size_t>(j)] = at.s(static_cast<int>(goal.corner[static_cast<std::size_t>(j)]));
   });
   // f's slope where G touches it, p / q where M rests, else by difference. The first two keep their digits on narrow
-  // rungs, where a difference of sums has none.
-  room.each(n, [&](int k) {
+  // bins, where a difference of sums has none.
+  workspace.each(n, [&](int k) {
     const auto j = static_cast<std::size_t>(k);
     const int a = goal.corner[j], b = goal.corner[j + 1];
     const Scalar &held = at.unserved[at.at(a)], &held_after = at.unserved[at.at(b)];
@@ -198,8 +198,8 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Room> ladder_goal(const Room& room, const L
     else
       goal.slope[j] = Scalar(((at.target(b) - held_after) - (at.target(a) - held)) / (at.s(b) - at.s(a)));
   });
-  if constexpr (requires { at.rungs.highest(0); })
-    if (whole_buckets) serve_whole_buckets(room, at, goal);
+  if constexpr (requires { at.bins.highest(0); })
+    if (whole_buckets) serve_whole_buckets(workspace, at, goal);
   return goal;
 }
 

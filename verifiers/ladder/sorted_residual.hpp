@@ -2,7 +2,7 @@
 // p / chosen, with prefix sums.
 //
 //   k_j       keys_[j]      p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
-//   S         reach(c)      the first tokens: the certain ones and those with c k_j > 1
+//   S         prefix_length(c)      the first tokens: the certain ones and those with c k_j > 1
 //   excess    excess(c)     c p(S) - chosen(S)
 //
 // Cost: one sort; O(log V) an excess or a draw. Masses are added as integers where scalars are floating-point
@@ -50,10 +50,10 @@ class ChosenTable {
       below_.push_back({below_.back().target + mass(laws.target(x)), below_.back().chosen + mass(chosen(x))});
   }
 
-  Scalar excess(const Scalar& c) const { return up_to(reach(c), c); }
+  Scalar excess(const Scalar& c) const { return up_to(prefix_length(c), c); }
 
   Token draw(const Scalar& c, std::uint64_t word) const {
-    const std::size_t count = reach(c);
+    const std::size_t count = prefix_length(c);
     const auto total = static_cast<double>(up_to(count, c));
     if (!(total > 0)) return no_token;
     const double threshold = unit_interval(word) * total;
@@ -71,7 +71,7 @@ class ChosenTable {
   /// Calls `visit(x, weight)` for each x of S. `laws` and `chosen` as the table was made with.
   template <class L, class F, class Visit>
   void for_each(const L& laws, F chosen, const Scalar& c, Visit visit) const {
-    for (std::size_t j = 0, count = reach(c); j < count; ++j) {
+    for (std::size_t j = 0, count = prefix_length(c); j < count; ++j) {
       const Token x = order_[j];
       visit(x,
             j < certain_ ? Scalar(c * laws.target(x)) : Scalar(chosen(x) * (c * keys_[j - certain_] - laws.one())));
@@ -122,7 +122,7 @@ class ChosenTable {
       return sum;
   }
 
-  std::size_t reach(const Scalar& c) const {
+  std::size_t prefix_length(const Scalar& c) const {
     const auto end =
         std::partition_point(keys_.begin(), keys_.end(), [&c](const Scalar& k) { return c * k > Scalar{1}; });
     return certain_ + static_cast<std::size_t>(end - keys_.begin());

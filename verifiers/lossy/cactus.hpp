@@ -14,7 +14,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 struct Cactus {
   static constexpr Info info{.name = "cactus",
@@ -23,7 +23,7 @@ struct Cactus {
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   double divergence = 0.1;
 
@@ -42,4 +42,4 @@ struct Cactus {
   }
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

@@ -8,7 +8,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 struct Lenience {
   static constexpr Info info{.name = "lenience",
@@ -17,7 +17,7 @@ struct Lenience {
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   double lenience = 0.5;
 
@@ -29,4 +29,4 @@ struct Lenience {
   }
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

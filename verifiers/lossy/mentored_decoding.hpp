@@ -26,7 +26,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 struct MentoredDecoding {
   static constexpr Info info{.name = "mentored_decoding",
@@ -35,7 +35,7 @@ struct MentoredDecoding {
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
-                             .distorts = "single_draft"};
+                             .derived_from = "single_draft"};
 
   double divergence = 0.1;
 
@@ -128,4 +128,4 @@ struct MentoredDecoding {
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 50 : 10;
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

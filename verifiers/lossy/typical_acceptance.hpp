@@ -13,7 +13,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 /// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
 template <Laws L>
@@ -36,7 +36,7 @@ struct TypicalAcceptance {
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
-                             .distorts = "recursive_rejection"};
+                             .derived_from = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.6;
 
@@ -53,4 +53,4 @@ struct TypicalAcceptance {
   }
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

@@ -10,7 +10,7 @@
 
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 struct TypicalBest {
   static constexpr Info info{.name = "typical_best",
@@ -19,7 +19,7 @@ struct TypicalBest {
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
                              .ranks_tokens = true,
-                             .distorts = "recursive_rejection"};
+                             .derived_from = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.09, added = 1e-5;
 
@@ -45,4 +45,4 @@ struct TypicalBest {
   }
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

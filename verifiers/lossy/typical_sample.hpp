@@ -12,7 +12,7 @@
 #include <draftproof/sim/sampling/tabulated_weights.hpp>
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
-namespace draftproof::mutants {
+namespace draftproof::verifiers::lossy {
 
 struct TypicalSample {
   static constexpr Info info{.name = "typical_sample",
@@ -20,7 +20,7 @@ struct TypicalSample {
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
                              .drafts = DraftLaws{"iid"},
                              .promise = Promise::lossy,
-                             .distorts = "sample_and_match"};
+                             .derived_from = "sample_and_match"};
 
   double epsilon = 0.3, delta = 0.6, added = 1e-5;
 
@@ -39,7 +39,7 @@ struct TypicalSample {
     const Cut<L> typical{laws, typical_threshold(laws, epsilon, delta, added)};
     // exp(-H) <= max p holds for the entropy; the added 1e-5 can put it above a law that is flat on 50,000 tokens.
     const bool some = laws.sum(typical) > laws.zero();
-    return tabled(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
+    return tabulated(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
   }
 
   template <Position P, Weights Plan, RandomSource R>
@@ -48,4 +48,4 @@ struct TypicalSample {
   }
 };
 
-}  // namespace draftproof::mutants
+}  // namespace draftproof::verifiers::lossy

@@ -20,7 +20,7 @@ struct Block {
                              .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_block(PlainSteps<L>(at), random);
   }
 };

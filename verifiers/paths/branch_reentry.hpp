@@ -26,14 +26,14 @@ struct BranchReentry {
                              .ranks_tokens = true};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const auto& tree = at.tree();
-    Settled<R> settled(random);
+    ImmediateEmit<R> immediate(random);
     for (int start = DraftTree::root;;) {
       if (tree.leaf(start)) return {start, random.emit(at.laws(start).residual(at.laws(start).zero()))};
-      const Passage passage = verify_block(GreatestPath<L>(at, start), settled);
-      const int child = passage.extra.token < 0 ? -1 : tree.find(passage.node, passage.extra.token);
-      if (child < 0) return passage;
+      const StepOutput step = verify_block(GreatestPath<L>(at, start), immediate);
+      const int child = step.extra.token < 0 ? -1 : tree.find(step.node, step.extra.token);
+      if (child < 0) return step;
       start = child;
     }
   }

@@ -25,7 +25,7 @@ struct GreedyBlock {
                              .claims = {.accepts_equal_laws = true}};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, const CarryAt<L>& carry, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, const CarryAt<L>& carry, R& random) const {
     using Scalar = typename L::Scalar;
     const LayeredPath<L> path(at, carry);
     const L& laws = at.laws(DraftTree::root);
@@ -43,8 +43,8 @@ struct GreedyBlock {
   }
 
   template <class L>
-  DRAFTPROOF_DEVICE CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, const Passage& passage) const {
-    return LayeredPath<L>::after(at, carry, at.tree().depth(passage.node), passage.extra.token);
+  DRAFTPROOF_DEVICE CarryAt<L> after(const DraftedTree<L>& at, const CarryAt<L>& carry, const StepOutput& step) const {
+    return LayeredPath<L>::after(at, carry, at.tree().depth(step.node), step.extra.token);
   }
 };
 

@@ -2,7 +2,7 @@
 // drawn from the law that the greatest path has (verifiers/paths/greatest/greatest_path.hpp).
 //
 // Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens, nothing kept between
-// passages. On fresh rows and on a device a pass a token of the path and a few a test (verifiers/paths/greatest/bucketed_row.hpp), where
+// steps. On fresh rows and on a device a pass a token of the path and a few a test (verifiers/paths/greatest/bucketed_row.hpp), where
 // tokens are ordered by buckets of p / q and then by id: the law that the greatest path has then telescopes over most
 // buckets, and no token's place in the order need be kept. Source: Thomas and Pal, arXiv:2602.16961. Exact because
 // block verification is, for the true law of its path; any order will do that is strict and the same in the choice
@@ -23,7 +23,7 @@ struct GreedyMultipathBlock {
                              .ranks_tokens = true};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_block(GreatestPath<L>(at, DraftTree::root), random);
   }
 };

@@ -4,7 +4,7 @@
 //   u         node of the chosen path        the paths that share it are active, all K at the root
 //   mu        law of their number            known from the prefix alone (verifiers/ladder/live_paths.hpp)
 //   f(s)      sum of mu_m (1 - (1 - s)^m)    bound of the ladder at u, which follows p(.|u)
-//   q_chosen  q(y|u) slope[rung of y]        the proposal row block verification is told
+//   q_chosen  q(y|u) slope[bin of y]        the proposal row block verification is told
 //
 // At u one uniform sets the levels, the best-ranked active next token fixes the group, and one active path in the
 // group is taken uniformly. Cost: a plan a node, kept per prefix; then O(K) a node and, on groups of a table,
@@ -39,15 +39,15 @@ struct LadderBlock {
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + planned_again_bytes;
 
   template <class L>
-  using Plans = std::conditional_t<PlannedByTeam<L>, PlannedAgain<L>, LadderPaths<L>>;
+  using Plans = std::conditional_t<PlannedByTeam<L>, PlanRecomputer<L>, LadderPaths<L>>;
 
   template <class L>
-  Plans<L> prepare(const Contexts<L>&, const TreeShape&) const {
+  Plans<L> prepare(const ConditionalModel<L>&, const TreeShape&) const {
     return {};
   }
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, Plans<L>& plans, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, Plans<L>& plans, R& random) const {
     ChosenSteps<L, Plans<L>> steps(at, plans);
     choose(at, plans, steps, random);
     return verify_block(steps, random);
@@ -55,7 +55,7 @@ struct LadderBlock {
 
   /// The chosen path from the root to its end, into `steps`: a copy would go through a thread's registers.
   template <class L, class R>
-  DRAFTPROOF_DEVICE void choose(const TreeAt<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
+  DRAFTPROOF_DEVICE void choose(const DraftedTree<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
                                 R& random) const {
     const auto& tree = at.tree();
     plans.begin(at);
@@ -63,11 +63,11 @@ struct LadderBlock {
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
       // Where more paths leave than arrived, at the root or the end of a stem, they start together.
-      place = tree.draw_count(u) == arrived ? plans.below(at, u, place, steps.last_rung()) : plans.start(at, u);
-      const auto [child, rung] = plans.choose(at, u, place, random);
+      place = tree.draw_count(u) == arrived ? plans.below(at, u, place, steps.last_bin()) : plans.start(at, u);
+      const auto [child, bin] = plans.choose(at, u, place, random);
       arrived = 0;
       for (const int drawn : tree.draws(u)) arrived += drawn == child;
-      steps.append(place, child, rung);
+      steps.append(place, child, bin);
       u = child;
     }
   }

@@ -1,4 +1,4 @@
-// Layer verification: every node has a score, known from the layers down to its own, and the tree is swept from its
+// PendingResidual verification: every node has a score, known from the layers down to its own, and the tree is swept from its
 // deepest layer up. The frame is exact for any admissible scores; these share the layer above by recursive rejection.
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
@@ -25,16 +25,16 @@
 
 namespace draftproof::verifiers::paths {
 
-struct LayerFrame {
-  static constexpr Info info{.name = "layer_frame",
+struct LayerwiseRejection {
+  static constexpr Info info{.name = "layerwise_rejection",
                              .summary = "sweep a tree layer by layer, scores shared by recursive rejection",
                              .source = "derived here",
                              .drafts = DraftLaws{"iid_paths", "delayed_paths"},
                              .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
-                             .cannot = {.device = "it keeps a score for every node of the tree"}};
+                             .unsupported = {.device = "it keeps a score for every node of the tree"}};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const DraftTree& tree = at.tree();
     const Scalar zero = at.laws(DraftTree::root).zero(), one = at.laws(DraftTree::root).one();
@@ -44,13 +44,13 @@ struct LayerFrame {
     int depth = 0;
     while (depth < tree.length() && total > zero) total = score_layer(at, depth++, total, nodes);
     if (random.flip(total, one)) {
-      ListedWeights<Scalar> scores;
+      IndexWeights<Scalar> scores;
       for_each_in_layer(tree, depth, nodes, [&](int u, const Node<Scalar>& node) { scores.add(u, node.score); });
       const int u = random.pick(scores);
       return {u, random.emit(at.laws(u).residual(zero))};
     }
     for (;;) {
-      ListedWeights<Scalar> stops;
+      IndexWeights<Scalar> stops;
       Scalar stop = zero, refused = zero;
       for_each_in_layer(tree, --depth, nodes, [&](int u, const Node<Scalar>& node) {
         stops.add(u, node.stop);
@@ -78,7 +78,7 @@ struct LayerFrame {
 
   /// Scores of the layer below `depth`, whose own sum to `total`. Returns their sum.
   template <class L, class Scalar>
-  static Scalar score_layer(const TreeAt<L>& at, int depth, const Scalar& total, std::vector<Node<Scalar>>& nodes) {
+  static Scalar score_layer(const DraftedTree<L>& at, int depth, const Scalar& total, std::vector<Node<Scalar>>& nodes) {
     Scalar sum{0}, refused{0};
     for_each_in_layer(at.tree(), depth, nodes, [&](int u, Node<Scalar>& node) {
       sum += score_children(at, u, total, nodes, node);
@@ -89,7 +89,7 @@ struct LayerFrame {
   }
 
   template <class L, class Scalar>
-  static Scalar score_children(const TreeAt<L>& at, int u, const Scalar& total, std::vector<Node<Scalar>>& nodes,
+  static Scalar score_children(const DraftedTree<L>& at, int u, const Scalar& total, std::vector<Node<Scalar>>& nodes,
                                Node<Scalar>& node) {
     const L& laws = at.laws(u);
     const Scalar zero = laws.zero(), one = laws.one(), share = node.score / total;

@@ -22,7 +22,7 @@ struct TokenPath {
                              .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true}};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     for (int i = 0; i < steps.length(); ++i)
       if (!random.flip(steps.target(i), steps.proposal(i)))

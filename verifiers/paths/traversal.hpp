@@ -19,7 +19,7 @@ struct Traversal {
                              .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE Passage verify(const TreeAt<L>& at, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return TraversalRun<L, R>(at, random).run();
   }
 };

@@ -86,7 +86,7 @@ class RefusalPlan {
     nodes_.push_back({refusals.mass(), lasts_.size(), {}});
     if (!(refusals.mass() > laws.zero())) return node;  // the last test before it accepts all the same
     if (refusals.count() == drafts_) {
-      lasts_.push_back(laws.tabled(Left{refusals}));
+      lasts_.push_back(laws.tabulated(Left{refusals}));
       return node;
     }
     for (int row = 0; row < (one_row_ ? 1 : drafts_); ++row) {
@@ -102,7 +102,7 @@ class RefusalPlan {
   bool one_row_;
   int drafts_ = 0;
   std::vector<Node> nodes_;
-  std::vector<TabledWeights<Left>> lasts_;
+  std::vector<CumulativeWeights<Left>> lasts_;
 };
 
 }  // namespace draftproof

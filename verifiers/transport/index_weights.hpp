@@ -11,7 +11,7 @@ namespace draftproof {
 
 /// Weights as a random source takes them (random_source.hpp), over the integers they were added with.
 template <class Scalar>
-class ListedWeights {
+class IndexWeights {
  public:
   void add(int item, Scalar weight) { weights_.emplace_back(item, std::move(weight)); }
 

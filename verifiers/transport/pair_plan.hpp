@@ -36,15 +36,15 @@ struct PairPlan {
   /// Of drafts a and b, which q can draw.
   template <class R>
   Token select(Token a, Token b, R& random) const {
-    if (rank_of(b) < rank_of(a)) std::swap(a, b);
-    const Token ranks[2] = {rank_of(a), rank_of(b)};
+    if (probability_rank(b) < probability_rank(a)) std::swap(a, b);
+    const Token ranks[2] = {probability_rank(a), probability_rank(b)};
     if (a == b || ranks[1] >= inside) return a;
     const auto pair = pairs.drafts.of(ranks, 2);
     return pair == pairs.drafts.size() || pairs.pick(pair, random) == 0 ? a : b;
   }
 
  private:
-  int rank_of(Token x) const { return rank[static_cast<std::size_t>(x)]; }
+  int probability_rank(Token x) const { return rank[static_cast<std::size_t>(x)]; }
 };
 
 /// Sums in integers where the scalar is floating: the same bits in any order.

@@ -39,7 +39,7 @@ class PairChoice {
   template <class R>
   Token select(Token a, Token b, R& random) const {
     if (Entry::of(laws_, b).before(Entry::of(laws_, a))) std::swap(a, b);
-    const Token ranks[2] = {rank_of(a), rank_of(b)};
+    const Token ranks[2] = {probability_rank(a), probability_rank(b)};
     if (a == b || ranks[1] < 0) return a;
     const auto pair = pairs_.drafts.of(ranks, 2);
     return pair == pairs_.drafts.size() || pairs_.pick(pair, random) == 0 ? a : b;
@@ -47,7 +47,7 @@ class PairChoice {
 
   /// Probability that x is selected.
   Scalar law(Token x) const {
-    if (const int r = rank_of(x); r >= 0) {
+    if (const int r = probability_rank(x); r >= 0) {
       const auto place = static_cast<std::size_t>(r);
       return base_[place] + pairs_.served[place];
     }
@@ -57,7 +57,7 @@ class PairChoice {
 
  private:
   /// Rank inside, or -1.
-  int rank_of(Token x) const {
+  int probability_rank(Token x) const {
     for (std::size_t r = 0; r < inside_.size(); ++r)
       if (inside_[r].x == x) return static_cast<int>(r);
     return -1;

@@ -47,7 +47,7 @@ class SelectedDraft {
   using Shared = std::shared_ptr<const std::vector<Scalar>>;
 
   static auto residual_of(const L& laws, const Shared& law) {
-    return laws.frozen([&laws, law](Token x) -> Scalar {
+    return laws.alias_weights([&laws, law](Token x) -> Scalar {
       const Scalar left = laws.target(x) - (*law)[static_cast<std::size_t>(x)];
       return left > laws.zero() ? left : laws.zero();
     });

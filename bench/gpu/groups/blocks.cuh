@@ -33,12 +33,12 @@ struct Blocks {
     for (const gpu::Mapping mapping : {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::split}) {
       const std::string name = "block_of_8/" + std::string(gpu::name_of(mapping)) + where(vocabulary, requests);
       run.add_sets(name, paths, [&](int set, cudaStream_t stream) {
-        gpu::verify_passages(verifiers::paths::Block{}, paths.batch(set), stream, mapping);
+        gpu::verify_steps(verifiers::paths::Block{}, paths.batch(set), stream, mapping);
       });
       int stopped_below = 0;
-      for (const Passage& passage : paths.passages()) {
-        if (passage.extra.token < 0) throw std::runtime_error(name + ": a passage without a token");
-        stopped_below += passage.node > 1;
+      for (const StepOutput& step : paths.steps()) {
+        if (step.extra.token < 0) throw std::runtime_error(name + ": a step without a token");
+        stopped_below += step.node > 1;
       }
       if (10 * stopped_below > requests) throw std::runtime_error(name + ": tests succeeded that should cost a pass");
     }

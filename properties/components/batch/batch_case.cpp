@@ -116,7 +116,7 @@ BatchCase BatchCase::parse(std::string_view text) {
 }
 
 BatchCase generate_batch_case(std::uint64_t seed, int n) {
-  Dice dice(seed, static_cast<std::uint64_t>(n));
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   const int requests = dice.between(2, 4), vocabulary = dice.between(2, 5);
   const bool masked = dice.chance(1, 3), spread = dice.chance(1, 2);
   const auto row = [&](bool sparse) {

@@ -47,8 +47,8 @@ struct BatchCase {
 /// Target, then proposal rows, to be edited; masks are not among them.
 std::vector<std::vector<int>*> rows_of(BatchCase& one);
 
-/// One step simpler, most drastic first: a request, a draft, a token less, no masks, no reordering, smaller weights.
-std::vector<BatchCase> simpler(const BatchCase& one);
+/// One step shrinks, most drastic first: a request, a draft, a token less, no masks, no reordering, smaller weights.
+std::vector<BatchCase> shrinks(const BatchCase& one);
 
 /// Case n of a seed: 2 to 4 requests, 0 to 3 drafts, V 2 to 5.
 BatchCase generate_batch_case(std::uint64_t seed, int n);

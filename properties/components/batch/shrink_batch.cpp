@@ -41,7 +41,7 @@ void drop_token_everywhere(BatchCase& one, std::size_t x) {
 
 }  // namespace
 
-std::vector<BatchCase> simpler(const BatchCase& one) {
+std::vector<BatchCase> shrinks(const BatchCase& one) {
   Candidates candidates(one);
   const auto size = static_cast<std::size_t>(one.vocabulary());
   for (std::size_t r = 0; r < one.requests.size(); ++r)

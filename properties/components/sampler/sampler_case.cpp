@@ -21,7 +21,7 @@ constexpr int longest_row = 1 << 20, widest_gap = 100;
 std::vector<double> zipf_row(int size) {
   std::vector<double> row;
   for (int rank = 0; rank < size; ++rank) row.push_back(std::pow(rank + 2.7, -1.1));
-  Dice dice(1, 0);  // one order for all: sums in float depend on it
+  InstanceRng dice(1, 0);  // one order for all: sums in float depend on it
   for (int x = size - 1; x > 0; --x)
     std::swap(row[static_cast<std::size_t>(x)], row[static_cast<std::size_t>(dice.between(0, x))]);
   const double total = std::accumulate(row.begin(), row.end(), 0.0);
@@ -71,7 +71,7 @@ SamplerCase SamplerCase::parse(std::string_view text) {
 
 std::vector<std::vector<int>*> rows_of(SamplerCase& one) { return {&one.weights}; }
 
-std::vector<SamplerCase> simpler(const SamplerCase& one) {
+std::vector<SamplerCase> shrinks(const SamplerCase& one) {
   if (one.form != SamplerCase::Form::listed) return {};
   Candidates candidates(one);
   const std::size_t shorter = one.weights.size() > 2 ? one.weights.size() : 0;  // one token decides nothing

@@ -33,7 +33,7 @@ struct SamplerCase {
 /// The weights of a listed row, to be edited.
 std::vector<std::vector<int>*> rows_of(SamplerCase& one);
 
-/// One step simpler; long rows are as simple as they are.
-std::vector<SamplerCase> simpler(const SamplerCase& one);
+/// One step shrinks; long rows are as simple as they are.
+std::vector<SamplerCase> shrinks(const SamplerCase& one);
 
 }  // namespace draftproof

@@ -93,7 +93,7 @@ struct SamplerGroup {
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {
-      Dice dice(seed, static_cast<std::uint64_t>(n));
+      InstanceRng dice(seed, static_cast<std::uint64_t>(n));
       SamplerCase one;
       for (int x = dice.between(2, 4); x > 0; --x)
         one.weights.push_back(dice.chance(1, 3) ? 0 : dice.between(1, n % 2 == 0 ? 3 : 60));

@@ -89,7 +89,7 @@ std::vector<std::vector<int>*> rows_of(TargetCase& one) {
   return rows;
 }
 
-std::vector<TargetCase> simpler(const TargetCase& one) {
+std::vector<TargetCase> shrinks(const TargetCase& one) {
   Candidates candidates(one);
   const auto size = static_cast<std::size_t>(one.request.vocabulary());
   const auto edit = [&](auto change) { candidates.add([&](TargetCase& candidate) { change(candidate.request); }); };
@@ -122,7 +122,7 @@ std::vector<TargetCase> simpler(const TargetCase& one) {
 }
 
 TargetCase generate_target_case(std::uint64_t seed, int n) {
-  Dice dice(seed, static_cast<std::uint64_t>(n));
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   const int vocabulary = dice.between(2, 4), drafts = dice.between(0, vocabulary == 4 ? 2 : 3);
   const auto row = [&](int zeros_of_four, int most) {
     std::vector<int> weights;

@@ -30,8 +30,8 @@ struct TargetCase {
 /// Rows of weights and the proposal, to be edited.
 std::vector<std::vector<int>*> rows_of(TargetCase& one);
 
-/// One step simpler, most drastic first: a draft, a token, a setting less, smaller weights.
-std::vector<TargetCase> simpler(const TargetCase& one);
+/// One step shrinks, most drastic first: a draft, a token, a setting less, smaller weights.
+std::vector<TargetCase> shrinks(const TargetCase& one);
 
 /// Case n of a seed: V 2 to 4, 0 to 3 drafts, each setting on in some.
 TargetCase generate_target_case(std::uint64_t seed, int n);

@@ -10,7 +10,7 @@ struct Disjoint {
   static constexpr std::string_view about =
       "p on odd tokens, q on even ones; with probability 1/4 a 1 on the other side";
 
-  WeightPair operator()(Dice& dice, int vocabulary) const {
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), std::vector<int>(size)};
     for (std::size_t i = 0; i < size; ++i) {

@@ -10,7 +10,7 @@ struct Near {
   static constexpr std::string_view about =
       "p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive";
 
-  WeightPair operator()(Dice& dice, int vocabulary) const {
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), std::vector<int>(size)};
     for (std::size_t i = 0; i < size; ++i) {

@@ -9,7 +9,7 @@ struct Zeros {
   static constexpr std::string_view name = "zeros";
   static constexpr std::string_view about = "each weight zero with probability one half, else 1 to 30";
 
-  WeightPair operator()(Dice& dice, int vocabulary) const {
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), std::vector<int>(size)};
     for (std::size_t i = 0; i < size; ++i) {

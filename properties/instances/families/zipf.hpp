@@ -9,7 +9,7 @@ struct Zipf {
   static constexpr std::string_view name = "zipf";
   static constexpr std::string_view about = "weights 840 / rank; the ranks of q shifted by 0 to 2, token by token";
 
-  WeightPair operator()(Dice& dice, int vocabulary) const {
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), std::vector<int>(size)};
     for (int i = 0; i < vocabulary; ++i) {

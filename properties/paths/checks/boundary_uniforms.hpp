@@ -1,5 +1,5 @@
 // Coins at the ends of the unit interval and on the thresholds, for trees that can be drafted: as of one position
-// (properties/checks/boundary_uniforms.hpp), along whole passages.
+// (properties/checks/boundary_uniforms.hpp), along whole outputs.
 //
 //   u        0, 2^-53 and the largest     for all draws an iteration goes on after, and for those that end it
 //            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
@@ -14,10 +14,10 @@
 #include <draftproof/properties/paths/path_property.hpp>
 #include <draftproof/properties/paths/path_scripted.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
-struct EdgeCoins {
-  static constexpr std::string_view name = "edge_coins";
+struct BoundaryUniforms {
+  static constexpr std::string_view name = "boundary_uniforms";
   static constexpr std::string_view about = "coins at 0, at the largest and around the thresholds decide strictly";
   static constexpr int every = 1;
   static constexpr bool explores = false;
@@ -28,13 +28,13 @@ struct EdgeCoins {
     return !verifier.info().shared_noise;
   }
 
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     if (auto wrong = first_fault(at, at.instance(), false)) return Answer::violated(*wrong);
     PathInstance equal = at.instance();
     for (auto& [prefix, weights] : equal.rows) weights.target = weights.proposal;
     const Info& info = at.verifier().info();
     if (auto wrong = first_fault(
-            at, equal, info.claims.accepts_equal_laws && info.cannot.simulate.empty() && !at.drafter().info().fixed))
+            at, equal, info.claims.accepts_equal_laws && info.unsupported.simulate.empty() && !at.drafter().info().fixed))
       return Answer::violated("with p = q, " + *wrong);
     return Answer::held();
   }
@@ -42,22 +42,22 @@ struct EdgeCoins {
  private:
   using Wrong = std::optional<std::string>;
 
-  static Wrong first_fault(const PathExamination& at, const PathInstance& instance, bool accepts_all) {
-    const auto contexts = double_contexts(instance);
-    const auto decider = at.verifier().play_on(contexts, instance.shape);
+  static Wrong first_fault(const PathInstanceAnalysis& at, const PathInstance& instance, bool accepts_all) {
+    const auto conditionals = double_contexts(instance);
+    const auto decider = at.verifier().scripted_on(conditionals, instance.shape);
     for (std::uint64_t t = 0; t < trees; ++t) {
       TrialWords drafting(1, t, Philox::Role::draft);
-      const DraftTree tree = drafted(at.drafter(), contexts, instance.shape, drafting);
+      const DraftTree tree = drafted(at.drafter(), conditionals, instance.shape, drafting);
       for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
         for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
-          if (auto wrong = fault_of_coins(*decider, contexts, tree, inner, last))
+          if (auto wrong = fault_of_coins(*decider, conditionals, tree, inner, last))
             return "tree " + std::to_string(t) + ", coins " + text(inner) + ", last draw " + text(last) + ", " +
                    *wrong;
-      EdgeWords largest(edge::largest, edge::largest);
+      BoundaryWords largest(edge::largest, edge::largest);
       if (!accepts_all) continue;
-      const Passage passage = play(*decider, tree, {}, largest).passage;
-      if (!tree.leaf(passage.node))
-        return "tree " + std::to_string(t) + ", largest coins: emits " + passage_text(passage, tree) +
+      const StepOutput output = run_scripted(*decider, tree, {}, largest).output;
+      if (!tree.leaf(output.node))
+        return "tree " + std::to_string(t) + ", largest coins: emits " + step_text(output, tree) +
                ", short of the drafts";
     }
     return std::nullopt;
@@ -67,11 +67,11 @@ struct EdgeCoins {
     return word == edge::zero ? "0" : word == edge::smallest ? "2^-53" : "1 - 2^-53";
   }
 
-  static Wrong fault_of_coins(PathPlayable& decider, const DoubleContexts& contexts, const DraftTree& tree,
+  static Wrong fault_of_coins(PathPlayable& decider, const DoubleContexts& conditionals, const DraftTree& tree,
                               std::uint64_t inner, std::uint64_t last) {
-    EdgeWords words(inner, last);
-    const PlayedPassage played = play(decider, tree, {}, words);
-    if (auto wrong = support_fault(played.passage, tree, contexts)) return wrong;
+    BoundaryWords words(inner, last);
+    const ScriptedStep played = run_scripted(decider, tree, {}, words);
+    if (auto wrong = support_fault(played.output, tree, conditionals)) return wrong;
     std::uint32_t flip = 0;
     for (std::size_t n = 0; n < played.draws.size(); ++n) {
       const Draw& draw = played.draws[n];
@@ -80,13 +80,13 @@ struct EdgeCoins {
       const bool on_grid = u > 0 && std::fma(u, draw.den, -draw.num) == 0 && u * 0x1p53 == std::floor(u * 0x1p53);
       for (const std::uint64_t below : {std::uint64_t{0}, edge::step}) {
         if (!on_grid) break;
-        EdgeWords around(inner, last);
+        BoundaryWords around(inner, last);
         around.set_flip(flip, Tape::word(u) - below);
-        const PlayedPassage there = play(decider, tree, {}, around);
+        const ScriptedStep there = run_scripted(decider, tree, {}, around);
         const std::string coin = "flip " + std::to_string(flip) + (below ? " below" : " on") + " its threshold";
         if (there.draws.size() <= n || there.draws[n].value != (below > 0))
           return coin + (below ? " refuses" : " accepts");
-        if (auto wrong = support_fault(there.passage, tree, contexts)) return coin + ", " + *wrong;
+        if (auto wrong = support_fault(there.output, tree, conditionals)) return coin + ", " + *wrong;
       }
       ++flip;
     }
@@ -94,4 +94,4 @@ struct EdgeCoins {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

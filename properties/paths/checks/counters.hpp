@@ -1,4 +1,4 @@
-// What a scheme counts is what it emits: a passage that says how many drafts it accepted (its extra token's
+// What a scheme counts is what it emits: a step that says how many drafts it accepted (its extra token's
 // `accepted`) emits as many and one more, and never more than were drafted. Tokens say nothing about it: a wrong
 // counter goes with the right law. Seeded, deterministic.
 #pragma once
@@ -6,7 +6,7 @@
 #include <draftproof/properties/paths/iterations.hpp>
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct Counters {
   static constexpr std::string_view name = "counters";
@@ -17,17 +17,17 @@ struct Counters {
   static constexpr std::uint64_t iterations = 12;
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
-  static Answer check(PathExamination& at) {
-    const auto contexts = double_contexts(at.instance());
-    const auto decider = at.verifier().play_on(contexts, at.instance().shape);
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = double_contexts(at.instance());
+    const auto decider = at.verifier().scripted_on(conditionals, at.instance().shape);
     std::optional<std::string> wrong;
-    run_iterations(at, contexts, *decider, iterations,
-                   [&](std::uint64_t t, const Iteration& one, const DealtWords&, const DealtWords&) {
-                     if (auto fault = count_fault(one.played.passage, one.tree); fault && !wrong)
+    run_iterations(at, conditionals, *decider, iterations,
+                   [&](std::uint64_t t, const Iteration& one, const AddressedWords&, const AddressedWords&) {
+                     if (auto fault = count_fault(one.played.output, one.tree); fault && !wrong)
                        wrong = "iteration " + std::to_string(t) + " " + *fault;
                    });
     return Answer::held_if(!wrong, [&] { return *wrong; });
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

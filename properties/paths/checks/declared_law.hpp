@@ -11,7 +11,7 @@
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct DeclaredLaw {
   static constexpr std::string_view name = "declared_law";
@@ -19,31 +19,31 @@ struct DeclaredLaw {
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
-  static Answer check(PathExamination& at) {
-    const auto contexts = at.instance().contexts();
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = at.instance().conditionals();
     const TreeDrafterInfo& info = at.drafter().info();
     Rational mass = 0;
     std::string evidence;
     const auto on_tree = [&](const DraftTree& tree, const Rational& probability) {
       mass += probability;
       if (!evidence.empty()) return;
-      const Rational declared = info.fixed ? Rational(1) : declared_probability(info, contexts, tree);
+      const Rational declared = info.fixed ? Rational(1) : declared_probability(info, conditionals, tree);
       if (probability != declared)
         evidence = "draws the tree " + tree_text(tree) + " with probability " + to_text(probability) + ", declared " +
                    to_text(declared);
     };
-    const bool all = at.each_tree(contexts, at.instance().shape, on_tree);
+    const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
     if (!evidence.empty()) return Answer::violated(evidence);
     if (!all) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " trees");
     return Answer::held_if(mass == 1, [&] { return "draws trees with probability " + to_text(mass) + " in all"; });
   }
 
  private:
-  static Rational declared_probability(const TreeDrafterInfo& info, const Contexts<PathExamination::Laws>& contexts,
+  static Rational declared_probability(const TreeDrafterInfo& info, const ConditionalModel<PathInstanceAnalysis::Laws>& conditionals,
                                        const DraftTree& tree) {
     Rational probability = 1;
     for (int u = 0; u < tree.size(); ++u) {
-      const auto& laws = contexts.laws(tree.context(u));
+      const auto& laws = conditionals.laws(tree.context(u));
       Rational left = 1;
       for (const int child : tree.draws(u)) {
         const Rational& q = laws.proposal(tree.token(child));
@@ -56,4 +56,4 @@ struct DeclaredLaw {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

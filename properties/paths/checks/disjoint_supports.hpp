@@ -3,7 +3,7 @@
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct DisjointSupports {
   static constexpr std::string_view name = "disjoint_supports";
@@ -14,7 +14,7 @@ struct DisjointSupports {
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     PathInstance apart = at.instance();
     for (auto& [prefix, weights] : apart.rows)
       for (std::size_t x = 0; x < weights.target.size(); ++x) (x % 2 ? weights.proposal[x] : weights.target[x]) = 0;
@@ -31,4 +31,4 @@ struct DisjointSupports {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

@@ -7,7 +7,7 @@
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct DrafterInvariance {
   static constexpr std::string_view name = "drafter_invariance";
@@ -17,9 +17,9 @@ struct DrafterInvariance {
   static constexpr int trials = 16;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return verifier.info().claims.drafter_invariant && verifier.info().cannot.simulate.empty();
+    return verifier.info().claims.drafter_invariant && verifier.info().unsupported.simulate.empty();
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     const PathInstance listed = with_all_prefixes(at.instance());
     const auto wanted = at.trials(listed, trials);
     for (int depth = 0; depth < listed.shape.length; ++depth)
@@ -76,4 +76,4 @@ struct DrafterInvariance {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

@@ -6,7 +6,7 @@
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct EqualLaws {
   static constexpr std::string_view name = "equal_laws";
@@ -19,10 +19,10 @@ struct EqualLaws {
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
     return verifier.info().claims.accepts_equal_laws && !drafter.info().fixed;
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     PathInstance equal = at.instance();
     for (auto& [prefix, weights] : equal.rows) weights.proposal = weights.target;
-    if (!at.verifier().info().cannot.explore.empty()) {
+    if (!at.verifier().info().unsupported.explore.empty()) {
       const auto run = at.trials(equal, trials);
       const auto refused = std::count_if(run.begin(), run.end(), [&](const PathTrial& trial) {
         return trial.accepted() < at.instance().shape.length;
@@ -39,4 +39,4 @@ struct EqualLaws {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

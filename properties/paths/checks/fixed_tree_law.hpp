@@ -7,7 +7,7 @@
 #include <draftproof/properties/paths/path_property.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct FixedTreeLaw {
   static constexpr std::string_view name = "fixed_tree_law";
@@ -19,29 +19,29 @@ struct FixedTreeLaw {
     return verifier.info().promise == Promise::lossless && !verifier.stateful() &&
            (drafter.info().fixed || verifier.info().drafts.any());
   }
-  static Answer check(PathExamination& at) {
-    const auto contexts = at.instance().contexts();
-    const auto decider = at.verifier().prove_on(contexts, at.instance().shape);
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = at.instance().conditionals();
+    const auto decider = at.verifier().prove_on(conditionals, at.instance().shape);
     bool complete = true;
     std::string evidence;
     const auto on_tree = [&](const DraftTree& tree, const Rational&) {
-      const auto passages = complete ? at.passages(*decider, tree) : std::nullopt;
-      complete = complete && passages;
+      const auto steps = complete ? at.outputs(*decider, tree) : std::nullopt;
+      complete = complete && steps;
       if (!complete || !evidence.empty()) return;
       std::map<Tokens, Rational> emitted;
-      for (const auto& [passage, probability] : *passages) {
-        Tokens tokens = path_to(tree, passage.first);
-        tokens.push_back(passage.second);
+      for (const auto& [step, probability] : *steps) {
+        Tokens tokens = path_to(tree, step.first);
+        tokens.push_back(step.second);
         emitted[std::move(tokens)] += probability;
       }
-      if (const auto wrong = first_wrong_prefix(emitted, contexts))
+      if (const auto wrong = first_wrong_prefix(emitted, conditionals))
         evidence = "given the tree " + tree_text(tree) + ", " + wrong->text();
     };
-    const bool all = at.each_tree(contexts, at.instance().shape, on_tree);
+    const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
     if (!evidence.empty()) return Answer::violated(evidence);
     if (!all || !complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     return Answer::held();
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

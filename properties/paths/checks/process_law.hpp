@@ -1,5 +1,5 @@
 // Losslessness of a scheme with state: iterations one after the other, each with what the one before left, emit a
-// sequence whose first N tokens have the target's law. N = L + 2 looks past the longest passage.
+// sequence whose first N tokens have the target's law. N = L + 2 looks past the longest step.
 //
 // A single iteration of such a scheme need not have the target's law: what it owes is in the carry.
 #pragma once
@@ -8,7 +8,7 @@
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct ProcessLaw {
   static constexpr std::string_view name = "process_law";
@@ -18,33 +18,33 @@ struct ProcessLaw {
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     const PathInstance& instance = at.instance();
-    const auto contexts = instance.contexts();
-    const auto decider = at.verifier().prove_on(contexts, instance.shape);
-    const auto process = at.verifier().process_on(contexts);
+    const auto conditionals = instance.conditionals();
+    const auto decider = at.verifier().prove_on(conditionals, instance.shape);
+    const auto process = at.verifier().process_on(conditionals);
     // One iteration, on the budget of branches that the whole examination has.
-    const auto iterate = [&](int context, const Carry<Rational>& carry, auto&& sink) {
+    const auto iterate = [&](int context, const VerifierState<Rational>& carry, auto&& sink) {
       bool complete = true;
       const auto on_tree = [&](const DraftTree& tree, const Rational& drawn) {
-        const auto passages = complete ? at.passages(*decider, tree, carry) : std::nullopt;
-        complete = complete && passages;
+        const auto steps = complete ? at.outputs(*decider, tree, carry) : std::nullopt;
+        complete = complete && steps;
         if (!complete) return;
-        for (const auto& [passage, probability] : *passages) {
-          const auto [node, extra] = passage;
+        for (const auto& [step, probability] : *steps) {
+          const auto [node, extra] = step;
           Tokens emitted = path_to(tree, node);
           emitted.push_back(extra);
-          sink(std::move(emitted), contexts.next(tree.context(node), extra),
+          sink(std::move(emitted), conditionals.next(tree.context(node), extra),
                process->after(tree, carry, {node, {extra, none_accepted}}), Rational(drawn * probability));
         }
       };
-      return at.each_tree(contexts, instance.shape, on_tree, context) && complete;
+      return at.each_tree(conditionals, instance.shape, on_tree, context) && complete;
     };
     const auto law = walk_process<Rational>(iterate, instance.shape.length + 2);
     if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-    const auto wrong = first_wrong_prefix(law.emitted, contexts);
+    const auto wrong = first_wrong_prefix(law.emitted, conditionals);
     return Answer::held_if(!wrong, [&] { return wrong->text(); });
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

@@ -1,22 +1,22 @@
-// Token ids are names: permuting them permutes the law of the passage and leaves the number accepted alone.
+// Token ids are names: permuting them permutes the law of the step and leaves the number accepted alone.
 #pragma once
 
 #include <algorithm>
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct Relabelling {
   static constexpr std::string_view name = "relabelling";
-  static constexpr std::string_view about = "reversing the token ids reverses the law of the passage";
+  static constexpr std::string_view about = "reversing the token ids reverses the law of the step";
   static constexpr int every = 4;
 
   /// Ids matter to those who rank tokens by them.
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
     return !drafter.info().ranks_tokens && !verifier.info().ranks_tokens;
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     const Token last = at.instance().vocabulary() - 1;
     const auto reversed_ids = [last](Tokens tokens) {
       for (Token& x : tokens) x = last - x;
@@ -41,4 +41,4 @@ struct Relabelling {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

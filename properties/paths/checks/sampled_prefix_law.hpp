@@ -1,4 +1,4 @@
-// Losslessness of paths by trials, for schemes that cannot be explored: whenever a passage goes beyond a prefix, the
+// Losslessness of paths by trials, for schemes that cannot be explored: whenever a step goes beyond a prefix, the
 // next token is a draw from the target after it. One bet a prefix, averaged with weights that were fixed before
 // the trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most L tokens.
 #pragma once
@@ -11,7 +11,7 @@
 #include <draftproof/properties/paths/path_property.hpp>
 #include <draftproof/statistics/dirichlet_multinomial.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct SampledPrefixLaw {
   static constexpr std::string_view name = "sampled_prefix_law";
@@ -24,10 +24,10 @@ struct SampledPrefixLaw {
   static constexpr double alarm = 2e15;  ///< as in properties/checks/sampled_law.hpp
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return !verifier.info().cannot.explore.empty() && verifier.info().promise == Promise::lossless &&
-           verifier.info().cannot.simulate.empty() && !verifier.stateful();
+    return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless &&
+           verifier.info().unsupported.simulate.empty() && !verifier.stateful();
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     std::map<Tokens, std::vector<std::uint64_t>> counts;
     const auto vocabulary = static_cast<std::size_t>(at.instance().vocabulary());
     for (const PathTrial& trial : at.trials(at.instance(), trials))
@@ -46,7 +46,7 @@ struct SampledPrefixLaw {
       unseen -= weights.back();
       if (!worst || bets.back() > *std::max_element(bets.begin(), bets.end() - 1)) worst = &entry;
     }
-    // A prefix that no passage went beyond has e = 1.
+    // A prefix that no step went beyond has e = 1.
     bets.push_back(0);
     weights.push_back(std::max(unseen, 0.0));
     const double log_e = log_weighted_mean_exp(bets, weights);
@@ -60,17 +60,17 @@ struct SampledPrefixLaw {
 
  private:
   /// Probability of `prefix` under the target.
-  static double chance(const PathExamination& at, const Tokens& prefix) {
+  static double chance(const PathInstanceAnalysis& at, const Tokens& prefix) {
     double product = 1;
     for (auto token = prefix.begin(); token != prefix.end(); ++token)
       product *= law_after(at, Tokens(prefix.begin(), token))[static_cast<std::size_t>(*token)];
     return product;
   }
-  static std::vector<double> law_after(const PathExamination& at, const Tokens& prefix) {
+  static std::vector<double> law_after(const PathInstanceAnalysis& at, const Tokens& prefix) {
     std::vector<double> law;
     for (const Rational& p : normalised(at.instance().after(prefix).target)) law.push_back(static_cast<double>(p));
     return law;
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

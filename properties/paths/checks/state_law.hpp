@@ -19,7 +19,7 @@
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct StateLaw {
   static constexpr std::string_view name = "state_law";
@@ -30,17 +30,17 @@ struct StateLaw {
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
   }
-  static Answer check(PathExamination& at) {
-    const auto contexts = at.instance().contexts();
-    const Scheme scheme{contexts, at.verifier().prove_on(contexts, at.instance().shape),
-                        at.verifier().process_on(contexts)};
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = at.instance().conditionals();
+    const Scheme scheme{conditionals, at.verifier().prove_on(conditionals, at.instance().shape),
+                        at.verifier().process_on(conditionals)};
     std::set<State> open{{{}, 0, {}}}, seen;
     while (!open.empty()) {
       const State from = open.extract(open.begin()).value();
       if (!seen.insert({{}, from.context, from.carry}).second) continue;
       const auto steps = iterate(at, scheme, from);
       if (!steps) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-      if (const auto answer = balance(at, contexts, from, *steps); answer.status != Answer::Status::held)
+      if (const auto answer = balance(at, conditionals, from, *steps); answer.status != Answer::Status::held)
         return answer;
       for (const auto& [step, probability] : *steps) {
         Tokens prefix = from.prefix;
@@ -53,45 +53,45 @@ struct StateLaw {
   }
 
  private:
-  using Laws = PathExamination::Laws;
+  using Laws = PathInstanceAnalysis::Laws;
   using State = ProcessState<Rational>;
-  using Steps = std::map<State, Rational>;  ///< by the tokens of one iteration and the state it leaves
+  using Outputs = std::map<State, Rational>;  ///< by the tokens of one iteration and the state it leaves
 
   struct Scheme {
-    const PrefixContexts<Laws>& contexts;
+    const PrefixTable<Laws>& conditionals;
     PathDeciderPtr<Laws, Explorer<Rational>> decider;
     std::unique_ptr<PathProcess<Laws>> process;  ///< null where nothing is carried
   };
 
-  static std::optional<Steps> iterate(PathExamination& at, const Scheme& scheme, const State& from) {
-    Steps steps;
+  static std::optional<Outputs> iterate(PathInstanceAnalysis& at, const Scheme& scheme, const State& from) {
+    Outputs steps;
     bool complete = true;
     const auto on_tree = [&](const DraftTree& tree, const Rational& drawn) {
-      const auto passages = complete ? at.passages(*scheme.decider, tree, from.carry) : std::nullopt;
-      complete = complete && passages;
+      const auto outputs = complete ? at.outputs(*scheme.decider, tree, from.carry) : std::nullopt;
+      complete = complete && outputs;
       if (!complete) return;
-      for (const auto& [passage, probability] : *passages) {
-        const auto [node, extra] = passage;
-        State left{path_to(tree, node), scheme.contexts.next(tree.context(node), extra), {}};
+      for (const auto& [output, probability] : *outputs) {
+        const auto [node, extra] = output;
+        State left{path_to(tree, node), scheme.conditionals.next(tree.context(node), extra), {}};
         left.prefix.push_back(extra);
         if (scheme.process) left.carry = scheme.process->after(tree, from.carry, {node, {extra, none_accepted}});
         steps[std::move(left)] += drawn * probability;
       }
     };
-    if (!at.each_tree(scheme.contexts, at.instance().shape, on_tree, from.context) || !complete) return std::nullopt;
+    if (!at.each_tree(scheme.conditionals, at.instance().shape, on_tree, from.context) || !complete) return std::nullopt;
     return steps;
   }
 
-  static Answer balance(const PathExamination& at, const PrefixContexts<Laws>& contexts, const State& from,
-                        const Steps& steps) {
+  static Answer balance(const PathInstanceAnalysis& at, const PrefixTable<Laws>& conditionals, const State& from,
+                        const Outputs& steps) {
     const auto blame = [&from](const std::string& what) {
       return Answer::violated("an iteration after " + prefix_text(from.prefix) + " with " + carry_text(from.carry) +
                               " carried: " + what);
     };
-    const CarriedTarget wanted(contexts, from.context, from.carry);
+    const CarriedTarget wanted(conditionals, from.context, from.carry);
     std::map<Tokens, Rational> completed;
     for (const auto& [step, probability] : steps) {
-      const CarriedTarget left(contexts, step.context, step.carry);
+      const CarriedTarget left(conditionals, step.context, step.carry);
       if (!left.exists())
         return blame("emits " + prefix_text(step.prefix) + " and leaves " + carry_text(step.carry) +
                      ", the target of which is empty");
@@ -106,7 +106,7 @@ struct StateLaw {
       for (const Token x : prefix) target = target.after(x);
       return target.row();
     };
-    const auto wrong = first_wrong_prefix(completed, contexts.vocabulary(), target_after);
+    const auto wrong = first_wrong_prefix(completed, conditionals.vocabulary(), target_after);
     return wrong ? blame(wrong->text()) : Answer::held();
   }
 
@@ -129,4 +129,4 @@ struct StateLaw {
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

@@ -11,7 +11,7 @@
 
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct TauBounds {
   static constexpr std::string_view name = "tau_bounds";
@@ -22,22 +22,22 @@ struct TauBounds {
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
-  static Answer check(PathExamination& at) {
+  static Answer check(PathInstanceAnalysis& at) {
     const auto& law = at.law();
-    const auto contexts = at.instance().contexts();
+    const auto conditionals = at.instance().conditionals();
     std::map<Tokens, Rational, ShorterFirst> drawn, accepted, bound;
     const auto on_tree = [&](const DraftTree& tree, const Rational& probability) {
       for (int u = DraftTree::root + 1; u < tree.size(); ++u) drawn[path_to(tree, u)] += probability;
     };
-    if (!at.each_tree(contexts, at.instance().shape, on_tree) || !law.complete)
+    if (!at.each_tree(conditionals, at.instance().shape, on_tree) || !law.complete)
       return Answer::undecided("the tree was not walked whole");
-    for (const auto& [passage, probability] : law.emitted)
-      for (std::size_t i = 1; i < passage.size(); ++i)  // all but the extra token
-        accepted[Tokens(passage.begin(), passage.begin() + static_cast<std::ptrdiff_t>(i))] += probability;
+    for (const auto& [step, probability] : law.emitted)
+      for (std::size_t i = 1; i < step.size(); ++i)  // all but the extra token
+        accepted[Tokens(step.begin(), step.begin() + static_cast<std::ptrdiff_t>(i))] += probability;
     bound[{}] = 1;
     for (const auto& [prefix, probability] : drawn) {
       const Tokens before(prefix.begin(), prefix.end() - 1);
-      const Rational allowed = bound.at(before) * target(contexts, before, prefix.back());
+      const Rational allowed = bound.at(before) * target(conditionals, before, prefix.back());
       // With state what the target allows is not lowered by what was drafted.
       bound[prefix] = at.verifier().stateful() ? allowed : std::min(probability, allowed);
       if (accepted[prefix] > bound[prefix])
@@ -48,11 +48,11 @@ struct TauBounds {
   }
 
  private:
-  static Rational target(const PrefixContexts<Rows<Rational>>& contexts, const Tokens& prefix, Token next) {
+  static Rational target(const PrefixTable<Rows<Rational>>& conditionals, const Tokens& prefix, Token next) {
     int context = 0;
-    for (const Token x : prefix) context = contexts.next(context, x);
-    return contexts.laws(context).target(next);
+    for (const Token x : prefix) context = conditionals.next(context, x);
+    return conditionals.laws(context).target(next);
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

@@ -5,7 +5,7 @@
 #include <draftproof/properties/paths/iterations.hpp>
 #include <draftproof/properties/paths/path_property.hpp>
 
-namespace draftproof::laws::paths {
+namespace draftproof::checks::paths {
 
 struct ZeroSupport {
   static constexpr std::string_view name = "zero_support";
@@ -16,17 +16,17 @@ struct ZeroSupport {
   static constexpr std::uint64_t iterations = 12;
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
-  static Answer check(PathExamination& at) {
-    const auto contexts = double_contexts(at.instance());
-    const auto decider = at.verifier().play_on(contexts, at.instance().shape);
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = double_contexts(at.instance());
+    const auto decider = at.verifier().scripted_on(conditionals, at.instance().shape);
     std::optional<std::string> wrong;
-    run_iterations(at, contexts, *decider, iterations,
-                   [&](std::uint64_t t, const Iteration& one, const DealtWords&, const DealtWords&) {
-                     if (auto fault = support_fault(one.played.passage, one.tree, contexts))
+    run_iterations(at, conditionals, *decider, iterations,
+                   [&](std::uint64_t t, const Iteration& one, const AddressedWords&, const AddressedWords&) {
+                     if (auto fault = support_fault(one.played.output, one.tree, conditionals))
                        wrong = "iteration " + std::to_string(t) + " " + *fault;
                    });
     return Answer::held_if(!wrong, [&] { return *wrong; });
   }
 };
 
-}  // namespace draftproof::laws::paths
+}  // namespace draftproof::checks::paths

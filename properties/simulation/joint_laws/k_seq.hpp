@@ -7,16 +7,16 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct KSeq {
   using Verifier = verifiers::KSeq;
   static constexpr DraftLaws drafts{"iid"};
 
-  static PathRows rows(const RatioTable& table, int drafts) {
+  static JointRows rows(const RatioTable& table, int drafts) {
     const auto plan = verifiers::KSeq{}.prepare(table, drafts);
     const double beta = (1 - table.residual_mass(plan.factor)) / plan.factor;
-    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+    JointRows rows(static_cast<std::size_t>(drafts) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), share = std::min(table.proposal(x), p / plan.factor);
       double reached = 1;
@@ -30,4 +30,4 @@ struct KSeq {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

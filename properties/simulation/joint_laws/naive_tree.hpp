@@ -7,15 +7,15 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftLaws drafts{"iid"};
 
   /// A residual draw equal to the refused first draft is impossible: its residual is 0.
-  static PathRows rows(const RatioTable& table, int drafts) {
-    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int drafts) {
+    JointRows rows(static_cast<std::size_t>(drafts) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), q = table.proposal(x);
       rows[0].push_back(std::min(p, q));
@@ -30,4 +30,4 @@ struct NaiveTree {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

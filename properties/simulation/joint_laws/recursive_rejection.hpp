@@ -7,15 +7,15 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct RecursiveRejection {
   using Verifier = verifiers::RecursiveRejection;
   static constexpr DraftLaws drafts{"iid"};
 
   /// The minimum, not the difference of two residuals, which cancels: a cell is 0 where it is exactly that.
-  static PathRows rows(const RatioTable& table, int drafts) {
-    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int drafts) {
+    JointRows rows(static_cast<std::size_t>(drafts) + 1);
     double b = 0;
     for (int k = 0; k <= drafts; ++k) {
       const double mass = k == 0 ? 1 : table.residual_mass(b);
@@ -30,4 +30,4 @@ struct RecursiveRejection {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

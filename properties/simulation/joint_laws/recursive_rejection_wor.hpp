@@ -22,20 +22,20 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct RecursiveRejectionWor {
   using Verifier = verifiers::RecursiveRejectionWor;
   static constexpr DraftLaws drafts{"without_replacement", "without_replacement_uniform"};
 
-  static PathRows rows(const RatioTable& table, int count) {
-    PathRows rows(2);
+  static JointRows rows(const RatioTable& table, int count) {
+    JointRows rows(2);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), q = table.proposal(x);
       rows[0].push_back(std::min(p, q));
       rows[1].push_back(std::max(p - q, 0.0));
     }
-    if (count > 1 && table.proposal(table.top(0)) < 1) split(table, rows);
+    if (count > 1 && table.proposal(table.kth_most_probable(0)) < 1) split(table, rows);
     return rows;
   }
 
@@ -56,7 +56,7 @@ struct RecursiveRejectionWor {
     return sums;
   }
 
-  static void split(const RatioTable& table, PathRows& rows) {
+  static void split(const RatioTable& table, JointRows& rows) {
     const std::vector<Refused> sums = refused_first(table);
     const Refused& all = sums.back();
     std::vector<double> second(rows[0].size()), later(rows[0].size());
@@ -78,4 +78,4 @@ struct RecursiveRejectionWor {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

@@ -6,14 +6,14 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct SampleAndMatch {
   using Verifier = verifiers::SampleAndMatch;
   static constexpr DraftLaws drafts{"iid"};
 
-  static PathRows rows(const RatioTable& table, int drafts) {
-    PathRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int drafts) {
+    JointRows rows(static_cast<std::size_t>(drafts) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       double left = table.target(x);
       for (std::size_t k = 0; k < static_cast<std::size_t>(drafts); ++k) {
@@ -26,4 +26,4 @@ struct SampleAndMatch {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

@@ -6,14 +6,14 @@
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
-namespace draftproof::path_laws {
+namespace draftproof::joint_laws {
 
 struct SingleDraft {
   using Verifier = verifiers::SingleDraft;
   static constexpr DraftLaws drafts{"iid"};
 
-  static PathRows rows(const RatioTable& table, int) {
-    PathRows rows(2);
+  static JointRows rows(const RatioTable& table, int) {
+    JointRows rows(2);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), q = table.proposal(x);
       rows[0].push_back(std::min(p, q));
@@ -23,4 +23,4 @@ struct SingleDraft {
   }
 };
 
-}  // namespace draftproof::path_laws
+}  // namespace draftproof::joint_laws

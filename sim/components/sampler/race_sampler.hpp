@@ -22,10 +22,10 @@ struct RaceSampler {
 
   template <class Noise>
   Token draw(std::span<double> row, Noise& noise) const {
-    Arrival first;
+    Candidate first;
     for (std::size_t x = 0; x < row.size(); ++x) {
       const double time = clock(noise());
-      const Arrival arrival{time / row[x], static_cast<Token>(x)};
+      const Candidate arrival{time / row[x], static_cast<Token>(x)};
       if (row[x] > 0 && arrival.before(first)) first = arrival;
     }
     return first.token;

@@ -18,11 +18,11 @@ struct DelayedPaths {
                                         .has_stem = true};
 
   template <class L, class R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     const int stem = std::min(shape.stem, shape.length);
-    const int end = draw_path(contexts, DraftTree::root, stem, random, out);
+    const int end = draw_path(conditionals, DraftTree::root, stem, random, out);
     if (stem == shape.length) return;
-    for (int k = 0; k < shape.drafts; ++k) draw_path(contexts, end, shape.length - stem, random, out);
+    for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, end, shape.length - stem, random, out);
   }
 };
 

@@ -11,16 +11,16 @@
 
 namespace draftproof::tree_drafters {
 
-struct RacePaths {
-  using Law = IidPaths;
-  static constexpr TreeDrafterInfo info{.name = "race_paths",
+struct GumbelPaths {
+  using Marginal = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "gumbel_paths",
                                         .summary = "K paths, every token the winner of a race of shared noise",
-                                        .siblings = DraftLaws{"races"},
-                                        .noise_form_of = "iid_paths"};
+                                        .siblings = DraftLaws{"gumbel_iid"},
+                                        .marginal_law_of = "iid_paths"};
 
   template <class L, NoiseSource R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
-    draw_noise_paths(drafters::Races{}, contexts, shape, random, out);
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::GumbelIid{}, conditionals, shape, random, out);
   }
 };
 

@@ -16,26 +16,26 @@
 
 namespace draftproof::tree_drafters {
 
-struct RaceTree {
-  using Law = WithoutReplacementTree;
+struct GumbelTree {
+  using Marginal = WithoutReplacementTree;
   static constexpr TreeDrafterInfo info{
-      .name = "race_tree",
+      .name = "gumbel_tree",
       .summary = "children of every node: the first arrivals of a race of shared noise",
-      .siblings = DraftLaws{"one_race"},
+      .siblings = DraftLaws{"gumbel_top_k"},
       .distinct_siblings = true,
       .branches = true,
-      .noise_form_of = "without_replacement_tree"};
+      .marginal_law_of = "without_replacement_tree"};
 
   template <class L, NoiseSource R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       if (out.depth(u) == shape.length) break;
       const int context = out.context(u), wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
       const auto stream = static_cast<std::uint32_t>(u);
       NodeNoise noise(random, &stream);
       Token drafts[max_drafts];
-      const int drawn = drafters::OneRace{}.draw(contexts.laws(context), wanted, noise, drafts);
-      for (int k = 0; k < drawn; ++k) out.draw(u, drafts[k], contexts.next(context, drafts[k]), stream);
+      const int drawn = drafters::GumbelTopK{}.draw(conditionals.laws(context), wanted, noise, drafts);
+      for (int k = 0; k < drawn; ++k) out.draw(u, drafts[k], conditionals.next(context, drafts[k]), stream);
     }
   }
 };

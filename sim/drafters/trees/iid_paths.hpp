@@ -15,8 +15,8 @@ struct IidPaths {
                                         .independent_paths = true};
 
   template <class L, class R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
-    for (int k = 0; k < shape.drafts; ++k) draw_path(contexts, DraftTree::root, shape.length, random, out);
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, DraftTree::root, shape.length, random, out);
   }
 };
 

@@ -11,16 +11,16 @@
 
 namespace draftproof::tree_drafters {
 
-struct DartPaths {
-  using Law = IidPaths;
-  static constexpr TreeDrafterInfo info{.name = "dart_paths",
+struct MinhashPaths {
+  using Marginal = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "minhash_paths",
                                         .summary = "K paths, every token the first hit of shared darts",
-                                        .siblings = DraftLaws{"darts"},
-                                        .noise_form_of = "iid_paths"};
+                                        .siblings = DraftLaws{"minhash"},
+                                        .marginal_law_of = "iid_paths"};
 
   template <class L, NoiseSource R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
-    draw_noise_paths(drafters::Darts{}, contexts, shape, random, out);
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::Minhash{}, conditionals, shape, random, out);
   }
 };
 

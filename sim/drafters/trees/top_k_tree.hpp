@@ -20,7 +20,7 @@ struct TopKTree {
                                         .ranks_tokens = true};
 
   template <class L, class R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R&, DraftTree& out) const {
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R&, DraftTree& out) const {
     using Scalar = typename L::Scalar;
     struct Candidate {
       Scalar probability;
@@ -32,7 +32,7 @@ struct TopKTree {
     const auto expand = [&](int u, const Scalar& reached) {
       if (out.depth(u) == shape.length) return;
       std::vector<Candidate> children;
-      contexts.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
+      conditionals.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
         children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
       // Of one node no more can be taken than this, and the most probable come first.
@@ -57,7 +57,7 @@ struct TopKTree {
       const Candidate taken = *best;
       *best = open.back();
       open.pop_back();
-      expand(out.draw(taken.parent, taken.token, contexts.next(out.context(taken.parent), taken.token)),
+      expand(out.draw(taken.parent, taken.token, conditionals.next(out.context(taken.parent), taken.token)),
              taken.probability);
     }
   }

@@ -17,16 +17,16 @@ struct WithoutReplacementTree {
                                         .branches = true};
 
   template <class L, class R>
-  void draw(const Contexts<L>& contexts, const TreeShape& shape, R& random, DraftTree& out) const {
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       if (out.depth(u) == shape.length) break;
       const int context = out.context(u);
-      const L& laws = contexts.laws(context);
+      const L& laws = conditionals.laws(context);
       Token seen[max_drafts];
       const int wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
       for (int k = 0; k < wanted && laws.mass_without(0, seen, k) > laws.zero(); ++k) {
         seen[k] = random.pick(laws.row_without(0, seen, k));
-        out.draw(u, seen[k], contexts.next(context, seen[k]));
+        out.draw(u, seen[k], conditionals.next(context, seen[k]));
       }
     }
   }

@@ -6,7 +6,7 @@ foreach(kind verifiers mutants "draft laws" properties "path verifiers" "path mu
 endforeach()
 says(out "\n  single_draft +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+\n")
 says(out "\n  resample_from_target ")
-says(out "\n  single_draft_walk +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+, at every node of a tree\n")
+says(out "\n  single_draft_tree +accept the draft with min\\(1, p/q\\), else draw from \\(p - q\\)\\+, at every node of a tree\n")
 
 run(0 list --json)
 string(JSON schema GET "${out}" schema)

@@ -1,5 +1,5 @@
 # The replay line of a refutation on generated models finds the same first wrong prefix on the same model.
-run(1 prove resorted_drafts_walk --law delayed_paths --instances 60)
+run(1 prove resorted_drafts_tree --law delayed_paths --instances 60)
 if(NOT out MATCHES "completed_law violated on ([^\n]+)\n    (after [^\n]+)\n    replay: draftproof ([^\n]+)\n")
   fail("no replay line")
 endif()

@@ -1,7 +1,7 @@
 # Fractions and certificates; which other schemes are in the table is the registry's business.
 run(0 reproduce published_path_example)
 says(out "2 +traversal +115/81 +1\\.4197530864 +115/81 +agrees\n")
-says(out "2 +k_seq_walk .* 1\\.4054865457 +agrees\n")
+says(out "2 +k_seq_tree .* 1\\.4054865457 +agrees\n")
 says(out "3 +one shot +1351/729 .* agrees\n")
 says(out "greedy_block +7/3 = 2\\.3333 +40/9 = 4\\.4444 +59/9 = 6\\.5556 +26/3 = 8\\.6667 +agrees")
 run(0 reproduce published_path_example --json)

@@ -43,7 +43,7 @@ struct DeviceCounts::Buffers {
   using Counts = std::vector<TotalCounts::Count>;
   std::array<TotalCounts::Count, max_drafts> by_draft{};
   TotalCounts::Count members = 0, impossible = 0;
-  Counts histogram, cells, drafts, neighbours;
+  Counts histogram, cells, drafts, serial_dependence;
   TotalCounts totals;
   JointTotals joint;
 
@@ -52,7 +52,7 @@ struct DeviceCounts::Buffers {
     totals = {by_draft.data(), &members, &impossible, data(histogram)};
     joint.cells = data(cells);
     joint.drafts = data(drafts);
-    joint.neighbours = data(neighbours);
+    joint.serial_dependence = data(serial_dependence);
   }
 };
 DeviceCounts::DeviceCounts(const DeviceTable& table, bool histogram) : buffers_{std::make_unique<Buffers>()} {
@@ -66,7 +66,7 @@ DeviceCounts::DeviceCounts(const DeviceTable& table, const JointCounting& what)
   };
   buffers_->cells.resize(size(what.paths, table.host().size));
   buffers_->drafts.resize(size(what.drafts, table.host().size));
-  buffers_->neighbours.resize(size(what.groups, what.groups));
+  buffers_->serial_dependence.resize(size(what.groups, what.groups));
   buffers_->joint = {.paths = what.paths,
                      .counted_drafts = what.drafts,
                      .groups = what.groups,
@@ -93,7 +93,7 @@ JointTally DeviceCounts::joint_tally(std::uint64_t trials, Stream stream) const 
   joint.tally = tally(trials, stream);
   joint.cells.assign(buffers_->cells.begin(), buffers_->cells.end());
   joint.drafts.assign(buffers_->drafts.begin(), buffers_->drafts.end());
-  joint.neighbours.assign(buffers_->neighbours.begin(), buffers_->neighbours.end());
+  joint.serial_dependence.assign(buffers_->serial_dependence.begin(), buffers_->serial_dependence.end());
   return joint;
 }
 
@@ -151,7 +151,7 @@ TEST_F(CudaOnFibers, AddsToWhatIsCounted) {
   on_->count({verifier_, iid_, 3, 5, 40, 300}, null, 180, parts);
   on_->count({verifier_, iid_, 3, 5, 340, 200}, null, 30, parts);
   EXPECT_EQ(first_difference(parts, whole), "");
-  EXPECT_EQ(std::accumulate(whole.neighbours.begin(), whole.neighbours.end(), std::uint64_t{0}), 180u);
+  EXPECT_EQ(std::accumulate(whole.serial_dependence.begin(), whole.serial_dependence.end(), std::uint64_t{0}), 180u);
 }
 
 TEST_F(CudaOnFibers, SaysWhyNotInTheKernelsWords) {

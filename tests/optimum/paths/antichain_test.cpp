@@ -78,7 +78,7 @@ TEST(Antichains, GiveTheOptimumOfIndependentPathsWithoutTheirTrees) {
     if (c.scheme != "block" && c.scheme != "gbv") continue;  // one case a model is enough
     TreeShape one = c.shape;
     one.drafts = 1;
-    const auto path = enumerate_tree_law(*path_registry().drafter("iid_paths"), c.model->contexts(), one);
+    const auto path = enumerate_tree_law(*path_registry().drafter("iid_paths"), c.model->conditionals(), one);
     const auto value = antichain_optimum(*path, meets_of_paths(*path, c.shape.drafts));
     ASSERT_EQ(value.has_value(), antichain_count(*path, 2e5) <= 2e5) << c.id;
     if (value) {

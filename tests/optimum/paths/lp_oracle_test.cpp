@@ -10,44 +10,44 @@ namespace draftproof {
 namespace {
 
 /// Probability that the target says `tokens` after the empty prefix.
-Rational target_of(const ExactContexts& contexts, const Tokens& tokens, std::size_t from = 0) {
+Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std::size_t from = 0) {
   Rational probability = 1;
   int context = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (i >= from) probability *= contexts.laws(context).target(tokens[i]);
-    context = contexts.next(context, tokens[i]);
+    if (i >= from) probability *= conditionals.laws(context).target(tokens[i]);
+    context = conditionals.next(context, tokens[i]);
   }
   return probability;
 }
 
-/// The first string of `length` tokens whose probability after a passage and the target's own continuation is not the
+/// The first string of `length` tokens whose probability after a step and the target's own continuation is not the
 /// target's; empty if there is none.
-Tokens first_wrong(const ExactContexts& contexts, const PassageLaw<Rational>& law, int length) {
+Tokens first_wrong(const ExactContexts& conditionals, const StepLaw<Rational>& law, int length) {
   Tokens tokens(static_cast<std::size_t>(length), 0);
   for (;;) {
     Rational completed = 0;
     for (std::size_t n = 1; n <= tokens.size(); ++n) {
       const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
-      if (emitted != law.emitted.end()) completed += emitted->second * target_of(contexts, tokens, n);
+      if (emitted != law.emitted.end()) completed += emitted->second * target_of(conditionals, tokens, n);
     }
-    if (completed != target_of(contexts, tokens)) return tokens;
+    if (completed != target_of(conditionals, tokens)) return tokens;
     auto last = tokens.rbegin();
-    while (last != tokens.rend() && *last == contexts.vocabulary() - 1) *last++ = 0;
+    while (last != tokens.rend() && *last == conditionals.vocabulary() - 1) *last++ = 0;
     if (last == tokens.rend()) return {};
     ++*last;
   }
 }
 
 struct Examined {
-  PassageLaw<Rational> law;
+  StepLaw<Rational> law;
   Tokens wrong;
 };
 Examined examine(const AnyTreeDrafter& drafter, const SmallTreeModel& model, const TreeLaw& law,
                  const TreeCertificate& certificate) {
   const PathVerifierOf<LpOracle> oracle(Kind::verifier, {std::make_shared<const OraclePlan>(law, certificate)});
-  const auto decider = oracle.prove_on(model.contexts, model.shape);
-  Examined result{explore_passage_law<Rows<Rational>>(drafter, *decider, model.contexts, model.shape), {}};
-  result.wrong = first_wrong(model.contexts, result.law, model.shape.length + 1);
+  const auto decider = oracle.prove_on(model.conditionals, model.shape);
+  Examined result{explore_step_law<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape), {}};
+  result.wrong = first_wrong(model.conditionals, result.law, model.shape.length + 1);
   return result;
 }
 
@@ -97,20 +97,20 @@ TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
 TEST(LpOracle, RunsOnDoublesAndOnTables) {
   // The published toy with two paths: 131/81.
   const std::vector<double> p{1.0 / 3, 2.0 / 3}, q{2.0 / 3, 1.0 / 3};
-  const PrefixContexts<Rows<double>> rows({Rows<double>(p, q)});
+  const PrefixTable<Rows<double>> rows({Rows<double>(p, q)});
   const TreeShape shape{.drafts = 2, .length = 2};
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   const auto oracle = path_oracle(drafter, rows, shape);
   ASSERT_TRUE(oracle);
   const auto explored = oracle->explore_on(rows, shape);
-  const auto law = explore_passage_law<Rows<double>>(drafter, *explored, rows, shape);
+  const auto law = explore_step_law<Rows<double>>(drafter, *explored, rows, shape);
   // Some tens of branches, each with an error of a few 2^-53.
   EXPECT_NEAR(law.mean_accepted(), 131.0 / 81, 1e-13);
   EXPECT_NEAR(law.mass, 1, 1e-13);
 
   std::vector<RatioTable> table;
   table.emplace_back(p, std::vector<std::vector<double>>{q});
-  const PrefixContexts<RatioTable> tables(std::move(table));
+  const PrefixTable<RatioTable> tables(std::move(table));
   const auto simulated = oracle->simulate_on(tables, shape);
   ASSERT_TRUE(simulated);
   constexpr int trials = 100'000;
@@ -127,13 +127,13 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
 }
 
 TEST(LpOracle, DoesNotKnowOtherTrees) {
-  const PrefixContexts<Rows<double>> rows({Rows<double>({0.5, 0.5}, std::vector<double>{1, 0})});
+  const PrefixTable<Rows<double>> rows({Rows<double>({0.5, 0.5}, std::vector<double>{1, 0})});
   const TreeShape shape{.drafts = 1, .length = 1};
   const auto oracle = path_oracle(*path_registry().drafter("iid_paths"), rows, shape);
   const auto decider = oracle->explore_on(rows, shape);
   DraftTree tree;
   tree.draw(DraftTree::root, 1, 0);
-  EXPECT_THROW((explore_passages<Rows<double>, double>(*decider, tree, {}, {}, [](int, Token, double) {})),
+  EXPECT_THROW((explore_steps<Rows<double>, double>(*decider, tree, {}, {}, [](int, Token, double) {})),
                std::logic_error);
   EXPECT_EQ(path_oracle(*path_registry().drafter("iid_paths"), rows, shape, 0, {.branches = 0, .nodes = 9}), nullptr);
 }

@@ -90,7 +90,7 @@ TEST(Properties, DisjointSupportsSeeAnAcceptedDraft) {
 }
 TEST(Properties, EqualLawsSeeARefusal) { expect_violated(proof_of<ClaimsEqualLaws>(), "equal_laws"); }
 TEST(Properties, EqualLawsSeeARefusalInTrials) {
-  const Proof proof = proof_of<RacesAlone>({}, "races");
+  const Proof proof = proof_of<RacesAlone>({}, "gumbel_iid");
   expect_violated(proof, "equal_laws");
   for (const Finding& finding : proof.findings) {
     EXPECT_FALSE(asked_property(finding.property).explores)
@@ -120,11 +120,11 @@ TEST(Properties, CoinUsedOnceSeesASecondUse) {
 }
 TEST(Properties, DeterminismSeesState) { expect_violated(proof_of<CountsItsDecisions>(), "determinism"); }
 TEST(Properties, DrawLedgerSeesNoiseOfTheDrafter) {
-  expect_violated(asked_on("draft_noise_reused", "races", "p=(1 1 1) q=(8 1 3) K=1", "draw_ledger"), "draw_ledger");
+  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "draw_ledger"), "draw_ledger");
 }
 TEST(Properties, DrawLedgerSeesAWordOffTheRecord) { expect_violated(proof_of<LooksAhead>(), "draw_ledger"); }
 TEST(Properties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
-  expect_violated(proof_of<mutants::NonStrictCompare>(), "edge_coins");
+  expect_violated(proof_of<mutants::NonStrictCompare>(), "boundary_uniforms");
 }
 TEST(Properties, EdgeRowsSeeACoinThatAcceptsOnItsThreshold) {
   expect_violated(proof_of<mutants::NonStrictCompare>(), "edge_rows");
@@ -133,7 +133,7 @@ TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
   expect_violated(proof_of<mutants::CoinReusedAsThreshold>(), "forms_agree");
 }
 TEST(Properties, SampledLawSeesASchemeThatCannotBeExplored) {
-  expect_violated(asked_on("draft_noise_reused", "races", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"), "sampled_law");
+  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"), "sampled_law");
 }
 TEST(Properties, StrictGridSeesACell) { expect_violated(proof_of<mutants::NonStrictCompare>(), "strict_grid"); }
 TEST(Properties, ZeroSupportSeesATokenOfTheProposal) { expect_violated(proof_of<LooksAtProposal>(), "zero_support"); }
@@ -151,7 +151,7 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
       "acceptance_bounds", "coin_used_once",     "declared_drafts", "determinism", "disjoint_supports",
-      "draft_conditional", "drafter_invariance", "draw_ledger",     "edge_coins",  "edge_rows",
+      "draft_conditional", "drafter_invariance", "draw_ledger",     "boundary_uniforms",  "edge_rows",
       "equal_laws",        "exact_law",          "forms_agree",     "more_drafts", "one_draft",
       "padding",           "relabelling",        "sampled_law",     "splitting",   "strict_grid",
       "within_tau",        "zero_support"};

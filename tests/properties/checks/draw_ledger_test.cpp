@@ -1,5 +1,5 @@
-// Streams of noise aliased on purpose: for every ordered pair of names, words of the one dealt under the other are
-// found; words dealt as they should be are not.
+// Streams of noise aliased on purpose: for every ordered pair of names, words of the one addressed under the other are
+// found; words addressed as they should be are not.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 #include <draftproof/properties/scripted/word_ledger.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
-#include <draftproof/sim/distributions/ratio_groups.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 
 namespace draftproof {
 namespace {
@@ -45,7 +45,7 @@ std::uint64_t word_of(const Stream& stream) {
 }
 
 /// The words of one role of one trial of one row, where `alias` has the word of `origin`.
-class AliasedWords final : public DealtWords {
+class AliasedWords final : public AddressedWords {
  public:
   AliasedWords(std::uint64_t row, std::uint64_t trial, Philox::Role role, const Stream* origin, const Stream* alias)
       : own_(row, trial, role), row_{row}, trial_{trial}, role_{role}, origin_{origin}, alias_{alias} {}
@@ -121,7 +121,7 @@ TEST(TrialWords, AreTheWordsOfTheTrial) {
     EXPECT_EQ(words.next(purpose), trial.next(purpose));
   }
   EXPECT_EQ(words.noise(2, 5).first, trial.noise(2, 5).first);
-  EXPECT_EQ(words.dealt().size(), 20u);
+  EXPECT_EQ(words.addressed().size(), 20u);
   EXPECT_EQ(words.noise_blocks(), 1u);
 }
 

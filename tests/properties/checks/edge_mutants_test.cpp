@@ -48,13 +48,13 @@ TEST(EdgeMutants, AreExactInFractionsAndViolateNoProof) {
 }
 
 TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
-  EXPECT_EQ(evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(1 1) K=1"), "edge_coins"),
+  EXPECT_EQ(evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(1 1) K=1"), "boundary_uniforms"),
             "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
-  EXPECT_EQ(evidence_of(proof_on("coin_can_be_one", "iid", "p=(1) q=(1) K=1"), "edge_coins"),
+  EXPECT_EQ(evidence_of(proof_on("coin_can_be_one", "iid", "p=(1) q=(1) K=1"), "boundary_uniforms"),
             "drafts (0), coins 1 - 2^-53, last draw 0: draws from weights that are all zero");
-  EXPECT_EQ(evidence_of(proof_on("zero_exponential_wins", "iid", "p=(1 0) q=(1 0) K=1"), "edge_coins"),
+  EXPECT_EQ(evidence_of(proof_on("zero_exponential_wins", "iid", "p=(1 0) q=(1 0) K=1"), "boundary_uniforms"),
             "drafts (0), coins 0, last draw 0: emits 1, which has p = 0");
-  EXPECT_EQ(evidence_of(proof_on("zero_residual_becomes_uniform", "iid", "p=(0 1) q=(1 0) K=1"), "edge_coins"),
+  EXPECT_EQ(evidence_of(proof_on("zero_residual_becomes_uniform", "iid", "p=(0 1) q=(1 0) K=1"), "boundary_uniforms"),
             "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
 }
 
@@ -73,12 +73,12 @@ TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
   // The walked law is that of the program on words: all of them on a grid of 12 bits, thresholds in 6ths aside.
   const Rows<double> rows = double_rows(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
-  const auto decider = registry().verifier("coin_reused_as_threshold")->play_on(rows, 1);
+  const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
   constexpr std::uint64_t cells = 1 << 12;
   for (std::uint64_t cell = 0; cell < cells; ++cell) {
-    EdgeWords words(cell << 52, 0);
-    ++counts[play(*decider, Tuple{2}, words).verdict.token];
+    BoundaryWords words(cell << 52, 0);
+    ++counts[run_scripted(*decider, Tuple{2}, words).verdict.token];
   }
   // Each of two thresholds cuts one cell.
   EXPECT_NEAR(counts[0], cells / 6.0, 1);
@@ -88,7 +88,7 @@ TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
 
 TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
   const auto& verifier = *registry().verifier("draft_noise_reused");
-  const auto& races = *registry().drafter("races");
+  const auto& races = *registry().drafter("gumbel_iid");
   const Instance instance = Instance::parse("p=(1 1 1) q=(8 1 3) K=1");
   EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {.tier = Tier::edge}), "draw_ledger").find("reads noise"),
             std::string::npos);
@@ -96,7 +96,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
   // comparisons at n = 2^18 and d = 0.0068 the test fails a right program with chance 12 exp(-24.2) < 4e-10.
   constexpr int n = 1 << 18;
   constexpr double d = 0.0068;
-  Examination at(verifier, races, instance);
+  InstanceAnalysis at(verifier, races, instance);
   const Trials trials = at.trials(instance, n);
   double share[3] = {};
   for (const Verdict& verdict : trials.verdicts) share[verdict.token] += 1.0 / n;
@@ -105,7 +105,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
   EXPECT_GT(std::abs(share[1] - 1 / 3.0), d) << "the bias shows";
   EXPECT_GT(std::abs(share[2] - 1 / 3.0), d);
   // With noise of its own the correction is right.
-  Examination right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
+  InstanceAnalysis right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
   double frequency[3] = {};
   for (const Verdict& verdict : right.trials(instance, n).verdicts) frequency[verdict.token] += 1.0 / n;
   for (const double f : frequency) EXPECT_NEAR(f, 1 / 3.0, d);
@@ -125,11 +125,11 @@ TEST(EdgeMutants, OfPathsAreCaughtByLedgerAndCounter) {
   EXPECT_NE(evidence_of(count, "counters").find("counts 1 accepted tokens and emits [] then 1"), std::string::npos);
 }
 
-TEST(EdgeMutants, NoiseDrawnOnceEndsEveryPassageInTheSameToken) {
+TEST(EdgeMutants, NoiseDrawnOnceEndsEveryStepInTheSameToken) {
   const PathInstance instance = PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
   const auto& verifier = *path_registry().verifier("noise_drawn_once_per_prompt");
-  EXPECT_EQ(verifier.info().cannot.explore, "");
-  EXPECT_NE(verifier.info().cannot.simulate, "") << "trials would depend on their order";
+  EXPECT_EQ(verifier.info().unsupported.explore, "");
+  EXPECT_NE(verifier.info().unsupported.simulate, "") << "trials would depend on their order";
 }
 
 }  // namespace

@@ -86,9 +86,9 @@ TEST(WrongBatches, LanesBeyondTheVocabulary) {
 TEST(WrongBatches, CutsAtAStopToken) {
   const char* stop = "order=(0) [p=(0 1)/1,(1 0)/1,(1 1)/2 q=(0 1)/1,(1 0)/1 stop=1]";
   EXPECT_NE(
-      batch_complaint("path_cut_late", "passage_cut", stop).find("cut [1 0], 2 accepted, wanted [1], 1 accepted"),
+      batch_complaint("path_cut_late", "output_cut", stop).find("cut [1 0], 2 accepted, wanted [1], 1 accepted"),
       std::string::npos);
-  EXPECT_NE(batch_complaint("path_cut_early", "passage_cut", stop).find("cut [], 0 accepted"), std::string::npos);
+  EXPECT_NE(batch_complaint("path_cut_early", "output_cut", stop).find("cut [], 0 accepted"), std::string::npos);
 }
 
 TEST(WrongBatches, OffsetsIn32Bits) {
@@ -118,7 +118,7 @@ TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {
 }
 
 TEST(Batches, OneHotTargetsNeedNoCoins) {
-  // Temperature 0: the same passage whatever the words.
+  // Temperature 0: the same step whatever the words.
   const BatchCase one = BatchCase::parse("order=(0) [p=(0 1)/1,(1 0)/1,(0 1)/1 q=(0 1)/1,(0 1)/1]");
   for (std::uint32_t turn = 0; turn < batch_turns; ++turn)
     EXPECT_EQ(BuiltBatch(one, turn).run(batch_runner<components::batch::TokenChain>()).front().emitted,
@@ -130,7 +130,7 @@ TEST(BatchCases, TextIsReadBack) {
     const BatchCase one = generate_batch_case(7, n);
     ASSERT_TRUE(one.valid()) << one.text();
     EXPECT_EQ(BatchCase::parse(one.text()), one);
-    for (const BatchCase& smaller : simpler(one)) EXPECT_TRUE(smaller.valid()) << smaller.text();
+    for (const BatchCase& smaller : shrinks(one)) EXPECT_TRUE(smaller.valid()) << smaller.text();
   }
 }
 

@@ -94,25 +94,25 @@ TEST(WrongSamplers, CoinsOfOne) {
   const auto first = first_word([](std::uint64_t word) { return CoinCanBeOne::uniform(word) >= 1; });
   ASSERT_TRUE(first);
   EXPECT_EQ((std::uint64_t{1} << 32) - (*first >> 32), 128u);
-  const auto finding = examine_one("coin_can_be_one", "edge_words", "w=(1 1)/2");
+  const auto finding = examine_one("coin_can_be_one", "boundary_words", "w=(1 1)/2");
   ASSERT_EQ(finding->status, Status::violated);
   EXPECT_NE(finding->evidence.find("gives 2 which is no token"), std::string::npos) << finding->evidence;
 }
 
 TEST(WrongSamplers, TheLastIdWithoutWeight) {
   // 2/6 + 3/6 + 1/6 is one ulp below 1 in double, left to right; the largest uniform is that number.
-  const auto finding = examine_one("fallback_to_last_id", "edge_words", "w=(2 3 1 0)/6");
+  const auto finding = examine_one("fallback_to_last_id", "boundary_words", "w=(2 3 1 0)/6");
   ASSERT_EQ(finding->status, Status::violated);
   EXPECT_NE(finding->evidence.find("gives 3 of weight 0"), std::string::npos) << finding->evidence;
-  EXPECT_EQ(examine_one("fallback_to_last_id", "edge_words", "w=(1 1 0)/2")->status, Status::held);
-  EXPECT_EQ(examine_one("inverse_cdf_sampler", "edge_words", "w=(2 3 1 0)/6")->status, Status::held);
+  EXPECT_EQ(examine_one("fallback_to_last_id", "boundary_words", "w=(1 1 0)/2")->status, Status::held);
+  EXPECT_EQ(examine_one("inverse_cdf_sampler", "boundary_words", "w=(2 3 1 0)/6")->status, Status::held);
 }
 
 TEST(WrongSamplers, NoNumberWinsARace) {
   using mutants::components::sampler::ZeroExponentialWins;
-  const auto finding = examine_one("zero_exponential_wins", "edge_words", "w=(1 0)/1");
+  const auto finding = examine_one("zero_exponential_wins", "boundary_words", "w=(1 0)/1");
   ASSERT_EQ(finding->status, Status::violated);
-  EXPECT_EQ(examine_one("race_sampler", "edge_words", "w=(1 0)/1")->status, Status::held);
+  EXPECT_EQ(examine_one("race_sampler", "boundary_words", "w=(1 0)/1")->status, Status::held);
   // 2^-25 of all words have an exponential of 0: of 152,000 tokens without weight one is met in 221 draws.
   const auto zero = first_word([](std::uint64_t word) { return ZeroExponentialWins::clock(word) <= 0; });
   ASSERT_TRUE(zero);
@@ -123,7 +123,7 @@ TEST(WrongSamplers, NoNumberWinsARace) {
 
 TEST(WrongSamplers, TheRowIsNoLawAfterTheRace) {
   EXPECT_EQ(examine_one("proposal_overwritten_by_race", "row_unchanged", "w=(1 1)/2")->status, Status::violated);
-  EXPECT_EQ(examine_one("proposal_overwritten_by_race", "edge_words", "w=(1 1)/2")->status, Status::held);
+  EXPECT_EQ(examine_one("proposal_overwritten_by_race", "boundary_words", "w=(1 1)/2")->status, Status::held);
 }
 
 /// States a law that is not the one it draws from.

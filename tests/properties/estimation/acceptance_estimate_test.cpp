@@ -28,7 +28,7 @@ const RatioTable& standard_table() {
 
 /// Acceptance of a scheme by its closed law.
 double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
-  const PathRows rows = known_path_laws().of(verifier, "iid")->rows(table, drafts);
+  const JointRows rows = known_joint_laws().of(verifier, "iid")->rows(table, drafts);
   double sum = 0;
   for (std::size_t k = 0; k + 1 < rows.size(); ++k)
     for (const double mass : rows[k]) sum += mass;
@@ -139,7 +139,7 @@ TEST(AcceptanceEstimate, StopsAndRefuses) {
   const std::atomic<bool> stop = true;
   EXPECT_FALSE(estimate_acceptance(*registry().verifier("k_seq"), *registry().drafter("iid"), table, 2,
                                    {.tuples = 1 << 12, .stop = &stop}));
-  EXPECT_THROW(estimate_of("gls", "races", table, 2, {}), std::invalid_argument);
+  EXPECT_THROW(estimate_of("gls", "gumbel_iid", table, 2, {}), std::invalid_argument);
 }
 
 TEST(RatioQuantile, FollowsTheRatioAndDrawsTheLaw) {

@@ -31,7 +31,7 @@ constexpr Info innocent(std::string_view name, DraftLaws drafts, int most = 0) {
 void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const std::vector<Instance>& instances) {
   int met = 0;
   for (const Instance& instance : instances) {
-    if (!Examination::possible(verifier, drafter, instance)) continue;
+    if (!InstanceAnalysis::possible(verifier, drafter, instance)) continue;
     const Proof proof = prove_on(verifier, drafter, instance, {});
     ASSERT_TRUE(proof.exact()) << verifier.info().name << " on " << instance.text();
     EXPECT_FALSE(proof.violation()) << verifier.info().name << ": " << proof.violation()->property << " on "
@@ -39,7 +39,7 @@ void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, con
     ASSERT_TRUE(proof.distance);
     EXPECT_EQ(proof.distance->largest, 0);
     if (met++ % 8 > 0) continue;
-    Examination at(verifier, drafter, instance);
+    InstanceAnalysis at(verifier, drafter, instance);
     EXPECT_LE(at.law().membership, at.optimum()) << "acceptance and optimum on " << instance.text();
   }
   EXPECT_GE(met, 100) << verifier.info().name << " with " << drafter.info().name;
@@ -123,7 +123,7 @@ TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheLawsAgree) {
     instance.proposals.front() = p;
   });
   expect_exact_on(verifier, drafter, certain);
-  for (const Instance& instance : certain) EXPECT_EQ(Examination(verifier, drafter, instance).law().flag, 1);
+  for (const Instance& instance : certain) EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).law().flag, 1);
 }
 
 /// Recursive rejection without replacement that passes over repeats and leaves the residual alone meanwhile.
@@ -192,7 +192,7 @@ struct TestedInOtherOrder {
     V::draw(at.drafts(), random, order);
     Token moved[max_drafts];
     for (int k = 0; k < at.drafts(); ++k) moved[k] = at.draft(order[k]);
-    const At<typename P::Underlying> other(at.laws(), moved, at.drafts());
+    const DraftedPosition<typename P::Underlying> other(at.laws(), moved, at.drafts());
     Verdict verdict = verifiers::RecursiveRejection{}.verify(other, random);
     if (verdict.accepted >= 0) verdict.accepted = order[verdict.accepted];
     return verdict;
@@ -209,7 +209,7 @@ struct RandomOrder : TestedInOtherOrder<RandomOrder> {
   static constexpr Info info = innocent("random_order", DraftLaws{"iid"});
   template <class R>
   static void draw(int drafts, R& random, int* order) {
-    for (int k = 0; k < drafts; ++k) order[k] = random.pick(UniformOutside{drafts, order, k});
+    for (int k = 0; k < drafts; ++k) order[k] = random.pick(UniformOnComplement{drafts, order, k});
   }
 };
 

@@ -32,7 +32,7 @@ constexpr RightGate right_gates[] = {{"single_draft", "iid", 1},
                                      {"sample_and_match", "fixed_top_k", 2},
                                      {"ladder", "iid", 2}};
 
-/// One in eight runs is long enough for pairs of neighbours.
+/// One in eight runs is long enough for pairs of serial_dependence.
 SampledVerdict null_run(int run) {
   const auto n = static_cast<std::uint64_t>(run);
   const RightGate& gate = right_gates[n % std::size(right_gates)];

@@ -27,8 +27,8 @@ class Contrived final : public AnyVerifier {
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<Rows<double>, Scripted> play_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Scripted> play_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
+  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int) const override {
     struct Deciding final : Decider<RatioTable, Philox> {
       Deciding(const Rule& r, const RatioTable& l) : rule{r}, laws{l} {}
@@ -87,7 +87,7 @@ TEST(SampledGate, RightVerifiersPass) {
                                   {"naive_tree", "iid"},
                                   {"recursive_rejection_wor", "without_replacement"}}) {
     const auto verdict = gate(name, law, 3);
-    EXPECT_EQ(verdict.word, GateWord::ok) << name << " log e " << verdict.log_e << " by " << strongest(verdict);
+    EXPECT_EQ(verdict.state, GateState::ok) << name << " log e " << verdict.log_e << " by " << strongest(verdict);
     EXPECT_FALSE(verdict.undecided);
     EXPECT_GE(verdict.exposure, 0x1p17);
   }
@@ -99,7 +99,7 @@ TEST(SampledGate, WrongVerifiersFailAndNameATrial) {
                                   {"lenience", "iid"},
                                   {"resorted_drafts", "iid"}}) {
     const auto verdict = gate(name, law, 3);
-    EXPECT_EQ(verdict.word, GateWord::failed) << name << " log e " << verdict.log_e;
+    EXPECT_EQ(verdict.state, GateState::failed) << name << " log e " << verdict.log_e;
     EXPECT_LT(verdict.exposure, 0x1p17) << name << ": stops when it knows";
     ASSERT_TRUE(verdict.worst);
     EXPECT_TRUE(verdict.worst->observed == 0 || verdict.example) << name;
@@ -120,8 +120,8 @@ TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
     return Verdict{from_target(laws, seed, trial & ~std::uint64_t{1}), none_accepted};
   });
   const auto verdict = gate(echo, "iid", 2);
-  EXPECT_EQ(verdict.word, GateWord::failed);
-  EXPECT_EQ(strongest(verdict), "neighbours");
+  EXPECT_EQ(verdict.state, GateState::failed);
+  EXPECT_EQ(strongest(verdict), "serial_dependence");
 }
 
 TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
@@ -133,7 +133,7 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
   });
   const auto verdict = sampled_gate(boaster, *registry().drafter("without_replacement"), gated_table(), gated_table(),
                                     2, {.trials = 0x1p16, .alpha = 1e-9, .seed = 7});
-  EXPECT_EQ(verdict.word, GateWord::failed);
+  EXPECT_EQ(verdict.state, GateState::failed);
   EXPECT_EQ(strongest(verdict), "optimum");
 }
 
@@ -172,7 +172,7 @@ TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
   const FromTarget drafter;
   const auto verdict =
       sampled_gate(honest, drafter, gated_table(), gated_table(), 2, {.trials = 0x1p15, .alpha = 1e-9, .seed = 7});
-  EXPECT_EQ(verdict.word, GateWord::failed);
+  EXPECT_EQ(verdict.state, GateState::failed);
   for (const auto& component : verdict.components)
     if (component.name == "drafts") {
       EXPECT_GT(component.log_e, std::log(1e9));

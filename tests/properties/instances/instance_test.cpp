@@ -1,4 +1,4 @@
-// Instances print and parse without loss, say what is wrong with a text, and shrink to strictly simpler ones.
+// Instances print and parse without loss, say what is wrong with a text, and shrink to strictly shrinks ones.
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -69,7 +69,7 @@ std::tuple<int, std::size_t, long> size_of(const Instance& instance) {
 }
 
 RC_GTEST_PROP(Simpler, IsValidAndStrictlySmaller, (const Instance& instance)) {
-  for (const Instance& candidate : simpler(instance)) {
+  for (const Instance& candidate : shrinks(instance)) {
     RC_ASSERT(candidate.valid());
     RC_ASSERT(size_of(candidate) < size_of(instance));
   }
@@ -78,7 +78,7 @@ RC_GTEST_PROP(Simpler, IsValidAndStrictlySmaller, (const Instance& instance)) {
 TEST(Simpler, ReachesTheSimplestInstanceFromAnywhere) {
   Instance instance = Instance::parse("p=(37 0 22 5) q=(9 9 1 0) q=(1 2 3 4) q=(4 3 2 1) K=3");
   while (true) {
-    const auto candidates = simpler(instance);
+    const auto candidates = shrinks(instance);
     if (candidates.empty()) break;
     instance = candidates.front();
   }
@@ -86,7 +86,7 @@ TEST(Simpler, ReachesTheSimplestInstanceFromAnywhere) {
 }
 
 TEST(Simpler, OffersTheMostDrasticStepsFirst) {
-  const auto candidates = simpler(Instance::parse("p=(3 1) q=(1 3) K=2"));
+  const auto candidates = shrinks(Instance::parse("p=(3 1) q=(1 3) K=2"));
   ASSERT_GE(candidates.size(), 3u);
   EXPECT_EQ(candidates[0].text(), "p=(3 1)/4 q=(1 3)/4 K=1");
   EXPECT_EQ(candidates[1].text(), "p=(1)/1 q=(3)/3 K=2");

@@ -1,5 +1,5 @@
-// Instances for paths print and parse without loss, say what is wrong with a text, lay out their contexts, and shrink
-// to strictly simpler ones; what a proof's instances cover.
+// Instances for paths print and parse without loss, say what is wrong with a text, lay out their conditionals, and shrink
+// to strictly shrinks ones; what a proof's instances cover.
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -43,12 +43,12 @@ TEST(PathInstance, ReadsTheFormOfItsHeader) {
 
 TEST(PathInstance, APrefixThatIsNotListedHasTheRowsOfTheOneBefore) {
   const auto instance = PathInstance::parse("L=3 K=1 [] p=(1 2) q=(2 1) [1] p=(1 3) q=(1 1) [0 1] p=(5 1) q=(1 1)");
-  const auto contexts = instance.contexts();
+  const auto conditionals = instance.conditionals();
   const auto target_of_0 = [&](const Tokens& prefix) {
     int context = 0;
-    for (const Token x : prefix) context = contexts.next(context, x);
-    EXPECT_EQ(contexts.laws(context).target(0), normalised(instance.after(prefix).target).front());
-    return contexts.laws(context).target(0);
+    for (const Token x : prefix) context = conditionals.next(context, x);
+    EXPECT_EQ(conditionals.laws(context).target(0), normalised(instance.after(prefix).target).front());
+    return conditionals.laws(context).target(0);
   };
   EXPECT_EQ(target_of_0({}), Rational(1, 3));
   EXPECT_EQ(target_of_0({0}), Rational(1, 3));
@@ -107,7 +107,7 @@ auto size_of(const PathInstance& instance) {
 
 TEST(SimplerPaths, IsValidAndStrictlySmaller) {
   for_each_generated([](const PathInstance& instance) {
-    for (const PathInstance& candidate : simpler(instance)) {
+    for (const PathInstance& candidate : shrinks(instance)) {
       ASSERT_TRUE(candidate.valid()) << candidate.text();
       ASSERT_LT(size_of(candidate), size_of(instance)) << instance.text() << "\n" << candidate.text();
     }
@@ -118,7 +118,7 @@ TEST(SimplerPaths, ReachesTheSimplestInstanceFromAnywhere) {
   PathInstance instance = PathInstance::parse(
       "L=3 K=2 stem=1 branching=(2 1 2) [] p=(3 1 0) q=(1 1 1) [2] p=(1 1 5) q=(0 0 1) [2 0] p=(1 2 3) q=(3 2 1)");
   while (true) {
-    const auto candidates = simpler(instance);
+    const auto candidates = shrinks(instance);
     if (candidates.empty()) break;
     instance = candidates.back();
   }
@@ -126,7 +126,7 @@ TEST(SimplerPaths, ReachesTheSimplestInstanceFromAnywhere) {
 }
 
 TEST(SimplerPaths, OffersToStartLaterAndToForget) {
-  const auto candidates = simpler(PathInstance::parse("L=2 K=1 [] p=(1 1) q=(1 1) [1] p=(0 1) q=(1 0)"));
+  const auto candidates = shrinks(PathInstance::parse("L=2 K=1 [] p=(1 1) q=(1 1) [1] p=(0 1) q=(1 0)"));
   const auto offers = [&](std::string_view text) {
     for (const auto& candidate : candidates)
       if (candidate.text() == text) return true;
@@ -141,7 +141,7 @@ TEST(SimplerPaths, OffersToStartLaterAndToForget) {
 TEST(GeneratePaths, SameSeedSameInstanceWithinTheSizes) {
   int without_context = 0, deepest = 0;
   std::set<std::tuple<int, int, int>> sizes;
-  for (int n = 0; n < PathLevel::instances; ++n) {
+  for (int n = 0; n < BlockLevel::instances; ++n) {
     const PathInstance instance = generate_path_instance(1, n, {});
     ASSERT_EQ(instance, generate_path_instance(1, n, {}));
     const int tokens = instance.shape.drafts * instance.shape.length;
@@ -153,8 +153,8 @@ TEST(GeneratePaths, SameSeedSameInstanceWithinTheSizes) {
     sizes.insert({instance.vocabulary(), instance.shape.drafts, instance.shape.length});
   }
   // Half and about a quarter are expected; a tenth is many deviations away.
-  EXPECT_GE(without_context, PathLevel::instances / 10);
-  EXPECT_GE(deepest, PathLevel::instances / 10);
+  EXPECT_GE(without_context, BlockLevel::instances / 10);
+  EXPECT_GE(deepest, BlockLevel::instances / 10);
   for (const auto& size : {std::tuple(2, 3, 2), std::tuple(3, 2, 2), std::tuple(3, 1, 4), std::tuple(4, 1, 3)})
     EXPECT_TRUE(sizes.contains(size)) << std::get<0>(size) << std::get<1>(size) << std::get<2>(size);
 }

@@ -1,5 +1,5 @@
 // The kill matrix as a test: every mutant is caught, on an instance a person can check; no correct verifier is
-// accused; what a mutant says it distorts exists.
+// accused; what a mutant says it derived_from exists.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -28,7 +28,7 @@ void expect_all_caught(const KillMatrix& matrix) {
   for (const KillRow& row : matrix.rows) {
     levels.insert(row.level);
     EXPECT_TRUE(row.caught()) << row.name << " with " << row.partner << " survives " << row.instances << " instances";
-    EXPECT_EQ(row.distorts.empty(), of_component(row)) << row.name << " names no correct rule";
+    EXPECT_EQ(row.mutant_of.empty(), of_component(row)) << row.name << " names no correct rule";
   }
   EXPECT_EQ(levels, (std::set<std::string>{"batch", "drafters", "paths", "position", "sampler", "target"}));
 }
@@ -144,7 +144,7 @@ TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
   const AnyDrafter& drafter = *registry().drafter("iid");
   const ProofOptions options{.instances = 60};
   const auto found =
-      Hunting<PositionLevel>(verifier, drafter, options).hunt(instances_for(verifier, drafter, options), 0);
+      MutantSearch<TokenLevel>(verifier, drafter, options).search_mutants(instances_for(verifier, drafter, options), 0);
   EXPECT_EQ(found.first, -1);
   EXPECT_EQ(found.instances, 60);
 }
@@ -167,19 +167,19 @@ TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
   for (const auto& mutant : registry().verifiers()) {
     if (mutant->kind() != Kind::mutant) continue;
     const Info& info = mutant->info();
-    const AnyVerifier* rule = registry().verifier(info.distorts);
-    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    const AnyVerifier* rule = registry().verifier(info.derived_from);
+    ASSERT_TRUE(rule) << info.name << " derived_from " << info.derived_from;
     EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
     for (const AnyDrafter* drafter : registry().drafters_of(info))
       EXPECT_TRUE(rule->info().drafts.includes(drafter->info().name) ||
-                  (drafter->info().shared_noise() && rule->info().drafts.includes(drafter->info().noise_form_of)))
-          << info.name << " takes " << drafter->info().name << ", " << info.distorts << " does not";
+                  (drafter->info().shared_noise() && rule->info().drafts.includes(drafter->info().marginal_law_of)))
+          << info.name << " takes " << drafter->info().name << ", " << info.derived_from << " does not";
   }
   for (const auto& mutant : path_registry().verifiers()) {
     if (mutant->kind() != Kind::mutant) continue;
     const Info& info = mutant->info();
-    const AnyPathVerifier* rule = path_registry().verifier(info.distorts);
-    ASSERT_TRUE(rule) << info.name << " distorts " << info.distorts;
+    const AnyPathVerifier* rule = path_registry().verifier(info.derived_from);
+    ASSERT_TRUE(rule) << info.name << " derived_from " << info.derived_from;
     EXPECT_EQ(rule->kind(), Kind::verifier) << info.name;
   }
 }
@@ -187,7 +187,7 @@ TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
 TEST(Mutants, CorrectVerifiersDistortNothing) {
   for (const auto& verifier : registry().verifiers())
     if (verifier->kind() == Kind::verifier) {
-      EXPECT_TRUE(verifier->info().distorts.empty()) << verifier->info().name;
+      EXPECT_TRUE(verifier->info().derived_from.empty()) << verifier->info().name;
     }
 }
 
@@ -195,15 +195,15 @@ TEST(WrongDrafters, AreFoundByNameAndKeptFromSurveys) {
   EXPECT_GE(registry().wrong_drafters().size(), 4u);
   for (const auto& drafter : registry().wrong_drafters()) {
     EXPECT_EQ(registry().drafter(drafter->info().name), drafter.get());
-    const AnyDrafter* posed = registry().drafter(drafter->info().poses_as);
-    ASSERT_TRUE(posed) << drafter->info().poses_as;
-    EXPECT_FALSE(posed->info().poses());
+    const AnyDrafter* posed = registry().drafter(drafter->info().declared_as);
+    ASSERT_TRUE(posed) << drafter->info().declared_as;
+    EXPECT_FALSE(posed->info().misdeclares());
     for (const auto& verifier : registry().verifiers()) {
       const auto offered = registry().drafters_of(verifier->info());
       EXPECT_EQ(std::count(offered.begin(), offered.end(), drafter.get()), 0) << verifier->info().name;
     }
     const auto wrong = registry().wrong_drafters_of(registry().verifier("single_draft")->info());
-    EXPECT_EQ(std::count(wrong.begin(), wrong.end(), drafter.get()), drafter->info().poses_as == "iid" ? 1 : 0);
+    EXPECT_EQ(std::count(wrong.begin(), wrong.end(), drafter.get()), drafter->info().declared_as == "iid" ? 1 : 0);
   }
 }
 

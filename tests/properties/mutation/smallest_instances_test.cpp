@@ -19,7 +19,7 @@ struct SmallestInstance {
 };
 
 ExactLaw<Rational> law_at(std::string_view verifier, std::string_view law, const Instance& instance) {
-  Examination at(*registry().verifier(verifier), *registry().drafter(law), instance);
+  InstanceAnalysis at(*registry().verifier(verifier), *registry().drafter(law), instance);
   return at.law();
 }
 
@@ -79,7 +79,7 @@ template <class Fill>
 std::vector<Instance> some_instances(int count, Fill fill) {
   std::vector<Instance> instances;
   for (int n = 0; n < count; ++n) {
-    Dice dice(4711, static_cast<std::uint64_t>(n));
+    InstanceRng dice(4711, static_cast<std::uint64_t>(n));
     Instance instance;
     instance.proposals.resize(1);
     fill(dice, instance);
@@ -88,7 +88,7 @@ std::vector<Instance> some_instances(int count, Fill fill) {
   return instances;
 }
 
-std::vector<int> weights_between(Dice& dice, int size, int least, int most) {
+std::vector<int> weights_between(InstanceRng& dice, int size, int least, int most) {
   std::vector<int> row(static_cast<std::size_t>(size));
   do {
     for (int& weight : row) weight = dice.between(least, most);
@@ -103,7 +103,7 @@ void expect_hidden(const std::vector<std::string>& mutants, const std::vector<In
     int met = 0;
     for (const AnyDrafter* drafter : registry().drafters_of(mutant->info()))
       for (const Instance& instance : instances) {
-        if (!Examination::possible(*mutant, *drafter, instance)) continue;
+        if (!InstanceAnalysis::possible(*mutant, *drafter, instance)) continue;
         ++met;
         EXPECT_EQ(law_at(name, drafter->info().name, instance).output, normalised(instance.target))
             << name << " on " << instance.text();
@@ -116,14 +116,14 @@ bool shows(const std::string& mutant, const std::vector<Instance>& instances) {
   const AnyVerifier& verifier = *registry().verifier(mutant);
   for (const AnyDrafter* drafter : registry().drafters_of(verifier.info()))
     for (const Instance& instance : instances)
-      if (Examination::possible(verifier, *drafter, instance) &&
+      if (InstanceAnalysis::possible(verifier, *drafter, instance) &&
           law_at(mutant, drafter->info().name, instance).output != normalised(instance.target))
         return true;
   return false;
 }
 
 TEST(HiddenMutants, TwoTokensOneDraft) {
-  expect_hidden({"residual_lowers_one_entry", "residual_argmax"}, some_instances(40, [](Dice& dice, Instance& at) {
+  expect_hidden({"residual_lowers_one_entry", "residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, 2, 0, 6);
                   at.proposals[0] = weights_between(dice, 2, 0, 6);
                 }));
@@ -131,7 +131,7 @@ TEST(HiddenMutants, TwoTokensOneDraft) {
 
 TEST(HiddenMutants, AResidualOfOneToken) {
   // q has a little more than p everywhere but at token 0.
-  expect_hidden({"residual_argmax"}, some_instances(40, [](Dice& dice, Instance& at) {
+  expect_hidden({"residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, dice.between(2, 5), 1, 6);
                   at.proposals[0] = at.target;
                   at.target[0] += dice.between(1, 5);
@@ -140,7 +140,7 @@ TEST(HiddenMutants, AResidualOfOneToken) {
 
 TEST(HiddenMutants, TwoTokensTwoDraftsAndAPositiveProposal) {
   expect_hidden({"wor_verified_as_iid", "iid_verified_as_wor_counting_repeats", "sibling_residual_not_normalised"},
-                some_instances(60, [](Dice& dice, Instance& at) {
+                some_instances(60, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, 2, 0, 6);
                   at.proposals[0] = weights_between(dice, 2, 1, 6);
                   at.drafts = 2;
@@ -150,7 +150,7 @@ TEST(HiddenMutants, TwoTokensTwoDraftsAndAPositiveProposal) {
 TEST(HiddenMutants, OneDraft) {
   expect_hidden({"wor_verified_as_iid", "iid_verified_as_wor_counting_repeats", "sibling_residual_not_normalised",
                  "resorted_drafts", "resorted_wor", "resorted_k_seq", "kseq_rho_one", "no_residual_update"},
-                some_instances(40, [](Dice& dice, Instance& at) {
+                some_instances(40, [](InstanceRng& dice, Instance& at) {
                   const int size = dice.between(2, 5);
                   at.target = weights_between(dice, size, 0, 6);
                   at.proposals[0] = weights_between(dice, size, 0, 6);
@@ -158,7 +158,7 @@ TEST(HiddenMutants, OneDraft) {
 }
 
 TEST(HiddenMutants, EqualLaws) {
-  const auto equal = some_instances(60, [](Dice& dice, Instance& at) {
+  const auto equal = some_instances(60, [](InstanceRng& dice, Instance& at) {
     at.target = weights_between(dice, dice.between(2, 4), 0, 6);
     at.proposals[0] = at.target;
     at.drafts = dice.between(1, 3);
@@ -173,7 +173,7 @@ TEST(HiddenMutants, EqualLaws) {
 }
 
 TEST(HiddenMutants, DisjointSupports) {
-  const auto apart = some_instances(40, [](Dice& dice, Instance& at) {
+  const auto apart = some_instances(40, [](InstanceRng& dice, Instance& at) {
     const int size = dice.between(2, 5);
     at.target = weights_between(dice, size, 1, 6);
     at.proposals[0] = weights_between(dice, size, 1, 6);
@@ -186,7 +186,7 @@ TEST(HiddenMutants, DisjointSupports) {
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
   // A refused token has p < q, so what is left of its entry is clipped: the law of a draw from p without the token.
-  for (const Instance& at : some_instances(60, [](Dice&dice, Instance&instance) {
+  for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);
          instance.proposals[0] = weights_between(dice, size, 0, 6);

@@ -35,7 +35,7 @@ void expect_no_alarm(const AnyPathVerifier& verifier) {
 struct ForwardBlock {
   static constexpr Info info = innocent_path("forward_block", 1);
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const PlainSteps<L> steps(at);
     Scalar clipped[max_path_length + 1];
@@ -65,11 +65,11 @@ TEST(FalsePathAlarms, BlockTestsAskedFromEitherEnd) {
   }
 }
 
-/// The first draft of every node tested, and a draw of the residual that ends the passage even where it was drafted.
+/// The first draft of every node tested, and a draw of the residual that ends the step even where it was drafted.
 struct ResidualStops {
   static constexpr Info info = innocent_path("residual_stops", 0);
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     for (int u = DraftTree::root;;) {
       const L& laws = at.laws(u);
       if (at.tree().leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
@@ -81,17 +81,17 @@ struct ResidualStops {
   }
 };
 
-TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsThePassageOrGoesOn) {
+TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
   const PathVerifierOf<ResidualStops> stops(Kind::verifier);
   expect_no_alarm(stops);
-  expect_no_alarm(small::verifier("naive_tree_walk"));
+  expect_no_alarm(small::verifier("naive_tree_tree"));
   // The lengths differ: p = (1 2)/3, q = (2 1)/3, two drafts.
   const auto model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 2, .length = 1, .branching = {}, .stem = 0};
   const auto law =
-      explore_passage_law<Rows<Rational>>(small::drafter("iid_paths"), *stops.prove_on(model, shape), model, shape);
+      explore_step_law<Rows<Rational>>(small::drafter("iid_paths"), *stops.prove_on(model, shape), model, shape);
   EXPECT_EQ(law.mean_accepted(), Rational(2, 3));
-  EXPECT_GT(small::law("naive_tree_walk", "iid_paths", model, shape).mean_accepted(), law.mean_accepted());
+  EXPECT_GT(small::law("naive_tree_tree", "iid_paths", model, shape).mean_accepted(), law.mean_accepted());
 }
 
 TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {

@@ -30,7 +30,7 @@ PathProof proof_of() {
 template <class D>
 PathProof proof_with_drafter(ExplorerLimits limits = {}) {
   static const TreeDrafterOf<D> drafter;
-  return prove(*path_registry().verifier("sample_and_match_walk"), drafter, {.instances = 48, .limits = limits});
+  return prove(*path_registry().verifier("sample_and_match_tree"), drafter, {.instances = 48, .limits = limits});
 }
 
 const PathFinding* finding(const PathProof& proof, std::string_view property) {
@@ -97,10 +97,10 @@ TEST(PathProperties, StateLawOnAnExampleByHand) {
   // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Who carries nothing lets p
   // follow, and what the iteration itself emitted after [1] stands as it is.
   const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
-  PathExamination greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
-  EXPECT_EQ(laws::paths::StateLaw::check(greedy).status, Answer::Status::held);
-  PathExamination forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
-  const Answer answer = laws::paths::StateLaw::check(forgetful);
+  PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
+  EXPECT_EQ(checks::paths::StateLaw::check(greedy).status, Answer::Status::held);
+  PathInstanceAnalysis forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
+  const Answer answer = checks::paths::StateLaw::check(forgetful);
   EXPECT_EQ(answer.status, Answer::Status::violated);
   EXPECT_EQ(
       answer.evidence,
@@ -111,8 +111,8 @@ TEST(PathProperties, StateLawOnAnExampleByHand) {
 TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
   const auto model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(3 1)/4");
   for (const std::string_view name : {"block", "token_path"}) {
-    PathExamination at(*path_registry().verifier(name), iid_paths(), model);
-    EXPECT_EQ(laws::paths::StateLaw::check(at).status, Answer::Status::held) << name;
+    PathInstanceAnalysis at(*path_registry().verifier(name), iid_paths(), model);
+    EXPECT_EQ(checks::paths::StateLaw::check(at).status, Answer::Status::held) << name;
   }
 }
 
@@ -167,7 +167,7 @@ TEST(PathProperties, DrawLedgerSeesWordsKeptFromBefore) {
   expect_violated(proof_of<mutants::paths::NoiseDrawnOncePerPrompt>(), "draw_ledger");
 }
 TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
-  expect_violated(proof_of<WalkOf<mutants::NonStrictCompare>>(), "edge_coins");
+  expect_violated(proof_of<LiftedToTrees<mutants::NonStrictCompare>>(), "boundary_uniforms");
 }
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
@@ -176,7 +176,7 @@ struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
   static constexpr Info info = [] {
     Info hidden = mutants::paths::ResampleFromTargetPath::info;
     hidden.name = "hidden_resampling";
-    hidden.cannot.explore = "on purpose";
+    hidden.unsupported.explore = "on purpose";
     return hidden;
   }();
 };
@@ -190,7 +190,7 @@ TEST(PathProperties, SampledPrefixLawSeesASchemeThatCannotBeExplored) {
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{"completed_law",     "counters",           "declared_law", "determinism",
-                                            "disjoint_supports", "drafter_invariance", "draw_ledger",  "edge_coins",
+                                            "disjoint_supports", "drafter_invariance", "draw_ledger",  "boundary_uniforms",
                                             "equal_laws",        "fixed_tree_law",     "one_path",     "process_law",
                                             "relabelling",       "sampled_prefix_law", "state_law",    "tau_bounds",
                                             "zero_support"};

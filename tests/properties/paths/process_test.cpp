@@ -60,9 +60,9 @@ TEST(Process, LayersNest) {
   const auto process = small::verifier("greedy_block").process_on(model);
   const IteratedScheme<Rows<Rational>> scheme{small::drafter("iid_paths"), *decider, process.get(), model, shape};
   std::size_t deepest = 0;
-  explore_iteration(scheme, 0, {}, [&](const Tokens&, int context, const Carry<Rational>& carry, const Rational&) {
+  explore_iteration(scheme, 0, {}, [&](const Tokens&, int context, const VerifierState<Rational>& carry, const Rational&) {
     explore_iteration(scheme, context, carry,
-                      [&](const Tokens&, int, const Carry<Rational>& next, const Rational& probability) {
+                      [&](const Tokens&, int, const VerifierState<Rational>& next, const Rational& probability) {
                         if (probability > 0) deepest = std::max(deepest, next.size());
                         for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
                       });
@@ -91,24 +91,24 @@ TEST(Process, ReferenceCases) {
   int cases = 0;
   for (const golden::PathCase& c : golden::path_cases()) {
     if (c.scheme != "greedy_block_carry") continue;
-    const auto contexts = c.model->contexts();
-    const auto decider = small::verifier("greedy_block").explore_on(contexts, c.shape);
-    const auto without = small::verifier("greedy_block_without_carry").explore_on(contexts, c.shape);
-    const auto process = small::verifier("greedy_block").process_on(contexts);
+    const auto conditionals = c.model->conditionals();
+    const auto decider = small::verifier("greedy_block").explore_on(conditionals, c.shape);
+    const auto without = small::verifier("greedy_block_without_carry").explore_on(conditionals, c.shape);
+    const auto process = small::verifier("greedy_block").process_on(conditionals);
     const int tokens = c.entry.at("process_N");
     const auto largest = [&](PathDecider<Rows<double>, Explorer<double>>& scheme, PathProcess<Rows<double>>* state) {
       const auto law = explore_process<Rows<double>, double>(
-          {small::drafter("iid_paths"), scheme, state, contexts, c.shape}, tokens);
+          {small::drafter("iid_paths"), scheme, state, conditionals, c.shape}, tokens);
       double error = 0;
       for (const auto& [prefix, probability] : law.emitted)
-        error = std::max(error, std::abs(probability - target_probability(contexts, 0, prefix)));
+        error = std::max(error, std::abs(probability - target_probability(conditionals, 0, prefix)));
       return error;
     };
     // Sums of fewer than 2^10 products of a dozen factors: 2^10 * 12 * 2^-53 < 2e-12, 1e-16 in practice.
     EXPECT_LT(largest(*decider, process.get()), 2e-12) << c.id;
     EXPECT_NEAR(largest(*without, nullptr), c.entry.at("no_carry_error").get<double>(), 2e-12) << c.id;
-    const auto block = small::verifier("block").explore_on(contexts, c.shape);
-    const auto law = explore_passage_law<Rows<double>>(small::drafter("iid_paths"), *block, contexts, c.shape);
+    const auto block = small::verifier("block").explore_on(conditionals, c.shape);
+    const auto law = explore_step_law<Rows<double>>(small::drafter("iid_paths"), *block, conditionals, c.shape);
     EXPECT_NEAR(law.mean_accepted(), c.entry.at("E_tau_block").get<double>(), 2e-12) << c.id;
     ++cases;
   }

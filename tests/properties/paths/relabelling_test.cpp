@@ -19,7 +19,7 @@ small::Model relabelled(const small::Model& model, int length, const std::vector
   std::vector<Token> original(name.size());
   for (std::size_t x = 0; x < name.size(); ++x) original[static_cast<std::size_t>(name[x])] = static_cast<Token>(x);
   std::vector<Rows<Rational>> rows;
-  std::vector<int> level{0};  // contexts of the model, in the new order
+  std::vector<int> level{0};  // conditionals of the model, in the new order
   for (int depth = 0; depth <= length; ++depth) {
     std::vector<int> next;
     for (const int context : level) {
@@ -37,9 +37,9 @@ small::Model relabelled(const small::Model& model, int length, const std::vector
 }
 
 bool has_ties(const small::Model& model, int length) {
-  int contexts = 0;
-  for (int depth = 0, width = 1; depth <= length; ++depth, width *= model.vocabulary()) contexts += width;
-  for (int c = 0; c < contexts; ++c)
+  int conditionals = 0;
+  for (int depth = 0, width = 1; depth <= length; ++depth, width *= model.vocabulary()) conditionals += width;
+  for (int c = 0; c < conditionals; ++c)
     for (Token x = 0; x < model.vocabulary(); ++x)
       for (Token y = 0; y < x; ++y) {
         const auto& laws = model.laws(c);
@@ -58,7 +58,7 @@ TEST(Relabelling, TheLawIsRelabelled) {
   const std::vector<Case> cases{
       {"block", "iid_paths", false},        {"greedy_block", "iid_paths", false},
       {"traversal", "iid_paths", false},    {"traversal", "without_replacement_tree", false},
-      {"layer_frame", "iid_paths", false},  {"greedy_multipath_block", "iid_paths", true},
+      {"layerwise_rejection", "iid_paths", false},  {"greedy_multipath_block", "iid_paths", true},
       {"branch_reentry", "iid_paths", true}};
   const std::vector<Token> name{2, 0, 1};
   for (const auto& [scheme, trees, ranks] : cases) {

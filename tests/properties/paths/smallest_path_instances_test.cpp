@@ -20,17 +20,17 @@ struct SmallestPath {
 };
 
 struct SeenPath {
-  PassageLaw<Rational> law;
+  StepLaw<Rational> law;
   std::vector<Rational> first;
   std::optional<Rational> distance{};
 };
 
 SeenPath seen_path(std::string_view verifier, std::string_view law, const PathInstance& instance) {
-  PathExamination at(*path_registry().verifier(verifier), *path_registry().drafter(law), instance);
+  PathInstanceAnalysis at(*path_registry().verifier(verifier), *path_registry().drafter(law), instance);
   SeenPath seen{.law = at.law(), .first = std::vector<Rational>(static_cast<std::size_t>(instance.vocabulary()))};
   for (const auto& [tokens, probability] : seen.law.emitted)
     seen.first[static_cast<std::size_t>(tokens.front())] += probability;
-  seen.distance = PathLevel::distance(at);
+  seen.distance = BlockLevel::distance(at);
   return seen;
 }
 
@@ -77,7 +77,7 @@ TEST(SmallestPaths, AnUncappedProductAcceptsMoreThanAnyLosslessRule) {
   EXPECT_EQ(seen_path("block", "iid_paths", toy).law.mean_accepted(), Rational(11, 9));
 }
 
-std::vector<int> path_weights(Dice& dice, int size, int least) {
+std::vector<int> path_weights(InstanceRng& dice, int size, int least) {
   std::vector<int> row(static_cast<std::size_t>(size));
   do {
     for (int& weight : row) weight = dice.between(least, 5);
@@ -87,12 +87,12 @@ std::vector<int> path_weights(Dice& dice, int size, int least) {
 
 struct HiddenShape {
   int vocabulary, length, drafts;
-  bool equal = false, contexts = true;
+  bool equal = false, conditionals = true;
   int least = 0;
 };
 
 PathInstance hidden_instance(int n, const HiddenShape& shape) {
-  Dice dice(815, static_cast<std::uint64_t>(n));
+  InstanceRng dice(815, static_cast<std::uint64_t>(n));
   PathInstance instance;
   instance.shape = {.drafts = shape.drafts, .length = shape.length, .branching = {}, .stem = 0};
   const auto add = [&](const Tokens& prefix) {
@@ -102,7 +102,7 @@ PathInstance hidden_instance(int n, const HiddenShape& shape) {
     instance.rows.emplace(prefix, std::move(rows));
   };
   add({});
-  if (shape.contexts)
+  if (shape.conditionals)
     for (Token x = 0; x < shape.vocabulary; ++x) add({x});
   return instance;
 }
@@ -170,7 +170,7 @@ TEST(HiddenPathMutants, NoTies) {
 }
 
 TEST(HiddenPathMutants, EqualRows) {
-  const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .contexts = false};
+  const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .conditionals = false};
   expect_hidden_paths({"bonus_one_row_early"}, shape);
   // The correction of the last position comes from the target there: seen at L = 1, and nowhere else.
   for (int n = 0; n < 24; ++n) {
@@ -180,7 +180,7 @@ TEST(HiddenPathMutants, EqualRows) {
         << instance.text();
   }
   EXPECT_TRUE(
-      shows_on_paths("correction_one_row_late", {.vocabulary = 3, .length = 1, .drafts = 1, .contexts = false}));
+      shows_on_paths("correction_one_row_late", {.vocabulary = 3, .length = 1, .drafts = 1, .conditionals = false}));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace draftproof {
 namespace {
 
-constexpr Info written_for(DraftLaws laws, bool in_turn = false) {
-  return {.name = "some_walk", .summary = "", .source = "", .drafts = laws, .in_turn = in_turn};
+constexpr Info written_for(DraftLaws laws, bool sequential = false) {
+  return {.name = "some_tree", .summary = "", .source = "", .drafts = laws, .sequential = sequential};
 }
 
 TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
@@ -34,7 +34,7 @@ TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
 
 TEST(PathRegistry, AWalkWaitsForATreeLaw) {
   const auto walk = [](auto verifier) {
-    return std::make_unique<PathVerifierOf<WalkOf<decltype(verifier)>>>(Kind::verifier);
+    return std::make_unique<PathVerifierOf<LiftedToTrees<decltype(verifier)>>>(Kind::verifier);
   };
   PathRegistry registry;
   registry.add(walk(verifiers::RecursiveRejection{}));
@@ -43,12 +43,12 @@ TEST(PathRegistry, AWalkWaitsForATreeLaw) {
   EXPECT_THROW(registry.add(walk(verifiers::RecursiveRejection{})), std::logic_error);
   registry.add(std::make_unique<TreeDrafterOf<tree_drafters::WithoutReplacementTree>>());
   EXPECT_EQ(registry.verifiers().size(), 1u);
-  EXPECT_TRUE(registry.verifier("recursive_rejection_wor_walk"));
-  EXPECT_FALSE(registry.verifier("recursive_rejection_walk"));
+  EXPECT_TRUE(registry.verifier("recursive_rejection_wor_tree"));
+  EXPECT_FALSE(registry.verifier("recursive_rejection_tree"));
   registry.add(std::make_unique<TreeDrafterOf<tree_drafters::IidPaths>>());
   EXPECT_EQ(registry.verifiers().size(), 2u);
-  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_walk")->info()).size(), 1u);
-  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_wor_walk")->info()).size(), 2u);
+  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_tree")->info()).size(), 1u);
+  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_wor_tree")->info()).size(), 2u);
 }
 
 }  // namespace

@@ -103,8 +103,8 @@ TEST(TreeOptimum, OfOnePathIsBlockVerificationExactly) {
     const TreeCertificate closed = block_optimum(law);
     ASSERT_EQ(closed.lower, closed.upper);
     ASSERT_EQ(reject(law, Sight::one_shot, closed), "");
-    const auto decider = block.prove_on(model.contexts, model.shape);
-    ASSERT_EQ(explore_passage_law<Rows<Rational>>(drafter, *decider, model.contexts, model.shape).mean_accepted(),
+    const auto decider = block.prove_on(model.conditionals, model.shape);
+    ASSERT_EQ(explore_step_law<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape).mean_accepted(),
               closed.upper);
     const TreeCertificate solved = tree_optimum(law, Sight::one_shot);
     ASSERT_LE(solved.lower, closed.upper);
@@ -138,7 +138,7 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
       if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
-      const auto law = enumerate_tree_law(*drafter, model.contexts, model.shape);
+      const auto law = enumerate_tree_law(*drafter, model.conditionals, model.shape);
       ASSERT_TRUE(law);
       const TreeCertificate one_shot = tree_optimum(*law, Sight::one_shot);
       const TreeCertificate whole_block = tree_optimum(*law, Sight::whole_block);
@@ -151,12 +151,12 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
             verifier->stateful() || !verifier->takes(model.shape.drafts) ||
             !takes_trees(verifier->info(), drafter->info()))
           continue;
-        const auto decider = verifier->prove_on(model.contexts, model.shape);
+        const auto decider = verifier->prove_on(model.conditionals, model.shape);
         if (!decider) continue;
-        const auto passages = explore_passage_law<Rows<Rational>>(*drafter, *decider, model.contexts, model.shape);
-        ASSERT_TRUE(passages.complete);
-        ASSERT_LE(passages.mean_accepted(), one_shot.upper) << verifier->info().name << " " << drafter->info().name;
-        ++(passages.mean_accepted() < one_shot.lower ? below : reached);
+        const auto outputs = explore_step_law<Rows<Rational>>(*drafter, *decider, model.conditionals, model.shape);
+        ASSERT_TRUE(outputs.complete);
+        ASSERT_LE(outputs.mean_accepted(), one_shot.upper) << verifier->info().name << " " << drafter->info().name;
+        ++(outputs.mean_accepted() < one_shot.lower ? below : reached);
       }
     }
   }
@@ -170,7 +170,7 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   const auto& models = golden::path_models();
   const TreeShape shape{.drafts = 2, .length = 2};
   const auto bounds =
-      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").contexts(), shape);
+      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").conditionals(), shape);
   ASSERT_TRUE(bounds);
   // The rows are thirds to within 2^-53; four rows and the value's slope in each, below 4, lose less than 1e-14.
   EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
@@ -195,14 +195,14 @@ TEST(TreeOptimum, IsRoundedOutwards) {
 }
 
 TEST(TreeOptimum, IsNothingBeyondTheLimits) {
-  const auto contexts = golden::path_models().at("toy_k2").contexts();
+  const auto conditionals = golden::path_models().at("toy_k2").conditionals();
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   const TreeShape shape{.drafts = 2, .length = 2};  // 16 branches, 10 trees, 36 nodes
-  EXPECT_TRUE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = 1000}));
-  EXPECT_FALSE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 15, .nodes = 1000}));
-  const std::size_t nodes = enumerate_tree_law(drafter, contexts, shape)->nodes();
-  EXPECT_TRUE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = nodes}));
-  EXPECT_FALSE(path_optimum_bounds(drafter, contexts, shape, 0, {.branches = 16, .nodes = nodes - 1}));
+  EXPECT_TRUE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = 1000}));
+  EXPECT_FALSE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 15, .nodes = 1000}));
+  const std::size_t nodes = enumerate_tree_law(drafter, conditionals, shape)->nodes();
+  EXPECT_TRUE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = nodes}));
+  EXPECT_FALSE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = nodes - 1}));
 }
 
 }  // namespace

@@ -16,21 +16,21 @@ namespace {
 
 bool keeps_completed_law(const AnyPathVerifier& verifier, const PathInstance& instance) {
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
-  if (!PathExamination::possible(verifier, drafter, instance)) return true;
-  PathExamination at(verifier, drafter, instance);
-  return laws::paths::CompletedLaw::check(at).status != Answer::Status::violated;
+  if (!PathInstanceAnalysis::possible(verifier, drafter, instance)) return true;
+  PathInstanceAnalysis at(verifier, drafter, instance);
+  return checks::paths::CompletedLaw::check(at).status != Answer::Status::violated;
 }
 
-/// What RapidCheck comes to: from the first model that fails, the first simpler one that fails, until none does.
+/// What RapidCheck comes to: from the first model that fails, the first shrinks one that fails, until none does.
 std::optional<PathInstance> shrunk_failure(const AnyPathVerifier& verifier, const rc::Gen<PathInstance>& models) {
   rc::Random random(20);
   for (int i = 0; i < 200; ++i) {
     rc::Shrinkable<PathInstance> model = models(random.split(), rc::kNominalSize);
     if (keeps_completed_law(verifier, model.value())) continue;
-    for (auto simpler = model.shrinks(); auto next = simpler.next();)
+    for (auto shrinks = model.shrinks(); auto next = shrinks.next();)
       if (!keeps_completed_law(verifier, next->value())) {
         model = *next;
-        simpler = model.shrinks();
+        shrinks = model.shrinks();
       }
     return model.value();
   }

@@ -62,7 +62,7 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
   std::map<std::string_view, int> met;
   const auto& generators = registry().generators();
   for (const Generator& generator : generators) {
-    Dice dice(5, 7);
+    InstanceRng dice(5, 7);
     for (int vocabulary = 2; vocabulary <= 8; ++vocabulary) {
       const WeightPair weights = generator.weights(dice, vocabulary);
       ASSERT_EQ(std::ssize(weights.target), vocabulary) << generator.name;
@@ -84,8 +84,8 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
   }
 }
 
-TEST(Dice, CoverTheirRange) {
-  Dice dice(1, 1);
+TEST(InstanceRng, CoverTheirRange) {
+  InstanceRng dice(1, 1);
   std::set<int> seen;
   for (int i = 0; i < 400; ++i) seen.insert(dice.between(-3, 4));
   EXPECT_EQ(*seen.begin(), -3);

@@ -21,10 +21,10 @@ TEST(PathProver, MutantsDoNotDecideWhatProofsComeTo) {
                   expected = prove(mutant, drafter, {.instances = 6});
   const PathProof open =
       prove(*path_registry().verifier("token_path"), drafter, {.instances = 6, .limits = {.leaves = 1}});
-  EXPECT_EQ(status_of<PathLevel>({}), Status::held);
-  EXPECT_EQ(status_of<PathLevel>({held, expected}), Status::held);
-  EXPECT_EQ(status_of<PathLevel>({held, open, expected}), Status::undecided);
-  EXPECT_EQ(status_of<PathLevel>({open, refuted, held}), Status::violated);
+  EXPECT_EQ(status_of<BlockLevel>({}), Status::held);
+  EXPECT_EQ(status_of<BlockLevel>({held, expected}), Status::held);
+  EXPECT_EQ(status_of<BlockLevel>({held, open, expected}), Status::undecided);
+  EXPECT_EQ(status_of<BlockLevel>({open, refuted, held}), Status::violated);
 }
 
 TEST(PathRegistry, EveryLawThatAVerifierNamesExists) {
@@ -54,11 +54,11 @@ TEST(PathRegistry, ANameIsOfOneLevel) {
 TEST(PathRegistry, PlansForSampledSiblingsTakeNoMergedPaths) {
   // How many distinct siblings merged paths have depends on which: p = (1 1)/2, q = (2 1)/3, K = 2 refutes such a
   // plan.
-  const AnyPathVerifier* plan = path_registry().verifier("optimal_transport_wor_walk");
+  const AnyPathVerifier* plan = path_registry().verifier("optimal_transport_wor_tree");
   ASSERT_TRUE(plan);
   const TreeDrafterInfo& paths = path_registry().drafter("iid_paths")->info();
   EXPECT_FALSE(takes_trees(plan->info(), paths));
-  EXPECT_TRUE(takes_trees(path_registry().verifier("recursive_rejection_wor_walk")->info(), paths));
+  EXPECT_TRUE(takes_trees(path_registry().verifier("recursive_rejection_wor_tree")->info(), paths));
   const PathProof proof = prove_on(*plan, *path_registry().drafter("iid_paths"),
                                    PathInstance::parse("L=1 K=2 [] p=(1 1)/2 q=(2 1)/3"), {});
   ASSERT_TRUE(proof.violation());

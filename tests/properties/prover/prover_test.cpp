@@ -18,7 +18,7 @@ template <class Level>
 class Prover;
 
 template <>
-class Prover<PositionLevel> : public testing::Test {
+class Prover<TokenLevel> : public testing::Test {
  protected:
   static const Registry& found() { return registry(); }
   static constexpr std::string_view law = "iid";
@@ -34,12 +34,12 @@ class Prover<PositionLevel> : public testing::Test {
 };
 
 template <>
-class Prover<PathLevel> : public testing::Test {
+class Prover<BlockLevel> : public testing::Test {
  protected:
   static const PathRegistry& found() { return path_registry(); }
   static constexpr std::string_view law = "iid_paths";
-  static constexpr std::string_view exact = "recursive_rejection_walk";
-  static constexpr std::array<std::string_view, 3> several{"block", "k_seq_walk", "wor_verified_as_iid_walk"};
+  static constexpr std::string_view exact = "recursive_rejection_tree";
+  static constexpr std::array<std::string_view, 3> several{"block", "k_seq_tree", "wor_verified_as_iid_tree"};
   static constexpr std::uint64_t few_branches = 2;
   static constexpr ProofOptions options{};
 
@@ -55,14 +55,14 @@ struct LevelNames {
     return std::string(Level::name);
   }
 };
-using Levels = testing::Types<PositionLevel, PathLevel>;
+using Levels = testing::Types<TokenLevel, BlockLevel>;
 TYPED_TEST_SUITE(Prover, Levels, LevelNames);
 
 /// Calls `visit(verifier, drafter)` for every pair that can be walked.
 void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
-    if (verifier->kind() != kind || !verifier->info().cannot.explore.empty()) continue;
+    if (verifier->kind() != kind || !verifier->info().unsupported.explore.empty()) continue;
     if (verifier->info().wrong_by_rounding) continue;  // right in fractions: precision_audit_test
     for (const auto* drafter : found.drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
@@ -189,7 +189,7 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
   int off = 0;
   for (int n = 0; n < quick.instances; ++n) {
     const Instance instance = generate_instance(quick.seed, n, 1, false);
-    Examination at(verifier, iid, instance);
+    InstanceAnalysis at(verifier, iid, instance);
     const Rational distance = total_variation(at.law().output, normalised(instance.target));
     largest = std::max(largest, distance);
     off += distance > 0;

@@ -71,7 +71,7 @@ TEST(Registry, EveryEntrySaysWhatItIs) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     EXPECT_FALSE(info.source.empty()) << info.name;
     if (info.shared_noise) {
-      EXPECT_FALSE(info.cannot.explore.empty()) << info.name << " reads noise, which no explorer has";
+      EXPECT_FALSE(info.unsupported.explore.empty()) << info.name << " reads noise, which no explorer has";
       for (std::size_t i = 0; i < info.drafts.count; ++i)
         EXPECT_TRUE(registry().drafter(info.drafts.names[i])->info().shared_noise()) << info.name;
       EXPECT_FALSE(info.drafts.any()) << info.name;
@@ -92,9 +92,9 @@ TEST(Registry, SchemesRunWhereTheySayTheyDo) {
   const Rows<double> rows({0.5, 0.5}, std::vector<double>{0.25, 0.75});
   const RatioTable table({{0.5, 0.5}}, std::vector<double>{0.25, 0.75});
   for (const auto& verifier : registry().verifiers()) {
-    const Cannot& cannot = verifier->info().cannot;
-    EXPECT_EQ(verifier->explore_on(rows, 1) != nullptr, cannot.explore.empty()) << verifier->info().name;
-    EXPECT_EQ(verifier->simulate_on(table, 1) != nullptr, cannot.simulate.empty()) << verifier->info().name;
+    const Unsupported& unsupported = verifier->info().unsupported;
+    EXPECT_EQ(verifier->explore_on(rows, 1) != nullptr, unsupported.explore.empty()) << verifier->info().name;
+    EXPECT_EQ(verifier->simulate_on(table, 1) != nullptr, unsupported.simulate.empty()) << verifier->info().name;
   }
 }
 

@@ -17,9 +17,9 @@ struct DecidedTrials {
   std::vector<Verdict> verdicts;
 };
 
-DecidedTrials one_by_one(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table,
+DecidedTrials prefix_consistent(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table,
                          std::uint64_t first, int count) {
-  const auto decider = verifier.play_on(table, drafts);
+  const auto decider = verifier.scripted_on(table, drafts);
   DecidedTrials trials{std::vector<Token>(static_cast<std::size_t>(count * drafts), no_token), {}, {}};
   for (int t = 0; t < count; ++t) {
     const std::uint64_t trial = first + static_cast<std::uint64_t>(t);
@@ -69,7 +69,7 @@ void for_each_case(const Visit& visit) {
         for (const int drafts : {1, 3, 7}) {
           const int proposals = static_cast<int>(pair.q.size());
           const bool several = drafter->info().several_proposals;
-          if (!verifier->info().cannot.simulate.empty() || !verifier->takes(drafts) ||
+          if (!verifier->info().unsupported.simulate.empty() || !verifier->takes(drafts) ||
               !drafter->defined(static_cast<int>(pair.p.size()), drafts, several ? proposals : 1) ||
               (several && drafts > proposals))
             continue;
@@ -87,11 +87,11 @@ TEST(BatchedTrials, AreTheTrialsOneByOne) {
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
         // Addresses whose lower half wraps on the way.
         const std::uint64_t first = (std::uint64_t{1} << 32) - 100;
-        const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, first, count);
+        const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, first, count);
         const auto decider = verifier.simulate_on(table, drafts);
-        for (const wide::Width width : wide::widths) {
-          if (width > wide::widest()) continue;
-          const wide::Using use(width);
+        for (const simd::Width width : simd::widths) {
+          if (width > simd::widest()) continue;
+          const simd::Using use(width);
           for (const int batch : {1, 5, 33, 128, count})
             for (int from = 0; from < count && (batch > 1 || from < 60); from += batch) {
               const int size = std::min(batch, count - from);
@@ -125,7 +125,7 @@ void expect_equal(const Tally& found, const Tally& wanted) {
 TEST(BatchedTrials, CountWhatOneByOneCounts) {
   for_each_case(
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
-        const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, 40, count);
+        const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, 40, count);
         const Simulation what{
             .verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .first = 40, .histogram = true};
         const Simulator<RatioTable> simulator(what, table);
@@ -146,7 +146,7 @@ TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
     const AnyDrafter& drafter = *registry().drafter("iid");
     const int drafts = verifier.takes(4) ? 4 : 1;
     constexpr int count = 60'000;
-    const DecidedTrials wanted = one_by_one(verifier, drafter, drafts, table, 0, count);
+    const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, 0, count);
     const Simulation what{
         .verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .histogram = true};
     Tally counted = Simulator<RatioTable>(what, table).empty();
@@ -167,7 +167,7 @@ TEST(LazyDrafting, GivesTheSameVerdicts) {
       Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .histogram = true};
       const TrialBudget budget{.trials = static_cast<std::uint64_t>(4 * count + 1), .threads = 2};
       Token most_probable[max_drafts];
-      for (int j = 0; j + 1 < std::min(drafts, table.vocabulary()); ++j) most_probable[j] = table.top(j);
+      for (int j = 0; j + 1 < std::min(drafts, table.vocabulary()); ++j) most_probable[j] = table.kth_most_probable(j);
       const bool enough = drafts <= table.vocabulary() && table.mass_without(0, most_probable, drafts - 1) > 0;
       if (!enough) {
         what.lazy = true;

@@ -10,9 +10,9 @@ namespace draftproof {
 namespace {
 
 /// Mass of every (row, token), by walking drafter and verifier on the table.
-PathRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
+JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                      std::size_t count) {
-  PathRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));
+  JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));
   const auto decider = verifier.explore_on(table, drafts);
   Token tuple[max_drafts];
   int length = 0;
@@ -38,17 +38,17 @@ PathRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, con
   return rows;
 }
 
-TEST(PathLaws, EqualAnExactWalk) {
+TEST(JointLaws, EqualAnExactWalk) {
   registry();
   int compared = 0;
-  for (const PathLaw& law : known_path_laws().all()) {
+  for (const JointLaw& law : known_joint_laws().all()) {
     const AnyVerifier& verifier = *registry().verifier(law.verifier);
     for (const AnyDrafter* drafter : registry().drafters_of(verifier.info())) {
       if (!law.drafts.includes(drafter->info().name)) continue;
       for (int n = 0; n < 120; ++n) {
         const int most = verifier.info().most_drafts == 0 ? 3 : verifier.info().most_drafts;
         const Instance instance = generate_instance(5, n, most, false);
-        if (!Examination::possible(verifier, *drafter, instance)) continue;
+        if (!InstanceAnalysis::possible(verifier, *drafter, instance)) continue;
         SCOPED_TRACE(std::string(law.verifier) + " on " + instance.text());
         const auto doubles = [](const std::vector<int>& weights) {
           std::vector<double> row;
@@ -56,8 +56,8 @@ TEST(PathLaws, EqualAnExactWalk) {
           return row;
         };
         const RatioTable table(doubles(instance.target), {doubles(instance.proposals.front())});
-        const PathRows rows = law.rows(table, instance.drafts);
-        const PathRows walked = walked_rows(verifier, *drafter, table, instance.drafts, rows.size());
+        const JointRows rows = law.rows(table, instance.drafts);
+        const JointRows walked = walked_rows(verifier, *drafter, table, instance.drafts, rows.size());
         for (std::size_t x = 0; x < instance.target.size(); ++x) {
           double sum = 0;
           for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -74,11 +74,11 @@ TEST(PathLaws, EqualAnExactWalk) {
   EXPECT_GE(compared, 600);
 }
 
-TEST(PathLaws, OfNobodyElse) {
+TEST(JointLaws, OfNobodyElse) {
   registry();
-  EXPECT_TRUE(known_path_laws().of("recursive_rejection", "iid"));
-  EXPECT_FALSE(known_path_laws().of("recursive_rejection", "without_replacement"));
-  EXPECT_FALSE(known_path_laws().of("nobody", "iid"));
+  EXPECT_TRUE(known_joint_laws().of("recursive_rejection", "iid"));
+  EXPECT_FALSE(known_joint_laws().of("recursive_rejection", "without_replacement"));
+  EXPECT_FALSE(known_joint_laws().of("nobody", "iid"));
 }
 
 }  // namespace

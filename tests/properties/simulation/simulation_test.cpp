@@ -16,7 +16,7 @@ const std::vector<std::vector<double>> proposals{
 /// Visits every scheme that can be simulated with every law it takes.
 void for_each_pair(auto&& visit) {
   for (const auto& verifier : registry().verifiers()) {
-    if (!verifier->info().cannot.simulate.empty() || !verifier->info().cannot.explore.empty()) continue;
+    if (!verifier->info().unsupported.simulate.empty() || !verifier->info().unsupported.explore.empty()) continue;
     const int drafts = verifier->takes(3) ? 3 : verifier->info().most_drafts;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));

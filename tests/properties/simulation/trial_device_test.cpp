@@ -94,7 +94,7 @@ TEST(TrialDevice, TheGateHasTheSameVerdictThere) {
     const auto here = sampled_gate(scheme(name), trial_drafts(), device_laws(), device_laws(), 3, options);
     options.on = on.get();
     const auto there = sampled_gate(scheme(name), trial_drafts(), device_laws(), device_laws(), 3, options);
-    EXPECT_EQ(here.word, there.word) << name;
+    EXPECT_EQ(here.state, there.state) << name;
     EXPECT_EQ(here.log_e, there.log_e) << name;
     EXPECT_EQ(here.trials, there.trials) << name;
     EXPECT_EQ(here.acceptance, there.acceptance) << name;
@@ -146,7 +146,7 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.members -= trials.count > 100;  // lost where many meet
+    tally.members -= trials.count > 100;  // known_rejections where many meet
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);
@@ -157,7 +157,7 @@ TEST(DeviceParity, ComparesWhatTheGateCountsToo) {
   for (const auto& [name, lie] :
        {std::pair<const char*, Lie>{"path 4, token 7: ", [](SampledCounts& counts) { counts.cells.add(3, 7); }},
         {"draft 2, token 5 drawn: ", [](SampledCounts& counts) { ++counts.drafts[65]; }},
-        {"groups 33 of successive tokens: ", [](SampledCounts& counts) { ++counts.neighbours[33]; }},
+        {"groups 33 of successive tokens: ", [](SampledCounts& counts) { ++counts.serial_dependence[33]; }},
         {"tokens among the drafts: ", [](SampledCounts& counts) { ++counts.members; }}}) {
     const DeviceParity parity =
         parity_of({.gate_lie = [lie = lie](const DeviceTrials&, SampledCounts& counts) { lie(counts); }});

@@ -1,4 +1,4 @@
-// Simulated passages: captured trees give the means that another program computed for their paths, threads do not
+// Simulated steps: captured trees give the means that another program computed for their paths, threads do not
 // matter, and an episode ends where the model does.
 #include <cmath>
 
@@ -21,9 +21,9 @@ struct Expected {
 
 Expected expected(const TreeCapture& trees) {
   Expected mean;
-  const double paths = static_cast<double>(trees.contexts() * trees.paths());
+  const double paths = static_cast<double>(trees.conditionals() * trees.paths());
   const std::size_t length = trees.length();
-  for (std::size_t c = 0; c < trees.contexts(); ++c)
+  for (std::size_t c = 0; c < trees.conditionals(); ++c)
     for (std::size_t k = 0; k < trees.paths(); ++k) {
       double kept = 1;
       std::vector<double> clipped{1}, success{1};
@@ -49,65 +49,65 @@ Expected expected(const TreeCapture& trees) {
   return mean;
 }
 
-PassageTally simulated(std::string_view scheme, const PassageSource& source, std::uint64_t trials, int length,
+StepTally simulated(std::string_view scheme, const PathSource& source, std::uint64_t trials, int length,
                        int threads, int iterations = 1, int drafts = 1) {
-  const PassageRun run{.verifier = small::verifier(scheme),
+  const StepRun run{.verifier = small::verifier(scheme),
                        .drafter = small::drafter("iid_paths"),
                        .shape = {.drafts = drafts, .length = length},
                        .seed = 7,
                        .iterations = iterations};
-  return simulate_passages(run, source, {.trials = trials, .threads = threads, .shard = 8});
+  return simulate_paths(run, source, {.trials = trials, .threads = threads, .shard = 8});
 }
 
-TEST(PassageSimulation, CapturedTreesHaveTheirReferenceMeans) {
+TEST(PathSimulation, CapturedTreesHaveTheirReferenceMeans) {
   const Expected mean = expected(TreeCapture::open(data + "stories512_trees.npz"));
   EXPECT_TRUE(Reference{"3.8731"}.agrees(mean.token)) << mean.token;
   EXPECT_TRUE(Reference{"4.4145"}.agrees(mean.block)) << mean.block;
 
   // 192 paths a hundred times over. The spread between paths is in the standard error but not in the error, which
   // makes five of them a wide margin: false alarms are rarer than one in a million seeds, and this is one seed.
-  const auto source = PassageSource::open(data + "stories512_trees.npz", {});
-  const PassageTally token = simulated("token_path", *source, 19'200, 8, 2);
-  const PassageTally block = simulated("block", *source, 19'200, 8, 2);
+  const auto source = PathSource::open(data + "stories512_trees.npz", {});
+  const StepTally token = simulated("token_path", *source, 19'200, 8, 2);
+  const StepTally block = simulated("block", *source, 19'200, 8, 2);
   EXPECT_NEAR(token.mean_accepted(), mean.token, 5 * token.standard_error());
   EXPECT_NEAR(block.mean_accepted(), mean.block, 5 * block.standard_error());
   EXPECT_LT(token.standard_error(), 0.03);
   EXPECT_EQ(token.impossible + block.impossible, 0u);
 }
 
-void same_for_any_threads(const PassageSource& source, std::uint64_t trials, int iterations) {
+void same_for_any_threads(const PathSource& source, std::uint64_t trials, int iterations) {
   for (const std::string_view scheme : {"greedy_block", "block", "traversal"}) {
     const int drafts = scheme == "traversal" ? 2 : 1;
-    const PassageTally one = simulated(scheme, source, trials, 4, 1, iterations, drafts);
+    const StepTally one = simulated(scheme, source, trials, 4, 1, iterations, drafts);
     for (const int threads : {2, 7}) {
-      const PassageTally many = simulated(scheme, source, trials, 4, threads, iterations, drafts);
+      const StepTally many = simulated(scheme, source, trials, 4, threads, iterations, drafts);
       EXPECT_EQ(many.accepted, one.accepted) << scheme;
       EXPECT_EQ(many.trial_tokens_squared, one.trial_tokens_squared) << scheme;
-      EXPECT_EQ(many.passages, one.passages) << scheme;
+      EXPECT_EQ(many.steps, one.steps) << scheme;
     }
   }
 }
 
-TEST(PassageSimulation, SameForAnyThreadsOnCapturedTrees) {
-  same_for_any_threads(*PassageSource::open(data + "stories512_trees.npz", {}), 500, 1);
+TEST(PathSimulation, SameForAnyThreadsOnCapturedTrees) {
+  same_for_any_threads(*PathSource::open(data + "stories512_trees.npz", {}), 500, 1);
 }
-TEST(PassageSimulation, SameForAnyThreadsOnRows) {
+TEST(PathSimulation, SameForAnyThreadsOnRows) {
   path_registry();  // families are found with everything else
-  same_for_any_threads(*PassageSource::open("zipf:vocabulary=20,positions=5", {}), 500, 4);
+  same_for_any_threads(*PathSource::open("zipf:vocabulary=20,positions=5", {}), 500, 4);
 }
-TEST(PassageSimulation, SameForAnyThreadsOnALiveModel) {
-  same_for_any_threads(*PassageSource::open(data + "stories260k.bin:q4", {}), 17, 2);
+TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
+  same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
 // 200 iterations want 200 tokens and more; the model reads 512, of which a text takes 8 to 71.
-TEST(PassageSimulation, EpisodesEndWithTheModel) {
-  const auto source = PassageSource::open(data + "stories260k.bin:q4", {});
-  const PassageTally tally = simulated("block", *source, 1, 8, 1, 200);
+TEST(PathSimulation, EpisodesEndWithTheModel) {
+  const auto source = PathSource::open(data + "stories260k.bin:q4", {});
+  const StepTally tally = simulated("block", *source, 1, 8, 1, 200);
   EXPECT_EQ(tally.trials, 1u);
-  EXPECT_LT(tally.passages, 200u);
-  EXPECT_LE(tally.trial_tokens + tally.passages, 504u);
+  EXPECT_LT(tally.steps, 200u);
+  EXPECT_LE(tally.trial_tokens + tally.steps, 504u);
   // Less than a path was left in the end.
-  EXPECT_GE(tally.trial_tokens + tally.passages, 512u - 71u - 8u - 1u);
+  EXPECT_GE(tally.trial_tokens + tally.steps, 512u - 71u - 8u - 1u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a survey of passages says beside its simulation: the optimum of each law, which no lossless scheme exceeds and
+// What a survey of steps says beside its simulation: the optimum of each law, which no lossless scheme exceeds and
 // one path's block verification reaches.
 #include <set>
 
@@ -10,10 +10,10 @@
 namespace draftproof {
 namespace {
 
-std::vector<PassageRow> surveyed(const PassageSurveyOptions& options) {
+std::vector<StepRow> surveyed(const PathSurveyOptions& options) {
   registry();
-  const auto source = PassageSource::open("gaussian_logits:vocabulary=2,positions=3", {});
-  return survey_passages(*source, options);
+  const auto source = PathSource::open("gaussian_logits:vocabulary=2,positions=3", {});
+  return survey_paths(*source, options);
 }
 
 std::vector<std::string> every_law() {
@@ -23,9 +23,9 @@ std::vector<std::string> every_law() {
   return names;
 }
 
-TEST(PassageSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
+TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   int compared = 0;
-  for (const PassageRow& row : surveyed({.drafts = {1, 2}, .length = 2, .passages = 30'000})) {
+  for (const StepRow& row : surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000})) {
     if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
     ++compared;
     // Starts alternate, so the mean over them is exact; six standard errors are one chance in 10^9 a row.
@@ -39,13 +39,13 @@ TEST(PassageSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   EXPECT_GE(compared, 25);
 }
 
-TEST(PassageSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
+TEST(PathSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
   std::set<std::string_view> laws;
   int several_paths = 0;
-  for (const PassageRow& row : surveyed(
-           {.drafts = {1, 2}, .length = 2, .passages = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
+  for (const StepRow& row : surveyed(
+           {.drafts = {1, 2}, .length = 2, .steps = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
     ASSERT_TRUE(row.oracle && row.optimum);
-    EXPECT_EQ(row.tally.passages, 30'000u);
+    EXPECT_EQ(row.tally.steps, 30'000u);
     EXPECT_EQ(row.tally.impossible, 0u);
     // The certificate's two bounds are 1e-9 apart at most: nothing beside six standard errors.
     EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error() + 1e-9)
@@ -57,9 +57,9 @@ TEST(PassageSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
   EXPECT_GE(several_paths, 3);
 }
 
-TEST(PassageSurvey, TheOracleStandsBesideEverySchemeWithAnOptimum) {
+TEST(PathSurvey, TheOracleStandsBesideEverySchemeWithAnOptimum) {
   std::set<std::pair<std::string_view, int>> with_oracle, with_optimum;
-  for (const PassageRow& row : surveyed({.drafts = {1, 2}, .length = 2, .passages = 64})) {
+  for (const StepRow& row : surveyed({.drafts = {1, 2}, .length = 2, .steps = 64})) {
     const std::pair key{row.drafter->info().name, row.drafts};
     if (row.oracle) {
       EXPECT_TRUE(with_oracle.insert(key).second) << "twice";
@@ -70,12 +70,12 @@ TEST(PassageSurvey, TheOracleStandsBesideEverySchemeWithAnOptimum) {
   EXPECT_EQ(with_oracle, with_optimum);
 }
 
-TEST(PassageSurvey, SaysNothingWhereTheBoundIsOfSomethingElse) {
-  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .passages = 64}))
+TEST(PathSurvey, SaysNothingWhereTheBoundIsOfSomethingElse) {
+  for (const StepRow& row : surveyed({.drafts = {1}, .length = 2, .steps = 64}))
     EXPECT_EQ(row.optimum.has_value(), !row.verifier->stateful()) << row.verifier->info().name;
-  for (const PassageRow& row : surveyed({.drafts = {1}, .length = 2, .iterations = 3, .passages = 64}))
-    EXPECT_FALSE(row.optimum) << "contexts of later iterations are not the starts";
-  for (const PassageRow& row : surveyed({.drafts = {4}, .length = 8, .passages = 64})) {
+  for (const StepRow& row : surveyed({.drafts = {1}, .length = 2, .iterations = 3, .steps = 64}))
+    EXPECT_FALSE(row.optimum) << "conditionals of later iterations are not the starts";
+  for (const StepRow& row : surveyed({.drafts = {4}, .length = 8, .steps = 64})) {
     if (row.drafts == 4) {
       EXPECT_FALSE(row.optimum) << "2^32 trees";
     }

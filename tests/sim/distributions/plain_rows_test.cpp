@@ -23,7 +23,7 @@ TEST(Rows, ResidualIsThePositivePart) {
 }
 
 TEST(Rows, ClippedBendsAtTheKnee) {
-  // b = 1, knee = 2: p / 2 is below q on token 1 only (1/8 against 1/2).
+  // b = 1, clip_ratio = 2: p / 2 is below q on token 1 only (1/8 against 1/2).
   EXPECT_EQ(walk(rational_rows.clipped(1, 2)), (std::vector<Rational>{{3, 8}, {1, 8}, {1, 4}, 0}));
 }
 
@@ -41,10 +41,10 @@ TEST(Rows, OneProposalServesAllDrafts) {
 }
 
 TEST(Rows, TopRanksByProposalThenId) {
-  EXPECT_EQ(rational_rows.top(0), 1);
-  EXPECT_EQ(rational_rows.top(1), 3);
+  EXPECT_EQ(rational_rows.kth_most_probable(0), 1);
+  EXPECT_EQ(rational_rows.kth_most_probable(1), 3);
   const Rows<Rational> ties({1, 0, 0}, std::vector<Rational>{{1, 3}, {1, 3}, {1, 3}});
-  for (int j = 0; j < 3; ++j) EXPECT_EQ(ties.top(j), j);
+  for (int j = 0; j < 3; ++j) EXPECT_EQ(ties.kth_most_probable(j), j);
 }
 
 }  // namespace

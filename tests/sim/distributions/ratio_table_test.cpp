@@ -29,10 +29,10 @@ std::vector<Pair> pairs() {
 const std::vector<double> places{0, 1e-9, 0.25, 0.5, 0.75, 1, 1.25, 2, 3.5, 8};
 constexpr double no_knee = std::numeric_limits<double>::infinity();
 
-/// p - b min(q, p / knee), or (p - b q)+ without a knee: what the two kinds of residual are defined as.
-long double weight(const RatioTable& table, Token x, double b, double knee) {
+/// p - b min(q, p / clip_ratio), or (p - b q)+ without a clip_ratio: what the two kinds of residual are defined as.
+long double weight(const RatioTable& table, Token x, double b, double clip_ratio) {
   const long double p = table.target(x), q = table.proposal(x);
-  return knee < no_knee ? p - b * std::min<long double>(q, p / knee) : std::max<long double>(p - b * q, 0);
+  return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio) : std::max<long double>(p - b * q, 0);
 }
 
 // P and Q are rounded to doubles at most 1, b Q and the difference once each: (1 + 3b) 2^-53. The probabilities the
@@ -67,9 +67,9 @@ TEST(RatioTable, OrderIsByFallingRatioAndPrefixesAddUp) {
 
 /// Draws from `weights` must land where the running sums in table order cross u times the total.
 template <class W>
-void expect_draws(const RatioTable& table, const W& weights, double b, double knee) {
+void expect_draws(const RatioTable& table, const W& weights, double b, double clip_ratio) {
   std::vector<long double> running{0};
-  for (const Token x : table.order()) running.push_back(running.back() + weight(table, x, b, knee));
+  for (const Token x : table.order()) running.push_back(running.back() + weight(table, x, b, clip_ratio));
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
@@ -79,8 +79,8 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double kn
                                             table.order().begin());
     ASSERT_LT(j, table.order().size());
     const double at = unit_interval(word) * total;
-    ASSERT_GT(weight(table, drawn, b, knee), 0) << "token " << drawn << " b " << b;
-    // The tail factor 1 - b / knee is one more rounding, hence twice.
+    ASSERT_GT(weight(table, drawn, b, clip_ratio), 0) << "token " << drawn << " b " << b;
+    // The tail factor 1 - b / clip_ratio is one more rounding, hence twice.
     ASSERT_GE(at, static_cast<double>(running[j]) - 2 * tolerance(b));
     ASSERT_LE(at, static_cast<double>(running[j + 1]) + 2 * tolerance(b));
   }
@@ -96,24 +96,24 @@ TEST(RatioTable, ResidualDrawsFollowTheRunningSums) {
 TEST(RatioTable, ClippedDrawsFollowTheRunningSums) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
-    for (const double knee : {1.0, 1.5, 3.0, 8.0})
+    for (const double clip_ratio : {1.0, 1.5, 3.0, 8.0})
       for (const double part : {0.3, 0.9, 1.0})
-        expect_draws(table, table.clipped(part * knee, knee), part * knee, knee);
+        expect_draws(table, table.clipped(part * clip_ratio, clip_ratio), part * clip_ratio, clip_ratio);
   }
 }
 
 TEST(RatioTable, WalksTheWeightsItDraws) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
-    const auto expect_walk = [&](const auto& weights, double b, double knee) {
+    const auto expect_tree = [&](const auto& weights, double b, double clip_ratio) {
       std::vector<double> walked(p.size(), 0);
       weights.for_each([&](Token x, double w) { walked[static_cast<std::size_t>(x)] += w; });
       for (Token x = 0; x < table.vocabulary(); ++x)
-        EXPECT_NEAR(walked[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, knee)),
+        EXPECT_NEAR(walked[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, clip_ratio)),
                     tolerance(b));
     };
     for (const double b : places) expect_walk(table.residual(b), b, no_knee);
-    for (const double knee : {1.0, 2.0}) expect_walk(table.clipped(0.75 * knee, knee), 0.75 * knee, knee);
+    for (const double clip_ratio : {1.0, 2.0}) expect_walk(table.clipped(0.75 * clip_ratio, clip_ratio), 0.75 * clip_ratio, clip_ratio);
   }
 }
 
@@ -121,7 +121,7 @@ TEST(RatioTable, TopRanksByProposalThenId) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
     const Rows<double> rows(p, q);
-    for (int j = 0; j < std::min(table.vocabulary(), max_drafts); ++j) EXPECT_EQ(table.top(j), rows.top(j)) << j;
+    for (int j = 0; j < std::min(table.vocabulary(), max_drafts); ++j) EXPECT_EQ(table.kth_most_probable(j), rows.kth_most_probable(j)) << j;
   }
 }
 

@@ -16,7 +16,7 @@ std::vector<std::uint64_t> parting_words(const RatioTable& table, const RatioTab
   const double total = bare.total();
   for (std::size_t j = 0; j < std::min<std::size_t>(table.order().size(), 200); ++j)
     for (const double nudge : {-1.0, 0.0, 1.0}) {
-      const double u = table.above(j, bare.b()) / total + nudge * 0x1p-53;
+      const double u = table.prefix_residual(j, bare.b()) / total + nudge * 0x1p-53;
       if (u >= 0 && u < 1) words.push_back(static_cast<std::uint64_t>(u * 0x1p53) << 11);
     }
   return words;
@@ -40,8 +40,8 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
         {std::vector<double>(400, 1.0 / 400), examples::normalised(std::vector<double>(400, 3))}}) {
     const RatioTable table(p, q);
     for (const double b : {0.0, 0.5, 1.0, 1.25, 2.0, 7.0}) expect_same_tokens(table, table.residual(b));
-    for (const double knee : {1.0, 1.5, 3.0})
-      for (const double part : {0.3, 1.0}) expect_same_tokens(table, table.clipped(part * knee, knee));
+    for (const double clip_ratio : {1.0, 1.5, 3.0})
+      for (const double part : {0.3, 1.0}) expect_same_tokens(table, table.clipped(part * clip_ratio, clip_ratio));
   }
 }
 

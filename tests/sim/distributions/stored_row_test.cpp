@@ -34,23 +34,23 @@ TYPED_TEST(StoredRowOf, SumsAndNormalisesAlikeAtEveryWidth) {
       const std::span<const TypeParam> view(row);
       long double sum = 0;
       for (const TypeParam entry : row) sum += static_cast<double>(entry);
-      const double scalar = checked_sum(view, "row", wide::Width::scalar);
+      const double scalar = checked_sum(view, "row", simd::Width::scalar);
       const double allowed = static_cast<double>(size) * 0x1p-52;
       ASSERT_NEAR(scalar, static_cast<double>(sum), allowed + 0x1p-52);
       largest = std::max(largest, std::abs(scalar - 1) / sum_tolerance<TypeParam>(size));
       std::vector<float> wanted(size), found(size);
-      normalise_stored(view, scalar, wanted.data(), wide::Width::scalar);
+      normalise_stored(view, scalar, wanted.data(), simd::Width::scalar);
       long double normalised = 0;
       for (std::size_t x = 0; x < size; ++x) {
         ASSERT_EQ(wanted[x], static_cast<float>(static_cast<double>(row[x]) * (1 / scalar)));
         normalised += wanted[x];
       }
       ASSERT_LE(std::abs(normalised - 1), 0x1p-24L + allowed + 0x1p-51L);
-      for (const wide::Width width : wide::widths) {
-        if (width > wide::widest()) continue;
-        ASSERT_EQ(checked_sum(view, "row", width), scalar) << wide::name_of(width);
+      for (const simd::Width width : simd::widths) {
+        if (width > simd::widest()) continue;
+        ASSERT_EQ(checked_sum(view, "row", width), scalar) << simd::name_of(width);
         normalise_stored(view, scalar, found.data(), width);
-        ASSERT_EQ(found, wanted) << wide::name_of(width);
+        ASSERT_EQ(found, wanted) << simd::name_of(width);
       }
     }
   if constexpr (sizeof(TypeParam) == 2) {
@@ -59,7 +59,7 @@ TYPED_TEST(StoredRowOf, SumsAndNormalisesAlikeAtEveryWidth) {
 }
 
 TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
-  const auto message = [](const std::vector<TypeParam>& row, wide::Width width) -> std::string {
+  const auto message = [](const std::vector<TypeParam>& row, simd::Width width) -> std::string {
     try {
       checked_sum(std::span<const TypeParam>(row), "target row", width);
     } catch (const std::invalid_argument& error) {
@@ -67,8 +67,8 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
     }
     return "nothing";
   };
-  for (const wide::Width width : wide::widths) {
-    if (width > wide::widest()) continue;
+  for (const simd::Width width : simd::widths) {
+    if (width > simd::widest()) continue;
     for (const std::size_t size : {4u, 40u, 1024u, 3000u})
       for (const std::size_t token : {std::size_t{1}, size / 2, size - 1}) {
         const std::string place = "target row: token " + std::to_string(token) + ": found ";
@@ -99,8 +99,8 @@ TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
       const auto entry = TypeParam::of_bits(static_cast<std::uint16_t>(bits));
       if (std::isfinite(static_cast<float>(entry))) all.push_back(entry);
     }
-    for (const wide::Width width : wide::widths) {
-      if (width > wide::widest()) continue;
+    for (const simd::Width width : simd::widths) {
+      if (width > simd::widest()) continue;
       std::vector<float> widened(all.size());
       normalise_stored(std::span<const TypeParam>(all), 1, widened.data(), width);
       for (std::size_t i = 0; i < all.size(); ++i)

@@ -96,7 +96,7 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
     const auto p = as<TypeParam>(examples::random_row(size + 7, size, 6, 0.2));
     const auto q = as<TypeParam>(examples::random_row(size + 8, size, 6, 0.2));
     const FreshRows<TypeParam> rows(p, q);
-    const std::vector<Token> seen{rows.top(0), rows.top(std::min(1, n - 1)), rows.top(std::min(2, n - 1))};
+    const std::vector<Token> seen{rows.kth_most_probable(0), rows.kth_most_probable(std::min(1, n - 1)), rows.kth_most_probable(std::min(2, n - 1))};
     const int gone = size > 2 ? 3 : 0;
     const auto above = [&](Token x) {
       const auto i = static_cast<std::size_t>(x);
@@ -108,16 +108,16 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
     const auto row = [&](Token x) { return rows.proposal(x); };
     const auto left = [&](Token x) { return among(x, seen.data(), gone) ? 0.0 : rows.proposal(x); };
     const auto product = [&](Token x) { return rows.target(x) * rows.proposal(x); };
-    for (const wide::Width width : wide::widths) {
-      if (width > wide::widest()) continue;
-      const wide::Using now(width);
+    for (const simd::Width width : simd::widths) {
+      if (width > simd::widest()) continue;
+      const simd::Using now(width);
       for (const std::uint64_t word : examples::some_words(size, size > 2000 ? 20 : 60)) {
-        ASSERT_EQ(rows.residual(0.9).draw(word), running_sum_draw(n, above, word)) << wide::name_of(width);
-        ASSERT_EQ(rows.clipped(1.3, 1.7).draw(word), running_sum_draw(n, clipped, word)) << wide::name_of(width);
-        ASSERT_EQ(rows.row(0).draw(word), running_sum_draw(n, row, word)) << wide::name_of(width);
+        ASSERT_EQ(rows.residual(0.9).draw(word), running_sum_draw(n, above, word)) << simd::name_of(width);
+        ASSERT_EQ(rows.clipped(1.3, 1.7).draw(word), running_sum_draw(n, clipped, word)) << simd::name_of(width);
+        ASSERT_EQ(rows.row(0).draw(word), running_sum_draw(n, row, word)) << simd::name_of(width);
         ASSERT_EQ(rows.row_without(0, seen.data(), gone).draw(word), running_sum_draw(n, left, word))
-            << wide::name_of(width);
-        ASSERT_EQ(rows.weights(product).draw(word), running_sum_draw(n, product, word)) << wide::name_of(width);
+            << simd::name_of(width);
+        ASSERT_EQ(rows.weights(product).draw(word), running_sum_draw(n, product, word)) << simd::name_of(width);
       }
       EXPECT_EQ(rows.clipped(1.3, 1.7).total(), fixed_sum(n, clipped));
       EXPECT_EQ(rows.row_without(0, seen.data(), gone).total(), fixed_sum(n, left));
@@ -149,8 +149,8 @@ TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {
       if (mass <= 0 || floats.residual_mass(b) <= 0) continue;
       std::vector<double> apart(size);
       double total = 0, walked = 0;
-      doubles.residual(b).for_each_served([&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
-      floats.residual(b).for_each_served([&](Token x, double w) {
+      doubles.residual(b).for_each_realised([&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
+      floats.residual(b).for_each_realised([&](Token x, double w) {
         apart[static_cast<std::size_t>(x)] -= w / floats.residual_mass(b);
         total += w;
       });
@@ -216,7 +216,7 @@ TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
   EXPECT_EQ(walk(fresh.clipped(1.5, 2)), walk(rows.clipped(1.5, 2)));
   EXPECT_EQ(walk(fresh.row(0)), walk(rows.row(0)));
   EXPECT_EQ(walk(fresh.row_without(0, seen, 3)), walk(rows.row_without(0, seen, 3)));
-  for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.top(j), rows.top(j)) << j;
+  for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.kth_most_probable(j), rows.kth_most_probable(j)) << j;
   // Sums of 300 terms at most 1: V roundings in Rows, V units of 2^-60 and the rows' own defect in FreshRows.
   EXPECT_NEAR(fresh.mass_without(0, seen, 3), rows.mass_without(0, seen, 3), 2 * 300 * 0x1p-53);
 }

@@ -207,7 +207,7 @@ TEST(Drafters, DrawTheirLawThroughSharedNoise) {
         const auto start = tokens.begin() + t * instance.drafts;
         ++counts[Tuple(start, start + lengths[static_cast<std::size_t>(t)])];
       }
-      const TupleLaw law = explored(drafter->info().noise_form_of, instance);
+      const TupleLaw law = explored(drafter->info().marginal_law_of, instance);
       for (const auto& [tuple, count] : counts)
         ASSERT_TRUE(law.contains(tuple)) << drafter->info().name << " draws what its law does not, on " << text;
       for (const auto& [tuple, probability] : law) {
@@ -225,9 +225,9 @@ TEST(Drafters, DrawTheirLawThroughSharedNoise) {
 TEST(Drafters, AreWalkedByTheLawTheyDeclare) {
   for (const auto& drafter : registry().drafters()) {
     if (!drafter->info().shared_noise()) continue;
-    ASSERT_TRUE(registry().drafter(drafter->info().noise_form_of)) << drafter->info().name;
+    ASSERT_TRUE(registry().drafter(drafter->info().marginal_law_of)) << drafter->info().name;
     const Instance instance = Instance::parse("p=(1 1 1) q=(5 0 1) K=3");
-    EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().noise_form_of, instance));
+    EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().marginal_law_of, instance));
   }
 }
 

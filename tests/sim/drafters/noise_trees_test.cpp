@@ -32,7 +32,7 @@ TEST(NoiseTrees, HaveTheLawTheyName) {
   for (const auto& drafter : path_registry().drafters()) {
     if (!drafter->info().shared_noise()) continue;
     ++drafters;
-    const AnyTreeDrafter& form = small::drafter(drafter->info().noise_form_of);
+    const AnyTreeDrafter& form = small::drafter(drafter->info().marginal_law_of);
     for (int seed = 0; seed < 2; ++seed) {
       const bool branches = drafter->info().branches;
       const auto model = small::random_model(seed, branches ? 3 : 2, 1);
@@ -49,8 +49,8 @@ TEST(NoiseTrees, HaveTheLawTheyName) {
       run_trials_of<Philox>(
           trials, 40 + static_cast<std::uint64_t>(seed),
           [&](Philox& random, DraftTree& tree) { drafter->draw(tables, shape, random, tree); },
-          [](const DraftTree&, Philox&) { return Passage{}; },
-          [&](const DraftTree& tree, const Passage&) { ++counts[draws_of(tree)]; });
+          [](const DraftTree&, Philox&) { return StepOutput{}; },
+          [&](const DraftTree& tree, const StepOutput&) { ++counts[draws_of(tree)]; });
       for (const auto& [draws, count] : counts) EXPECT_TRUE(wanted.contains(draws));
       for (const auto& [draws, probability] : wanted)
         EXPECT_TRUE(within(counts[draws], trials, probability)) << drafter->info().name << ", model " << seed;
@@ -61,7 +61,7 @@ TEST(NoiseTrees, HaveTheLawTheyName) {
 
 TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
   for (const auto& [scheme, drafts] :
-       {std::pair("gls_walk", 3), {"gumbel_coupling_walk", 1}, {"shared_race_walk", 2}, {"weighted_minhash_walk", 1}})
+       {std::pair("gls_tree", 3), {"gumbel_coupling_tree", 1}, {"shared_race_tree", 2}, {"weighted_minhash_tree", 1}})
     for (int seed = 0; seed < 3; ++seed) {
       const auto model = small::random_model(seed, 3, 2);
       const Tables tables = tables_of(model, 13);
@@ -126,10 +126,10 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
           << " tokens, wanted " << wanted[depth];
   };
   const TreeShape path{.drafts = 1, .length = 3}, paths{.drafts = 2, .length = 3};
-  expect("gumbel_coupling_walk", path, {one, one * one, one * one * one});
-  expect("gls_walk", path, {one, one * one, one * one * one});
+  expect("gumbel_coupling_tree", path, {one, one * one, one * one * one});
+  expect("gls_tree", path, {one, one * one, one * one * one});
   const double darts = acceptance::minhash(p, q);
-  expect("weighted_minhash_walk", path, {darts, darts * darts, darts * darts * darts});
+  expect("weighted_minhash_tree", path, {darts, darts * darts, darts * darts * darts});
   // How many of two paths agree so far is a chain: two stay two with `both`.
   Doubles wanted;
   double with_two = 1, with_one = 0;
@@ -138,18 +138,18 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
     with_two *= both;
     wanted.push_back(with_one + with_two);
   }
-  expect("gls_walk", paths, wanted);
-  const double race = acceptance::shared_race(p, q, 2);
-  expect("shared_race_walk", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
+  expect("gls_tree", paths, wanted);
+  const double race = acceptance::gumbel_top_k_coupling(p, q, 2);
+  expect("shared_race_tree", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
          {race, race * one, race * one * one});
 }
 
 TEST(NoiseTrees, EqualLawsAcceptWholePaths) {
   // With four paths those that still agree need not be the first: their streams are not in a row.
-  for (const auto& [scheme, drafts] : {std::pair("gls_walk", 4),
-                                       {"gumbel_coupling_walk", 1},
-                                       {"shared_race_walk", 3},
-                                       {"weighted_minhash_walk", 1}}) {
+  for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
+                                       {"gumbel_coupling_tree", 1},
+                                       {"shared_race_tree", 3},
+                                       {"weighted_minhash_tree", 1}}) {
     const Tables tables = tables_of(small::random_model(1, 3, 2, small::Kind::equal), 13);
     EXPECT_EQ(emitted_by(scheme, tables, {.drafts = drafts, .length = 3}, 2000, 80).beyond[3], 2000u) << scheme;
   }
@@ -176,15 +176,15 @@ struct Separate : Philox {
 
 template <class Source>
 Emitted one_path_of(const Tables& tables, int length, std::uint64_t trials) {
-  const Walk<verifiers::Gls> walk;
+  const NodeByNode<verifiers::Gls> walk;
   const TreeShape shape{.drafts = 1, .length = length};
   auto plans = walk.prepare(tables, shape);
   Emitted emitted;
   run_trials_of<Source>(
       trials, 70,
-      [&](Source& random, DraftTree& tree) { tree_drafters::RacePaths{}.draw(tables, shape, random, tree); },
+      [&](Source& random, DraftTree& tree) { tree_drafters::GumbelPaths{}.draw(tables, shape, random, tree); },
       [&](const DraftTree& tree, Source& random) {
-        return walk.verify(TreeAt<RatioTable>(tables, tree), plans, random);
+        return walk.verify(DraftedTree<RatioTable>(tables, tree), plans, random);
       },
       std::ref(emitted));
   return emitted;

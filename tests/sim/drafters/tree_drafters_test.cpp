@@ -12,10 +12,10 @@ namespace draftproof {
 namespace {
 
 DraftTree most_probable(const std::vector<double>& q, const TreeShape& shape) {
-  const PrefixContexts<Rows<double>> contexts({Rows<double>(q, q)});
+  const PrefixTable<Rows<double>> conditionals({Rows<double>(q, q)});
   DraftTree tree(0);
   Explorer<double> nothing_to_explore;
-  tree_drafters::TopKTree{}.draw(contexts, shape, nothing_to_explore, tree);
+  tree_drafters::TopKTree{}.draw(conditionals, shape, nothing_to_explore, tree);
   return tree;
 }
 

@@ -8,10 +8,10 @@
 namespace draftproof {
 namespace {
 
-std::vector<wide::Width> widths_here() {
-  std::vector<wide::Width> all;
-  for (const wide::Width width : wide::widths)
-    if (width <= wide::widest()) all.push_back(width);
+std::vector<simd::Width> widths_here() {
+  std::vector<simd::Width> all;
+  for (const simd::Width width : simd::widths)
+    if (width <= simd::widest()) all.push_back(width);
   return all;
 }
 
@@ -27,17 +27,17 @@ std::vector<std::uint64_t> awkward_trials() {
 
 TEST(PhiloxFill, EveryWidthGivesThePairs) {
   const auto trials = awkward_trials();
-  for (const wide::Width width : widths_here())
+  for (const simd::Width width : widths_here())
     for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x299f31d0a4093822}, ~std::uint64_t{0}})
       for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 32u, 33u, 64u, 77u})
         for (const auto& [slot, purpose] : {std::pair{0u, 0x102u}, {~0u, ~0u}, {0x13198a2eu, 0x03707344u}}) {
           std::vector<std::uint64_t> first(count + 1, 1), second(count + 1, 2);
-          wide::philox_fill(width, seed, trials.data(), static_cast<int>(count), slot, purpose, first.data(),
+          simd::philox_fill(width, seed, trials.data(), static_cast<int>(count), slot, purpose, first.data(),
                             second.data());
           for (std::size_t t = 0; t < count; ++t) {
             const PhiloxPair pair = philox_pair(seed, trials[t], slot, purpose);
-            ASSERT_EQ(first[t], pair.first) << wide::name_of(width) << " of " << count << ", trial " << trials[t];
-            ASSERT_EQ(second[t], pair.second) << wide::name_of(width) << " of " << count << ", trial " << trials[t];
+            ASSERT_EQ(first[t], pair.first) << simd::name_of(width) << " of " << count << ", trial " << trials[t];
+            ASSERT_EQ(second[t], pair.second) << simd::name_of(width) << " of " << count << ", trial " << trials[t];
           }
           EXPECT_EQ(first[count], 1u) << "written past the end";
           EXPECT_EQ(second[count], 2u) << "written past the end";
@@ -47,12 +47,12 @@ TEST(PhiloxFill, EveryWidthGivesThePairs) {
 // The known answer of philox_test.cpp, in every lane.
 TEST(PhiloxFill, EveryWidthGivesTheKnownAnswer) {
   const std::vector<std::uint64_t> trials(40, 0x85a308d3243f6a88);
-  for (const wide::Width width : widths_here()) {
+  for (const simd::Width width : widths_here()) {
     std::vector<std::uint64_t> first(40), second(40);
-    wide::philox_fill(width, 0x299f31d0a4093822, trials.data(), 40, 0x13198a2e, 0x03707344, first.data(),
+    simd::philox_fill(width, 0x299f31d0a4093822, trials.data(), 40, 0x13198a2e, 0x03707344, first.data(),
                       second.data());
-    EXPECT_EQ(first, std::vector<std::uint64_t>(40, 0x94fdccebd16cfe09)) << wide::name_of(width);
-    EXPECT_EQ(second, std::vector<std::uint64_t>(40, 0x24126ea15001e420)) << wide::name_of(width);
+    EXPECT_EQ(first, std::vector<std::uint64_t>(40, 0x94fdccebd16cfe09)) << simd::name_of(width);
+    EXPECT_EQ(second, std::vector<std::uint64_t>(40, 0x24126ea15001e420)) << simd::name_of(width);
   }
 }
 
@@ -69,8 +69,8 @@ std::vector<std::uint64_t> some_draws(Source& random, std::uint64_t trial) {
 }
 
 TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
-  for (const wide::Width width : widths_here()) {
-    const wide::Using use(width);
+  for (const simd::Width width : widths_here()) {
+    const simd::Using use(width);
     for (const auto role : {Philox::Role::draft, Philox::Role::verify})
       for (const std::uint64_t start : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 6})
         for (const int count : {1, 3, 4, 9, 32}) {

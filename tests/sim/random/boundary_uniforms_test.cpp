@@ -1,5 +1,5 @@
 // The largest coins on rows that no small integer weights give, for every verifier that was found. What goes for any
-// instance is a property: edge_coins, edge_rows and strict_grid of properties/laws.
+// instance is a property: boundary_uniforms, edge_rows and strict_grid of properties/laws.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -17,11 +17,11 @@ struct Laws {
   std::vector<double> p, q;
 };
 
-Verdict play(const AnyVerifier& verifier, const Laws& laws, std::vector<Token> drafts, Tape tape) {
+Verdict run_scripted(const AnyVerifier& verifier, const Laws& laws, std::vector<Token> drafts, Tape tape) {
   WordsOf<Tape> words(std::move(tape));
   Scripted random(words);
   const Rows<double> rows(laws.p, laws.q);
-  const auto decider = verifier.play_on(rows, static_cast<int>(drafts.size()));
+  const auto decider = verifier.scripted_on(rows, static_cast<int>(drafts.size()));
   EXPECT_TRUE(decider) << verifier.info().name;
   return decider->decide(drafts, random);
 }
@@ -48,9 +48,9 @@ void for_each_verifier(auto&& chosen, auto&& visit) {
 
 /// Schemes that test drafts one by one. Enumerated plans share a set's mass on a grid of 2^-52 and may leave that
 /// much over: they are held to exactness in fractions instead.
-constexpr bool tests_drafts(const Info& info) { return info.cannot.simulate.empty(); }
+constexpr bool tests_drafts(const Info& info) { return info.unsupported.simulate.empty(); }
 
-TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
+TEST(BoundaryUniforms, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   // p >= q in doubles that have no short binary form, with equality among them.
   const double third = 1.0 / 3;
   const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
@@ -61,11 +61,11 @@ TEST(EdgeCoins, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.one_draft_is_single_draft; },
                     [&](const AnyVerifier& verifier) {
                       for (const Laws& laws : pairs)
-                        EXPECT_EQ(play(verifier, laws, {0}, all(largest_word)).accepted, 0);
+                        EXPECT_EQ(run_scripted(verifier, laws, {0}, all(largest_word)).accepted, 0);
                     });
 }
 
-TEST(EdgeCoins, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
+TEST(BoundaryUniforms, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
   for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.accepts_equal_laws; },
                     [&](const AnyVerifier& verifier) {
                       for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -73,12 +73,12 @@ TEST(EdgeCoins, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
                         const auto drafts =
                             as_many(verifier, {static_cast<Token>(seed % 7), static_cast<Token>((seed + 1) % 7),
                                                static_cast<Token>((seed + 3) % 7)});
-                        EXPECT_GE(play(verifier, {row, row}, drafts, all(largest_word)).accepted, 0);
+                        EXPECT_GE(run_scripted(verifier, {row, row}, drafts, all(largest_word)).accepted, 0);
                       }
                     });
 }
 
-TEST(EdgeCoins, NoWordLeadsToATokenOfProbabilityZero) {
+TEST(BoundaryUniforms, NoWordLeadsToATokenOfProbabilityZero) {
   // Zeros first, last and in between; sums that miss 1 by an ulp.
   const std::vector<Laws> pairs{
       {{0, 0.1, 0.2, 0, 0.7, 0}, {0.3, 0.3, 0.3, 0.1, 0, 0}},
@@ -89,7 +89,7 @@ TEST(EdgeCoins, NoWordLeadsToATokenOfProbabilityZero) {
                       for (const Laws& laws : pairs)
                         for (const std::uint64_t word : examples::some_words(13, 50)) {
                           const auto drafts = as_many(verifier, {2, 0, 1});
-                          const Token token = play(verifier, laws, drafts, all(word)).token;
+                          const Token token = run_scripted(verifier, laws, drafts, all(word)).token;
                           ASSERT_GE(token, 0);
                           ASSERT_GT(laws.p[static_cast<std::size_t>(token)], 0)
                               << "token " << token << " word " << word;

@@ -17,8 +17,8 @@ namespace {
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
   // Slots that run over 2^32, counts that leave every remainder of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
-  for (const wide::Width width : wide::widths)
-    for (std::size_t count = 0; count <= 40 && width <= wide::widest(); ++count) {
+  for (const simd::Width width : simd::widths)
+    for (std::size_t count = 0; count <= 40 && width <= simd::widest(); ++count) {
       std::vector<std::uint32_t> words(4 * count + 1, 0xABCDEF01u);
       philox_words(run, count, words.data(), width);
       for (std::size_t i = 0; i < count; ++i) {
@@ -43,14 +43,14 @@ struct BlockByBlock {
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const { return source.noise(stream, block); }
 };
 static_assert(NoiseSource<BlockByBlock> && !BulkNoiseSource<BlockByBlock>);
-static_assert(BulkNoiseSource<Philox> && BulkNoiseSource<NodeNoise<Settled<Philox>>>);
+static_assert(BulkNoiseSource<Philox> && BulkNoiseSource<NodeNoise<ImmediateEmit<Philox>>>);
 static_assert(!BulkNoiseSource<NodeNoise<BlockByBlock>> && NoiseSource<NodeNoise<BlockByBlock>>);
 
-class BulkNoise : public testing::TestWithParam<wide::Width> {};
+class BulkNoise : public testing::TestWithParam<simd::Width> {};
 
 TEST_P(BulkNoise, RacesAndDartsAreThoseBlockByBlock) {
-  if (GetParam() > wide::widest()) GTEST_SKIP() << "this processor has no registers of that width";
-  const wide::Using width(GetParam());
+  if (GetParam() > simd::widest()) GTEST_SKIP() << "this processor has no registers of that width";
+  const simd::Using width(GetParam());
   for (const std::size_t vocabulary : {std::size_t{255}, std::size_t{256}, std::size_t{259}, std::size_t{1500}}) {
     std::vector<float> row(vocabulary);
     float total = 0;
@@ -70,15 +70,15 @@ TEST_P(BulkNoise, RacesAndDartsAreThoseBlockByBlock) {
         ASSERT_EQ(drafter.draw(rows, drafts, bulk, found), count);
         EXPECT_TRUE(std::equal(found, found + count, wanted)) << drafter.info.name << " " << vocabulary;
       };
-      same(drafters::Races{}, 3);
-      same(drafters::Darts{}, 3);
-      same(drafters::OneRace{}, 20);
+      same(drafters::GumbelIid{}, 3);
+      same(drafters::Minhash{}, 3);
+      same(drafters::GumbelTopK{}, 20);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, BulkNoise, testing::ValuesIn(wide::widths),
-                         [](const auto& tried) { return std::string(wide::name_of(tried.param)); });
+INSTANTIATE_TEST_SUITE_P(Widths, BulkNoise, testing::ValuesIn(simd::widths),
+                         [](const auto& tried) { return std::string(simd::name_of(tried.param)); });
 
 }  // namespace
 }  // namespace draftproof

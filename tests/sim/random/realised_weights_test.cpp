@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t grid_words = 1 << 16;
 
-std::map<Token, double> served_law(const auto& weights) {
+std::map<Token, double> realised_law(const auto& weights) {
   std::map<Token, double> law;
   double total = 0;
   const auto add = [&](Token x, const auto& weight) { total += law[x] += static_cast<double>(weight); };
@@ -30,12 +30,12 @@ void expect_served(const auto& weights) {
   std::map<Token, double> drawn;
   for (std::uint64_t cell = 0; cell < grid_words; ++cell)
     drawn[weights.draw((cell << 48) + (std::uint64_t{1} << 47))] += 1.0 / grid_words;
-  const auto served = served_law(weights);
+  const auto served = realised_law(weights);
   for (const auto& [token, share] : served) EXPECT_NEAR(drawn[token], share, 3.0 / grid_words) << "token " << token;
   for (const auto& [token, share] : drawn) EXPECT_TRUE(served.contains(token)) << "token " << token;
 }
 
-TEST(ServedWeights, AreWhatDrawsServe) {
+TEST(RealisedWeights, AreWhatDrawsServe) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const auto p = examples::random_row(seed, 40, 3, 0.2), q = examples::random_row(seed + 9, 40, 2, 0.2);
     const Rows<double> rows(p, q);
@@ -49,16 +49,16 @@ TEST(ServedWeights, AreWhatDrawsServe) {
     expect_served(table.clipped(0.5, 1.25));
     const auto half = [&p](Token x) { return p[static_cast<std::size_t>(x)] / 2; };
     expect_served(table.weights(half));
-    expect_served(table.tabled(half));
-    expect_served(table.frozen(half));
+    expect_served(table.tabulated(half));
+    expect_served(table.alias_weights(half));
   }
 }
 
-TEST(ServedWeights, OfARunningSumLoseWhatItLoses) {
+TEST(RealisedWeights, OfARunningSumLoseWhatItLoses) {
   // In float 1 + 2^-25 is 1: the second token is never drawn, though its weight is not 0. Then 2^-23 makes a full
   // step.
   const FunctionWeights weights(3, [](Token x) { return x == 0 ? 1.0f : x == 1 ? 0x1p-25f : 0x1p-23f; });
-  const auto law = served_law(weights);
+  const auto law = realised_law(weights);
   EXPECT_FALSE(law.contains(1));
   EXPECT_EQ(law.at(2), 0x1p-23 / (1 + 0x1p-23));
   int tokens = 0;
@@ -66,12 +66,12 @@ TEST(ServedWeights, OfARunningSumLoseWhatItLoses) {
   EXPECT_EQ(tokens, 3);
 }
 
-TEST(ServedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
+TEST(RealisedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
   const FixedWeights weights(2, [](Token x) { return x == 0 ? 0x1p-61 : 0x1.8p-60; });
-  EXPECT_EQ(served_law(weights), (std::map<Token, double>{{1, 1.0}}));
+  EXPECT_EQ(realised_law(weights), (std::map<Token, double>{{1, 1.0}}));
 }
 
-TEST(ServedWeights, OfABisectionOverFallingBounds) {
+TEST(RealisedWeights, OfABisectionOverFallingBounds) {
   // Looking among 4 for the first bound above the threshold meets the second bound first, then one of the others.
   const std::vector<double> bounds{0.5, 0.25, 0.75, 1};
   std::vector<double> shares(4, 0.0);
@@ -81,11 +81,11 @@ TEST(ServedWeights, OfABisectionOverFallingBounds) {
   EXPECT_EQ(shares, (std::vector{0.25, 0.0, 0.5, 0.25}));
 }
 
-TEST(ServedWeights, ExplorerTakesThemWhenAsked) {
+TEST(RealisedWeights, ExplorerTakesThemWhenAsked) {
   const FunctionWeights weights(2, [](Token x) { return x == 0 ? 1.0f : 0x1p-25f; });
   const auto outcomes = [&weights](bool served) {
     Explorer<double> explorer;
-    if (served) explorer.as_served();
+    if (served) explorer.with_rounding();
     std::size_t spread = 0;
     explorer.explore([&](Explorer<double>& random) { return random.emit(weights); },
                      [&](const Leaf<double>& leaf) { spread = leaf.spread.size(); });
@@ -95,14 +95,14 @@ TEST(ServedWeights, ExplorerTakesThemWhenAsked) {
   EXPECT_EQ(outcomes(true), 1u);
 }
 
-TEST(ServedWeights, NothingToServeIsALeafWithoutASpread) {
+TEST(RealisedWeights, NothingToServeIsALeafWithoutASpread) {
   const FixedWeights nothing(2, [](Token) { return 0x1p-61; });
   const auto program = [&nothing](Explorer<double>& random) {
     return random.flip(1.0, 0.0) ? random.emit(nothing) : Verdict{};
   };
   Explorer<double> strict, served;
   EXPECT_THROW(strict.explore(program, [](const Leaf<double>&) {}), std::logic_error);
-  served.as_served();
+  served.with_rounding();
   int leaves = 0;
   EXPECT_TRUE(served.explore(program, [&leaves](const Leaf<double>& leaf) {
     EXPECT_EQ(leaf.verdict.token, every_token) << "u * 0 < 1 for every u";

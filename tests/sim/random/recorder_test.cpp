@@ -1,4 +1,4 @@
-// Tapes play words in order and say when they run out; a recorder's log replays to the same verdict.
+// Tapes run_scripted words in order and say when they run out; a recorder's log replays to the same verdict.
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
   const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
   Recorder random(Tape({half, late, half, half}));
   // First draft: p = .1 against q = .4, refused at u = 1/2. Second: (.2 - .3)+ is 0, refused. Third: 0 again.
-  const Verdict verdict = verifiers::RecursiveRejection{}.verify(At(laws, drafts, 3), random);
+  const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), random);
   const auto& draws = random.draws();
   ASSERT_EQ(draws.size(), 4u);
   for (int n = 0; n < 3; ++n) {
@@ -49,11 +49,11 @@ TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
 TEST(Recorder, ReplaysOnATape) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     Recorder recorder(Philox(4, trial, Philox::Role::verify));
-    const Verdict first = verifiers::RecursiveRejection{}.verify(At(laws, drafts, 3), recorder);
+    const Verdict first = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), recorder);
     std::vector<std::uint64_t> words;
     for (const Draw& draw : recorder.draws()) words.push_back(draw.word);
     Tape tape(words);
-    const Verdict again = verifiers::RecursiveRejection{}.verify(At(laws, drafts, 3), tape);
+    const Verdict again = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), tape);
     EXPECT_EQ(again.token, first.token);
     EXPECT_EQ(again.accepted, first.accepted);
     EXPECT_EQ(tape.played(), words.size()) << "the recorder missed a draw";

@@ -34,14 +34,14 @@ TEST(Weights, SayOfOneTokenWhatTheySayOfAll) {
     const double zeros = seed % 2 ? 0.4 : 0;
     const RatioTable table(examples::random_row(seed, 40, 2, zeros), examples::random_row(seed + 99, 40, 2, zeros));
     for (const double b : {0.0, 0.3, 1.0, 1.7}) expect_same(table.residual(b), 40);
-    for (const double knee : {1.0, 1.5, 3.0})
-      for (const double b : {0.25, 1.0}) expect_same(table.clipped(b, knee), 40);
+    for (const double clip_ratio : {1.0, 1.5, 3.0})
+      for (const double b : {0.25, 1.0}) expect_same(table.clipped(b, clip_ratio), 40);
     const Token seen[] = {7, 30, 2};
     for (int n = 0; n <= 3; ++n) expect_same(table.row_without(0, seen, n), 40);
     const auto half = [&](Token x) { return table.target(x) / 2; };
     expect_same(table.weights(half), 40);
-    expect_same(table.tabled(half), 40);
-    expect_same(table.frozen(half), 40);
+    expect_same(table.tabulated(half), 40);
+    expect_same(table.alias_weights(half), 40);
   }
 }
 
@@ -63,7 +63,7 @@ TEST(Explorer, LumpsWhatNobodyAttendsTo) {
   Explorer<double> whole, attending;
   auto all = walk(whole);
   const std::vector<Token> tokens{3, 4, 20, 21, 22};
-  attending.attend(tokens);
+  attending.track_only(tokens);
   auto few = walk(attending);
   EXPECT_EQ(all.count(no_token), 0u);
   double rest = 0;
@@ -79,7 +79,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   std::map<int, double> mass;
   const auto program = [&](Explorer<double>& random) {
     const auto interval = static_cast<Token>(levels.draw(random));
-    return accepted(static_cast<Token>(4 * interval + random.pick(EqualWeights{2})), 0);
+    return accepted(static_cast<Token>(4 * interval + random.pick(UniformIndex{2})), 0);
   };
   const auto sink = [&](const Leaf<double>& leaf) { mass[leaf.verdict.token] += leaf.probability; };
   Explorer<double> explorer;
@@ -89,7 +89,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   for (int quarter = 0; quarter < 4; ++quarter) {
     mass.clear();
     const std::uint64_t word[] = {static_cast<std::uint64_t>(quarter) << 62 | 5};
-    explorer.deal(word);
+    explorer.fix_picks(word);
     explorer.explore(program, sink);
     EXPECT_EQ(mass, (std::map<int, double>{{4 * quarter, 0.5}, {4 * quarter + 1, 0.5}}));
   }

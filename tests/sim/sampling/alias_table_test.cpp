@@ -67,7 +67,7 @@ TEST(AliasTable, NeverDrawsAZeroToken) {
 }
 
 /// Words at which something changes: where cells begin and where a cell's own share ends, and their neighbours.
-std::vector<std::uint64_t> edge_words(const AliasTable& table, std::size_t size) {
+std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t size) {
   std::vector<std::uint64_t> words = examples::some_words(8, 500);
   for (std::size_t cell = 0; cell < std::min<std::size_t>(size, 64); ++cell) {
     const Wide first = ((static_cast<Wide>(cell) << 64) + size - 1) / size,
@@ -89,10 +89,10 @@ std::vector<std::uint64_t> edge_words(const AliasTable& table, std::size_t size)
 TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
   for (const auto& row : examples::awkward_rows()) {
     const AliasTable table(quantise(row));
-    const auto words = edge_words(table, row.size());
-    for (const wide::Width width : wide::widths) {
-      if (width > wide::widest()) continue;
-      const wide::Using use(width);
+    const auto words = boundary_words(table, row.size());
+    for (const simd::Width width : simd::widths) {
+      if (width > simd::widest()) continue;
+      const simd::Using use(width);
       for (const int stride : {1, 3})
         for (const std::size_t left_out : {0u, 1u, 5u}) {
           const std::size_t count = words.size() - left_out;
@@ -101,7 +101,7 @@ TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
           for (std::size_t i = 0; i < tokens.size(); ++i) {
             const bool drawn = i % static_cast<std::size_t>(stride) == 0;
             const Token wanted = drawn ? table.draw(words[i / static_cast<std::size_t>(stride)]) : -7;
-            ASSERT_EQ(tokens[i], wanted) << wide::name_of(width) << " of " << row.size() << " tokens";
+            ASSERT_EQ(tokens[i], wanted) << simd::name_of(width) << " of " << row.size() << " tokens";
           }
         }
     }

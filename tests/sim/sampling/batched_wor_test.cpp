@@ -26,7 +26,7 @@ struct Drawn {
   bool complete = true;
 };
 
-Drawn one_by_one(const AliasTable& whole, const CumulativeTable& rest, const DealtBatch& batch, std::size_t trial) {
+Drawn prefix_consistent(const AliasTable& whole, const CumulativeTable& rest, const DealtBatch& batch, std::size_t trial) {
   Drawn drawn;
   for (std::size_t k = 0; k < batch.dealt.size(); ++k) {
     const std::uint64_t word = batch.dealt[k][trial];
@@ -54,7 +54,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
           if (k == 0 || t % 4 == 3) continue;
           // The place where a token drawn before began, counted without the tokens before it: the draw must step
           // over.
-          const auto before = one_by_one(
+          const auto before = prefix_consistent(
               whole, rest, {{batch.dealt.begin(), batch.dealt.begin() + static_cast<std::ptrdiff_t>(k)}}, t);
           if (!before.complete) continue;
           const std::uint64_t left = rest.mass_without(before.tokens.data(), static_cast<int>(k));
@@ -73,7 +73,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
       draws.draw(drafts, batch, out, drafts, complete, [&arrived](Token) { ++arrived; });
       EXPECT_EQ(arrived, static_cast<std::size_t>(trials * drafts));
       for (std::size_t t = 0; t < trials; ++t) {
-        const Drawn wanted = one_by_one(whole, rest, batch, t);
+        const Drawn wanted = prefix_consistent(whole, rest, batch, t);
         ASSERT_EQ(complete[t], wanted.complete) << "trial " << t << " of " << row.size() << " tokens";
         for (std::size_t k = 0; k < wanted.tokens.size(); ++k)
           ASSERT_EQ(out[t * drafts + k], wanted.tokens[k]) << "draft " << k << " of " << row.size() << " tokens";

@@ -12,14 +12,14 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-TEST(UniformOutside, GivesEveryUnseenTokenItsShareInOrder) {
+TEST(UniformOnComplement, GivesEveryUnseenTokenItsShareInOrder) {
   constexpr int vocabulary = 6;
   for (unsigned set = 0; set < 1u << vocabulary; ++set) {
     std::vector<Token> seen, unseen;
     for (Token x = 0; x < vocabulary; ++x) (set >> x & 1 ? seen : unseen).push_back(x);
     for (const bool reversed : {false, true}) {
       if (reversed) std::reverse(seen.begin(), seen.end());  // drafts come in any order
-      const UniformOutside weights(vocabulary, seen.data(), static_cast<int>(seen.size()));
+      const UniformOnComplement weights(vocabulary, seen.data(), static_cast<int>(seen.size()));
       std::vector<Token> walked;
       weights.for_each([&](Token x, int weight) {
         EXPECT_EQ(weight, 1);
@@ -37,18 +37,18 @@ TEST(UniformOutside, GivesEveryUnseenTokenItsShareInOrder) {
   }
 }
 
-TEST(UniformOutside, NothingOutsideGivesNoToken) {
+TEST(UniformOnComplement, NothingOutsideGivesNoToken) {
   const Token seen[] = {1, 0};
-  EXPECT_EQ(UniformOutside(2, seen, 2).draw(9), no_token);
+  EXPECT_EQ(UniformOnComplement(2, seen, 2).draw(9), no_token);
 }
 
-TEST(OffSupport, IsTheRestrictedPairOfLaws) {
+TEST(OffSupportPosition, IsTheRestrictedPairOfLaws) {
   // q lives on tokens 1 and 3; p keeps 2/10, 3/10 and 1/10 outside.
   const Rows<Rational> laws({{2, 10}, {1, 10}, {3, 10}, {3, 10}, {1, 10}, 0},
                             std::vector<Rational>{0, {1, 4}, 0, {3, 4}, 0, 0});
   const Token drafts[] = {3, 1, 5, 2};
   const At at(laws, drafts, 4);
-  const OffSupport rest(at, 2);
+  const OffSupportPosition rest(at, 2);
   const std::vector<Rational> p{{1, 3}, 0, {1, 2}, 0, {1, 6}, 0}, q{{1, 4}, 0, {1, 4}, 0, {1, 4}, {1, 4}};
   for (Token x = 0; x < 6; ++x) {
     EXPECT_EQ(rest.target(x), p[static_cast<std::size_t>(x)]) << x;

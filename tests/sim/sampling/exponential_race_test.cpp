@@ -1,4 +1,4 @@
-// Races: the arrivals of a plain sort, whoever looks; noise that belongs to the trial and not to a role.
+// GumbelIid: the arrivals of a plain sort, whoever looks; noise that belongs to the trial and not to a role.
 #include <algorithm>
 #include <set>
 
@@ -47,7 +47,7 @@ TEST(Race, SkippingLosesNoArrival) {
       const auto wanted = sorted_arrivals(row, 0, random);
       Token found[max_drafts];
       const int asked = 1 + static_cast<int>(trial) % max_drafts;
-      const int count = drafters::OneRace{}.draw(rows, asked, random, found);
+      const int count = drafters::GumbelTopK{}.draw(rows, asked, random, found);
       ASSERT_EQ(count, std::min<int>(asked, static_cast<int>(wanted.size())));
       ASSERT_TRUE(std::equal(found, found + count, wanted.begin()));
     }
@@ -67,12 +67,12 @@ TEST(Race, EveryModelOfTheLawsHasTheSameWinners) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     Philox random(4, trial, Philox::Role::draft);
     Token wanted[3], found[3];
-    drafters::Races{}.draw(Rows<double>(row, row), 3, random, wanted);
+    drafters::GumbelIid{}.draw(Rows<double>(row, row), 3, random, wanted);
     for (int k = 0; k < 3; ++k)
       EXPECT_EQ(wanted[k], sorted_arrivals(row, static_cast<std::uint32_t>(k), random).front());
-    drafters::Races{}.draw(RatioTable(row, row), 3, random, found);
+    drafters::GumbelIid{}.draw(RatioTable(row, row), 3, random, found);
     EXPECT_TRUE(std::equal(found, found + 3, wanted));
-    drafters::Races{}.draw(FreshRows<float>(narrow, std::span<const float>(narrow)), 3, random, found);
+    drafters::GumbelIid{}.draw(FreshRows<float>(narrow, std::span<const float>(narrow)), 3, random, found);
     EXPECT_TRUE(std::equal(found, found + 3, wanted));
   }
 }
@@ -90,7 +90,7 @@ TEST(Race, LowerHalvesDecideBetweenEqualUpperOnes) {
   noise.upper = {0x0000700000007000, 0x0000700000007000};
   noise.lower = {0x0000000300000002, 0x0000000000000001};  // of tokens 1, 0 and 3, 2
   Token found[4];
-  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, noise, found), 4);
+  ASSERT_EQ(drafters::GumbelTopK{}.draw(rows, 4, noise, found), 4);
   EXPECT_EQ(std::vector<Token>(found, found + 4), (std::vector<Token>{3, 2, 0, 1}));
 }
 
@@ -98,7 +98,7 @@ TEST(Race, TiesGoToTheLowerId) {
   const Rows<double> rows({0, 0.25, 0.5, 0.25}, std::vector<double>{0, 0.25, 0.25, 0.5});
   Tape same(std::vector<std::uint64_t>(16, 0x0000303900003039));
   Token found[4];
-  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, same, found), 3) << "a token without weight never arrives";
+  ASSERT_EQ(drafters::GumbelTopK{}.draw(rows, 4, same, found), 3) << "a token without weight never arrives";
   EXPECT_EQ(found[0], 3);
   EXPECT_EQ(found[1], 1);
   EXPECT_EQ(found[2], 2);
@@ -108,7 +108,7 @@ TEST(Race, WeightsTooSmallToDivideByArriveLast) {
   const Rows<double> rows({1, 0, 0, 0}, std::vector<double>{5e-324, 1, 1e-310, 0});
   Philox random(5, 0, Philox::Role::draft);
   Token found[4];
-  ASSERT_EQ(drafters::OneRace{}.draw(rows, 4, random, found), 3);
+  ASSERT_EQ(drafters::GumbelTopK{}.draw(rows, 4, random, found), 3);
   EXPECT_EQ(found[0], 1);
   EXPECT_EQ(std::min(found[1], found[2]), 0);
   EXPECT_EQ(std::max(found[1], found[2]), 2);

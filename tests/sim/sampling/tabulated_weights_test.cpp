@@ -11,11 +11,11 @@
 namespace draftproof {
 namespace {
 
-TEST(TabledWeights, DrawAndWalkAsThePassDoes) {
+TEST(CumulativeWeights, DrawAndWalkAsThePassDoes) {
   for (const auto& row : examples::awkward_rows()) {
     const auto entry = [&row](Token x) { return row[static_cast<std::size_t>(x)]; };
     const FixedWeights pass(static_cast<int>(row.size()), entry);
-    const TabledWeights table(static_cast<int>(row.size()), entry);
+    const CumulativeWeights table(static_cast<int>(row.size()), entry);
     for (const std::uint64_t word : examples::some_words(11, 500)) ASSERT_EQ(table.draw(word), pass.draw(word));
     std::vector<std::pair<Token, double>> seen, wanted;
     table.for_each([&seen](Token x, double weight) { seen.emplace_back(x, weight); });
@@ -24,11 +24,11 @@ TEST(TabledWeights, DrawAndWalkAsThePassDoes) {
   }
 }
 
-TEST(TabledWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
+TEST(CumulativeWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
   // 2^-61 is nothing on the grid of 2^-60: walked, never drawn.
   const std::vector<double> row{0, 0x1p-61, 0.25, 0, 0.5, 0x1p-61};
   const auto entry = [&row](Token x) { return row[static_cast<std::size_t>(x)]; };
-  const TabledWeights table(6, entry);
+  const CumulativeWeights table(6, entry);
   EXPECT_EQ(table.draw(0), 2);
   EXPECT_EQ(table.draw(~std::uint64_t{0}), 4);
   int walked = 0;
@@ -36,10 +36,10 @@ TEST(TabledWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
   EXPECT_EQ(walked, 4);
 }
 
-TEST(TabledWeights, NothingToDrawGivesNoToken) {
-  EXPECT_EQ((TabledWeights{3, [](Token) { return 0.0; }}.draw(77)), no_token);
-  EXPECT_EQ((TabledWeights{0, [](Token) { return 1.0; }}.draw(77)), no_token);
-  EXPECT_EQ((TabledWeights{3, [](Token) { return 0x1p-61; }}.draw(77)), no_token);
+TEST(CumulativeWeights, NothingToDrawGivesNoToken) {
+  EXPECT_EQ((CumulativeWeights{3, [](Token) { return 0.0; }}.draw(77)), no_token);
+  EXPECT_EQ((CumulativeWeights{0, [](Token) { return 1.0; }}.draw(77)), no_token);
+  EXPECT_EQ((CumulativeWeights{3, [](Token) { return 0x1p-61; }}.draw(77)), no_token);
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
   return pair;
 }
 
-std::vector<wide::Width> widths_at_hand() {
-  std::vector<wide::Width> all;
-  for (const wide::Width width : wide::widths)
-    if (width <= wide::widest()) all.push_back(width);
+std::vector<simd::Width> widths_at_hand() {
+  std::vector<simd::Width> all;
+  for (const simd::Width width : simd::widths)
+    if (width <= simd::widest()) all.push_back(width);
   return all;
 }
 
@@ -76,7 +76,7 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
   for (const std::size_t vocabulary : lengths)
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       const auto [p, q] = uneven_pair(vocabulary, seed);
-      std::vector<wide::RatioMass> plain(RatioBuckets::count + 1);
+      std::vector<simd::RatioMass> plain(RatioBuckets::count + 1);
       for (std::size_t x = 0; x < vocabulary; ++x) {
         // In double, rounded to float afterwards: the other way to divide.
         const auto ratio = static_cast<float>(double{p[x]} / double{q[x]});
@@ -84,34 +84,34 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
         mass.target += to_fixed(p[x]);
         mass.proposal += to_fixed(q[x]);
       }
-      for (const wide::Width width : widths_at_hand()) {
-        const wide::RatioMasses masses(std::span<const float>{p}, std::span<const float>{q}, width);
+      for (const simd::Width width : widths_at_hand()) {
+        const simd::RatioMasses masses(std::span<const float>{p}, std::span<const float>{q}, width);
         for (std::size_t bucket = 0; bucket <= RatioBuckets::count; ++bucket)
           ASSERT_EQ(masses.of(bucket), plain[bucket])
-              << wide::name_of(width) << ", V = " << vocabulary << ", bucket " << bucket;
+              << simd::name_of(width) << ", V = " << vocabulary << ", bucket " << bucket;
       }
     }
 }
 
-// What ladders are planned on: integers down to the last unit, and each token in the rung that its look-up says.
-// Tokens of so little q that it vanishes stand above the rung they are looked up in, if not in it.
-TEST(BucketRungs, HoldTheIntegersOfTheirTokens) {
-  int rungs_seen = 0, vanished = 0;
+// What ladders are planned on: integers down to the last unit, and each token in the bin that its look-up says.
+// Tokens of so little q that it vanishes stand above the bin they are looked up in, if not in it.
+TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
+  int bins_seen = 0, vanished = 0;
   for (const std::size_t vocabulary : lengths)
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       const auto [p, q] = uneven_pair(vocabulary, seed);
       const FreshRows<float> rows(p, std::span<const float>(q));
-      const BucketRungs rungs = rows.rungs();
-      for (int i = 0; i < rungs.size(); ++i, ++rungs_seen) {
-        const std::size_t bucket = RatioBuckets::of(static_cast<float>(rungs.lowest(i)));
-        wide::RatioMass above, inside;
+      const BucketBins bins = rows.bins();
+      for (int i = 0; i < bins.size(); ++i, ++bins_seen) {
+        const std::size_t bucket = RatioBuckets::of(static_cast<float>(bins.lowest(i)));
+        simd::RatioMass above, inside;
         for (Token x = 0; x < rows.vocabulary(); ++x) {
           const Fixed target = to_fixed(rows.target(x)), proposal = to_fixed(rows.proposal(x));
           const bool drafted = rows.proposal(x) > 0;
           const std::size_t own =
               drafted ? RatioBuckets::of(rows.target(x), rows.proposal(x)) : RatioBuckets::outside;
           if (own == bucket) {
-            ASSERT_EQ(rows.rung(rungs, x), i);
+            ASSERT_EQ(rows.bin(bins, x), i);
             inside.target += target;
             inside.proposal += proposal;
           } else if (own > bucket) {
@@ -120,22 +120,22 @@ TEST(BucketRungs, HoldTheIntegersOfTheirTokens) {
           }
           vanished += drafted && own > bucket && i == 0;
         }
-        ASSERT_EQ(rungs.target_below(i), from_fixed(above.target)) << vocabulary << " " << i;
-        ASSERT_EQ(rungs.proposal_below(i), from_fixed(above.proposal)) << vocabulary << " " << i;
-        ASSERT_EQ(rungs.ratios()[static_cast<std::size_t>(i)],
+        ASSERT_EQ(bins.target_below(i), from_fixed(above.target)) << vocabulary << " " << i;
+        ASSERT_EQ(bins.proposal_below(i), from_fixed(above.proposal)) << vocabulary << " " << i;
+        ASSERT_EQ(bins.ratios()[static_cast<std::size_t>(i)],
                   static_cast<double>(inside.target) / static_cast<double>(inside.proposal));
-        ASSERT_EQ(rungs.highest(i), RatioBuckets::end(static_cast<int>(bucket)));
+        ASSERT_EQ(bins.highest(i), RatioBuckets::end(static_cast<int>(bucket)));
       }
-      if (rungs.size() == 0) continue;
+      if (bins.size() == 0) continue;
       for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket) {
-        int rung = rungs.size() - 1;  // the last that does not lie below, or else the first
-        while (rung > 0 && RatioBuckets::of(static_cast<float>(rungs.lowest(rung))) < bucket) --rung;
-        ASSERT_EQ(rungs.of_bucket(bucket), rung) << vocabulary << " " << bucket;
+        int bin = bins.size() - 1;  // the last that does not lie below, or else the first
+        while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
+        ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(rungs.target_below(rungs.size()), 1);  // whatever rows sum to
-      EXPECT_EQ(rungs.proposal_below(rungs.size()), 1);
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // whatever rows sum to
+      EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
-  EXPECT_GT(rungs_seen, 1000);
+  EXPECT_GT(bins_seen, 1000);
   EXPECT_GT(vanished, 0);
 }
 
@@ -165,29 +165,29 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
     for (std::uint32_t seed = 0; seed < 4; ++seed) {
       const auto [p, q] = uneven_pair(vocabulary, seed);
       const FreshRows<float> rows(p, std::span<const float>(q));
-      const BucketRungs rungs = rows.rungs();
-      std::vector<double> slope(static_cast<std::size_t>(std::max(rungs.size(), 1)));
+      const BucketBins bins = rows.bins();
+      std::vector<double> slope(static_cast<std::size_t>(std::max(bins.size(), 1)));
       // Descending, as plans have them; in some cases so high that most buckets leave nothing.
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
-      if (rungs.size() == 0) continue;
+      if (bins.size() == 0) continue;
       if (seed == 3)  // one edge, where ratios lie on both sides: nothing left above it and much below, or vice versa
-        for (int i = 0; i < rungs.size(); ++i)
-          slope[static_cast<std::size_t>(i)] = (rungs.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
+        for (int i = 0; i < bins.size(); ++i)
+          slope[static_cast<std::size_t>(i)] = (bins.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {
         const auto weights = rows.weights([&](Token x) {
           const double proposal = rows.proposal(x);
-          const double chosen = proposal > 0 ? proposal * slope[static_cast<std::size_t>(rows.rung(rungs, x))] : 0;
+          const double chosen = proposal > 0 ? proposal * slope[static_cast<std::size_t>(rows.bin(bins, x))] : 0;
           return std::max(scale * rows.target(x) - chosen, 0.0);
         });
-        for (const wide::Width width : widths_at_hand()) {
-          const wide::Using use(width);
-          const LadderLeft<FreshRows<float>, BucketRungs> left(rows, rungs, slope, scale);
-          ASSERT_EQ(left.total(), weights.total()) << wide::name_of(width) << ", V = " << vocabulary;
+        for (const simd::Width width : widths_at_hand()) {
+          const simd::Using use(width);
+          const LadderLeft<FreshRows<float>, BucketBins> left(rows, bins, slope, scale);
+          ASSERT_EQ(left.total(), weights.total()) << simd::name_of(width) << ", V = " << vocabulary;
           if (!(left.total() > 0)) continue;
           for (int i = 0; i < 200; ++i) {
             const std::uint64_t word = std::uint64_t{words()} << 32 | words();
-            ASSERT_EQ(left.draw(word), weights.draw(word)) << wide::name_of(width) << ", V = " << vocabulary;
+            ASSERT_EQ(left.draw(word), weights.draw(word)) << simd::name_of(width) << ", V = " << vocabulary;
           }
         }
       }

@@ -5,7 +5,7 @@
 
 #include <draftproof/tests/support/wide_entries.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 namespace {
 
 using namespace wide_entries;
@@ -99,4 +99,4 @@ TEST(WideFloats, AreOffRelativeToWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

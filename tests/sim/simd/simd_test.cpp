@@ -8,7 +8,7 @@
 #include <draftproof/sim/simd/strips.hpp>
 #include <draftproof/tests/support/wide_entries.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 namespace {
 
 using namespace wide_entries;
@@ -32,9 +32,9 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
         const auto above = [&](std::size_t i) { return residual_term(p[i], q[i], b); };
         const auto wanted = plain_sums(size, above);
         const auto slope = plain_sums(size, [&](std::size_t i) { return above(i) > 0 ? double{q[i]} : 0.0; });
-        const double knee = b * 1.25;
+        const double clip_ratio = b * 1.25;
         const auto clipped = plain_sums(size, [&](std::size_t i) {
-          return std::max(double{p[i]} - b * std::min(double{q[i]}, double{p[i]} / knee), 0.0);
+          return std::max(double{p[i]} - b * std::min(double{q[i]}, double{p[i]} / clip_ratio), 0.0);
         });
         const auto term = residual(p, q, b);
         for (const Width width : widths_here()) {
@@ -44,16 +44,16 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
           EXPECT_EQ(curve.mass, wanted.total) << name_of(width) << " V " << size << " b " << b;
           EXPECT_EQ(curve.slope, slope.total) << name_of(width) << " V " << size << " b " << b;
           EXPECT_EQ(partial, wanted.partial) << name_of(width) << " V " << size << " b " << b;
-          if (!(b > 0 && std::isfinite(knee))) continue;
-          EXPECT_EQ(sums_of(ClippedTerm<Row, Row>{{p.data()}, {q.data()}, b, knee}, size, width), clipped)
+          if (!(b > 0 && std::isfinite(clip_ratio))) continue;
+          EXPECT_EQ(sums_of(ClippedTerm<Row, Row>{{p.data()}, {q.data()}, b, clip_ratio}, size, width), clipped)
               << name_of(width) << " V " << size << " b " << b;
         }
       }
     }
 }
 
-// Quotients p / knee closer to the middle between two doubles than any other with that knee: with p = P 2^-53 and
-// knee = N 2^-52, odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 lies 1 / N of half a unit
+// Quotients p / clip_ratio closer to the middle between two doubles than any other with that clip_ratio: with p = P 2^-53 and
+// clip_ratio = N 2^-52, odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 lies 1 / N of half a unit
 // beside the 54-bit number M.
 TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
   __extension__ using Wide = unsigned __int128;
@@ -66,10 +66,10 @@ TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
       const std::uint64_t m = signed_inverse & ((std::uint64_t{1} << 54) - 1);
       if (m >> 53 == 0) continue;  // not 54 bits
       const auto p = static_cast<std::uint64_t>((static_cast<Wide>(n) * m + (std::uint64_t{1} << 53)) >> 54);
-      const double knee = std::ldexp(static_cast<double>(n), -52), b = knee * (1 - 0x1p-40);
+      const double clip_ratio = std::ldexp(static_cast<double>(n), -52), b = clip_ratio * (1 - 0x1p-40);
       const std::vector<double> target(17, std::ldexp(static_cast<double>(p), -53)), proposal(17, 1.0);
-      const double left = target[0] - b * std::min(1.0, target[0] / knee);
-      const ClippedTerm<Reader<double>, Reader<double>> term{{target.data()}, {proposal.data()}, b, knee};
+      const double left = target[0] - b * std::min(1.0, target[0] / clip_ratio);
+      const ClippedTerm<Reader<double>, Reader<double>> term{{target.data()}, {proposal.data()}, b, clip_ratio};
       for (const Width width : widths_here()) EXPECT_EQ(sums_of(term, 17, width).total, 17 * to_fixed(left));
       ++hard;
     }
@@ -151,4 +151,4 @@ TEST(Width, IsChosenOnceAndCanBeSaidToBeLess) {
 }
 
 }  // namespace
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -13,33 +13,33 @@
 namespace draftproof::parity {
 
 struct TeamShape {
-  int shares = 1, warps = 1, lanes = 1;
-  int threads() const { return shares * warps * lanes; }
+  int partitions = 1, warps = 1, lanes = 1;
+  int threads() const { return partitions * warps * lanes; }
 };
 
-/// What the threads of a team share. Each share has a scratch of its own, as blocks of a cluster do.
+/// What the threads of a team partition. Each partition has a scratch of its own, as blocks of a cluster do.
 class HostTeam {
  public:
   explicit HostTeam(const TeamShape& shape)
       : shape_{shape},
         all_{shape.threads()},
         slots_(static_cast<std::size_t>(shape.threads())),
-        scratch_(static_cast<std::size_t>(shape.shares)),
-        slices_(static_cast<std::size_t>(shape.shares)),
-        memories_(static_cast<std::size_t>(shape.shares)) {
-    for (int warp = 0; warp < shape.shares * shape.warps; ++warp) warps_.emplace_back(shape.lanes);
-    for (int share = 0; share < shape.shares; ++share) blocks_.emplace_back(shape.warps * shape.lanes);
+        scratch_(static_cast<std::size_t>(shape.partitions)),
+        slices_(static_cast<std::size_t>(shape.partitions)),
+        memories_(static_cast<std::size_t>(shape.partitions)) {
+    for (int warp = 0; warp < shape.partitions * shape.warps; ++warp) warps_.emplace_back(shape.lanes);
+    for (int partition = 0; partition < shape.partitions; ++partition) blocks_.emplace_back(shape.warps * shape.lanes);
   }
 
   const TeamShape& shape() const { return shape_; }
-  /// Memory of a share, of `size` floats.
-  float* slice(int share, std::size_t size) {
-    auto& own = slices_[static_cast<std::size_t>(share)];
+  /// Memory of a partition, of `size` floats.
+  float* slice(int partition, std::size_t size) {
+    auto& own = slices_[static_cast<std::size_t>(partition)];
     if (own.size() < size) own.resize(size);
     return own.data();
   }
 
-  /// For plans: as much of each share's memory as a kernel would give the verifier.
+  /// For plans: as much of each partition's memory as a kernel would give the verifier.
   void give_memory(std::size_t bytes) {
     for (auto& memory : memories_) memory.assign(bytes / sizeof(Chunk), Chunk{});
   }
@@ -72,8 +72,8 @@ class HostThread {
   int lane() const { return index_ % lanes(); }
   int warps() const { return team_->shape_.warps; }
   int warp() const { return index_ / lanes() % warps(); }
-  int shares() const { return team_->shape_.shares; }
-  int share() const { return index_ / lanes() / warps(); }
+  int partitions() const { return team_->shape_.partitions; }
+  int partition() const { return index_ / lanes() / warps(); }
   int index() const { return index_; }
 
   void barrier() const { team_->all_.wait(team_->fibers_); }
@@ -85,22 +85,22 @@ class HostThread {
     for (gpu::TeamScratch& scratch : team_->scratch_) scratch.partial[i] += sum;
   }
   Fixed get(int i) const { return own().partial[i]; }
-  void put_first(const Arrival& arrival) const {
+  void put_first(const Candidate& arrival) const {
     if (lane() == 0)
       for (gpu::TeamScratch& scratch : team_->scratch_)
         scratch.first[index_ / lanes()] = {arrival.time, arrival.token};
   }
-  Arrival first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
+  Candidate first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
   void share_barrier() const {
-    team_->blocks_[static_cast<std::size_t>(share())].wait(team_->fibers_);
+    team_->blocks_[static_cast<std::size_t>(partition())].wait(team_->fibers_);
     team_->fibers_.linger();
   }
   const HostThread& own_share() const { return *this; }
   void add_shared(Fixed& sum, Fixed more) const { sum += more; }
-  gpu::TeamMemory memory() const { return memory_of(share()); }
-  /// The same place in another share's slice, or in its memory.
+  gpu::TeamMemory memory() const { return memory_of(partition()); }
+  /// The same place in another partition's slice, or in its memory.
   template <class T>
-  T* of_share(T* place, int share) const {
+  T* of_partition(T* place, int partition) const {
     const auto bytes_of = [this](int of, bool memory) {
       if (memory) return memory_of(of).data;
       return reinterpret_cast<unsigned char*>(team_->slices_[static_cast<std::size_t>(of)].data());
@@ -108,7 +108,7 @@ class HostThread {
     auto* const byte = reinterpret_cast<unsigned char*>(place);
     const gpu::TeamMemory own = memory();
     const bool in_memory = own.data <= byte && byte < own.data + own.bytes;
-    return reinterpret_cast<T*>(bytes_of(share, in_memory) + (byte - bytes_of(this->share(), in_memory)));
+    return reinterpret_cast<T*>(bytes_of(partition, in_memory) + (byte - bytes_of(this->partition(), in_memory)));
   }
 
   template <class T>
@@ -142,11 +142,11 @@ class HostThread {
   }
 
  private:
-  gpu::TeamMemory memory_of(int share) const {
-    auto& memory = team_->memories_[static_cast<std::size_t>(share)];
+  gpu::TeamMemory memory_of(int partition) const {
+    auto& memory = team_->memories_[static_cast<std::size_t>(partition)];
     return {memory.empty() ? nullptr : memory.front().bytes, memory.size() * sizeof(HostTeam::Chunk)};
   }
-  const gpu::TeamScratch& own() const { return team_->scratch_[static_cast<std::size_t>(share())]; }
+  const gpu::TeamScratch& own() const { return team_->scratch_[static_cast<std::size_t>(partition())]; }
 
   template <class T>
   std::vector<T> exchange(T value) const {

@@ -20,7 +20,7 @@ gpu::JointTally joint_on_host(const RatioTable& table, const gpu::TrialRange& ra
   gpu::JointTally joint;
   joint.cells.resize(size(what.paths, vocabulary));
   joint.drafts.resize(size(what.drafts, vocabulary));
-  joint.neighbours.resize(size(what.groups, what.groups));
+  joint.serial_dependence.resize(size(what.groups, what.groups));
   const auto plan = prepare(V{}, table, range.drafts);
   Token before = no_token;
   for (std::uint64_t i = 0; i < range.count; ++i) {
@@ -28,7 +28,7 @@ gpu::JointTally joint_on_host(const RatioTable& table, const gpu::TrialRange& ra
     Philox drafting(range.seed, range.first + i, Philox::Role::draft);
     Philox verifying(range.seed, range.first + i, Philox::Role::verify);
     const int length = D{}.draw(table, range.drafts, drafting, drafts);
-    const Verdict verdict = verify(V{}, At<RatioTable>(table, drafts, length), plan, verifying);
+    const Verdict verdict = verify(V{}, DraftedPosition<RatioTable>(table, drafts, length), plan, verifying);
     joint.tally.add(verdict, drafts, length);
     const Token last = std::exchange(before, verdict.token);
     if (verdict.token < 0) continue;
@@ -39,7 +39,7 @@ gpu::JointTally joint_on_host(const RatioTable& table, const gpu::TrialRange& ra
       ++joint.drafts[size(k, vocabulary) + static_cast<std::size_t>(drafts[k])];
     if (what.groups == 0 || i % 2 == 0 || i / 2 >= what.pairs || last < 0) continue;
     const auto group = [&what](Token x) { return static_cast<int>(what.group[static_cast<std::size_t>(x)]); };
-    ++joint.neighbours[size(group(last), what.groups) + static_cast<std::size_t>(group(verdict.token))];
+    ++joint.serial_dependence[size(group(last), what.groups) + static_cast<std::size_t>(group(verdict.token))];
   }
   return joint;
 }

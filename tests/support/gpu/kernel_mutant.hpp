@@ -47,7 +47,7 @@ DRAFTPROOF_DEVICE Verdict decide_with(const gpu::Batch<float>& batch, std::int64
   const int count = batch.counts[position];
   const auto plan = prepare(verifier, laws, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
-  return verify(verifier, At(laws, batch.drafts_at(position), count), plan, random);
+  return verify(verifier, DraftedPosition(laws, batch.drafts_at(position), count), plan, random);
 }
 
 }  // namespace draftproof::kernel_mutants

@@ -71,7 +71,7 @@ class LogitBatch {
     const int count = batch_.counts[position];
     const auto plan = prepare(verifier, rows, count);
     Philox random(batch_.seed, static_cast<std::uint64_t>(position), Philox::Role::verify);
-    return verify(verifier, At(rows, batch_.drafts_at(position), count), plan, random);
+    return verify(verifier, DraftedPosition(rows, batch_.drafts_at(position), count), plan, random);
   }
 
  private:

@@ -58,7 +58,7 @@ template <class V>
 Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
   const V verifier{};
   const auto plan = prepare(verifier, rows, count);
-  return verify(verifier, At(rows, drafts, count), plan, random);
+  return verify(verifier, DraftedPosition(rows, drafts, count), plan, random);
 }
 
 }  // namespace draftproof::parity

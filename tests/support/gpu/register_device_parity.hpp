@@ -37,7 +37,7 @@ gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
 
 template <class V>
 void register_device_parity() {
-  if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
+  if constexpr (V::info.unsupported.device.empty() && V::info.unsupported.fresh.empty())
     parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::device_verdicts<V>});
 }
 template <class V>

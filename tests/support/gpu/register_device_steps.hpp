@@ -12,19 +12,19 @@
 #include <draftproof/tests/support/gpu/step_parity.hpp>
 
 namespace draftproof {
-namespace passage_parity {
+namespace step_parity {
 
 /// Every mapping in turn; they must agree with each other too.
 template <class V>
-void device_passages(const gpu::PassageBatch<float>& batch, std::int64_t rows) {
+void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
   bool first = true;
   for (const gpu::Mapping mapping : {gpu::Mapping::block, gpu::Mapping::warp, gpu::Mapping::split}) {
-    const gpu::PassageResults results = gpu::verify_passages_copied(V{}, batch, rows, mapping);
-    for (std::size_t i = 0; i < results.passages.size(); ++i) {
-      const Passage &found = results.passages[i], &before = batch.passages[i];
+    const gpu::StepResults results = gpu::verify_steps_copied(V{}, batch, rows, mapping);
+    for (std::size_t i = 0; i < results.steps.size(); ++i) {
+      const StepOutput &found = results.steps[i], &before = batch.steps[i];
       if (!first && (found.node != before.node || found.extra.token != before.extra.token))
         throw std::logic_error("mappings disagree: " + std::string(gpu::name_of(mapping)));
-      batch.passages[i] = found;
+      batch.steps[i] = found;
     }
     first = false;
     // The carries of the iteration before serve every mapping; the last one's go on.
@@ -32,20 +32,20 @@ void device_passages(const gpu::PassageBatch<float>& batch, std::int64_t rows) {
   }
 }
 
-}  // namespace passage_parity
+}  // namespace step_parity
 
 template <class V>
 void register_device_steps() {
-  if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(V::info, passage_parity::device_passages<V>);
+  if constexpr (gpu::no_steps<V>.empty()) step_parity::add<V>(V::info, step_parity::device_steps<V>);
 }
 template <class D>
 void register_device_steps_trees() {
-  passage_parity::add_trees<D>();
+  step_parity::add_trees<D>();
 }
 template <class V>
-void register_device_steps_walk() {
-  if constexpr (gpu::no_passages<Walk<V>>.empty())
-    passage_parity::add<Walk<V>>(WalkOf<V>::info, passage_parity::device_passages<Walk<V>>);
+void register_device_steps_tree() {
+  if constexpr (gpu::no_steps<NodeByNode<V>>.empty())
+    step_parity::add<NodeByNode<V>>(LiftedToTrees<V>::info, step_parity::device_steps<NodeByNode<V>>);
 }
 
 }  // namespace draftproof

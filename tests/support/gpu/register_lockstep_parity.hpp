@@ -48,8 +48,8 @@ auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapp
     Result& result = results[static_cast<std::size_t>(thread.index())];
     if constexpr (sizeof(Entry) <= sizeof(float))
       if (mapping == Mapping::cluster && rows.proposals == 1) {
-        const gpu::TeamLayout layout(rows.vocabulary, thread.lanes(), thread.shares());
-        float* const own = team.slice(thread.share(), 2 * static_cast<std::size_t>(layout.slice()));
+        const gpu::TeamLayout layout(rows.vocabulary, thread.lanes(), thread.partitions());
+        float* const own = team.slice(thread.partition(), 2 * static_cast<std::size_t>(layout.slice()));
         result = body(gpu::TeamRows(gpu::bring_on_chip(rows, thread, own), thread));
         return;
       }
@@ -69,7 +69,7 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
       const V verifier{};
       Philox own = random;
       const auto plan = prepare(verifier, laws, batch.counts[i]);
-      const Verdict verdict = verify(verifier, At(laws, batch.drafts_at(i), batch.counts[i]), plan, own);
+      const Verdict verdict = verify(verifier, DraftedPosition(laws, batch.drafts_at(i), batch.counts[i]), plan, own);
       return std::pair{verdict.token, verdict.accepted};
     };
     const auto [token, accepted] =
@@ -101,7 +101,7 @@ gpu::DraftTuples lockstep_tuples(const gpu::DraftBatch<float>& host) {
 
 template <class V>
 void register_lockstep_parity() {
-  if constexpr (V::info.cannot.device.empty() && V::info.cannot.fresh.empty())
+  if constexpr (V::info.unsupported.device.empty() && V::info.unsupported.fresh.empty())
     parity::add(parity::Scheme{V::info, parity::host_verdict<V>, parity::lockstep_verdicts<V, float>});
 }
 template <class V>

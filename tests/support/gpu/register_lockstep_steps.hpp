@@ -1,4 +1,4 @@
-// Registers schemes of paths and walks for the lockstep test of passages: fibers of the host in the place of a
+// Registers schemes of paths and walks for the lockstep test of steps: fibers of the host in the place of a
 // device's threads.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <draftproof/tests/support/gpu/step_parity.hpp>
 
 namespace draftproof {
-namespace passage_parity {
+namespace step_parity {
 
 /// A block of two warps, a warp alone, and blocks all over the device.
 inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{.shares = 1, .warps = 2, .lanes = 4},
@@ -21,35 +21,35 @@ inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{
                                                               parity::TeamShape{.shares = 4, .warps = 2, .lanes = 4}};
 
 template <class V>
-void lockstep_passages(const gpu::PassageBatch<float>& batch, std::int64_t) {
+void lockstep_steps(const gpu::StepBatch<float>& batch, std::int64_t) {
   for (int i = 0; i < batch.requests; ++i) {
     parity::HostTeam team(team_shapes[static_cast<std::size_t>(i) % team_shapes.size()]);
     team.give_memory(gpu::plan_bytes<V>);
-    std::vector<Passage> passages(static_cast<std::size_t>(team.shape().threads()));
+    std::vector<StepOutput> steps(static_cast<std::size_t>(team.shape().threads()));
     team.run([&](const parity::HostThread& thread) {
-      passages[static_cast<std::size_t>(thread.index())] = gpu::pass(V{}, batch, i, thread, thread.index() == 0);
+      steps[static_cast<std::size_t>(thread.index())] = gpu::pass(V{}, batch, i, thread, thread.index() == 0);
     });
-    for (const Passage& passage : passages)
-      if (passage.node != passages.front().node || passage.extra.token != passages.front().extra.token)
+    for (const StepOutput& step : steps)
+      if (step.node != steps.front().node || step.extra.token != steps.front().extra.token)
         throw std::logic_error("lockstep: the threads of a team disagree");
-    batch.passages[i] = passages.front();
+    batch.steps[i] = steps.front();
   }
 }
 
-}  // namespace passage_parity
+}  // namespace step_parity
 
 template <class V>
 void register_lockstep_steps() {
-  if constexpr (gpu::no_passages<V>.empty()) passage_parity::add<V>(V::info, passage_parity::lockstep_passages<V>);
+  if constexpr (gpu::no_steps<V>.empty()) step_parity::add<V>(V::info, step_parity::lockstep_steps<V>);
 }
 template <class D>
 void register_lockstep_steps_trees() {
-  passage_parity::add_trees<D>();
+  step_parity::add_trees<D>();
 }
 template <class V>
-void register_lockstep_steps_walk() {
-  if constexpr (gpu::no_passages<Walk<V>>.empty())
-    passage_parity::add<Walk<V>>(WalkOf<V>::info, passage_parity::lockstep_passages<Walk<V>>);
+void register_lockstep_steps_tree() {
+  if constexpr (gpu::no_steps<NodeByNode<V>>.empty())
+    step_parity::add<NodeByNode<V>>(LiftedToTrees<V>::info, step_parity::lockstep_steps<NodeByNode<V>>);
 }
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// Parity of passages: a scheme of paths, or the walk of a verifier, run by another machine must accept the nodes and
+// Parity of steps: a scheme of paths, or the walk of a verifier, run by another machine must accept the nodes and
 // emit the tokens that it does on the host for the same rows, trees and counters, iteration after iteration where it
 // carries state. Zero mismatches.
 #pragma once
@@ -14,24 +14,24 @@
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/trees/tree_drafter.hpp>
 
-namespace draftproof::passage_parity {
+namespace draftproof::step_parity {
 
 using HostLaws = FreshRows<float>;
-using HostAt = TreeAt<HostLaws>;
-using HostCarry = Carry<double>;
+using HostAt = DraftedTree<HostLaws>;
+using HostCarry = VerifierState<double>;
 
 struct Scheme {
   Info info;
   bool carries;  ///< state, from one iteration to the next
-  /// A passage on the host; reads the carry and leaves that of the next iteration.
-  std::function<Passage(const HostAt&, HostCarry&, Philox)> host;
-  /// The passages of a batch in host memory by the machine under test.
-  std::function<void(const gpu::PassageBatch<float>&, std::int64_t rows)> machine;
+  /// A step on the host; reads the carry and leaves that of the next iteration.
+  std::function<StepOutput(const HostAt&, HostCarry&, Philox)> host;
+  /// The steps of a batch in host memory by the machine under test.
+  std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
 };
 
 struct TreeLaw {
   TreeDrafterInfo info;
-  std::function<void(const Contexts<HostLaws>&, const TreeShape&, Philox, DraftTree&)> draw;
+  std::function<void(const ConditionalModel<HostLaws>&, const TreeShape&, Philox, DraftTree&)> draw;
 };
 
 void add(Scheme scheme);
@@ -48,34 +48,34 @@ struct Sizes {
 int run(const Sizes& sizes);
 
 template <class V>
-Passage host_passage(const V& verifier, const HostAt& at, HostCarry& carry, Philox random) {
+StepOutput host_step(const V& verifier, const HostAt& at, HostCarry& carry, Philox random) {
   if constexpr (gpu::Carries<V, HostLaws>) {
-    const Passage passage = verifier.verify(at, carry, random);
-    if (passage.extra.token >= 0) carry = verifier.after(at, carry, passage);
-    return passage;
+    const StepOutput step = verifier.verify(at, carry, random);
+    if (step.extra.token >= 0) carry = verifier.after(at, carry, step);
+    return step;
   } else if constexpr (requires { verifier.verify(at, random); }) {
     return verifier.verify(at, random);
   } else {
-    auto plans = verifier.prepare(at.contexts(), TreeShape{});
+    auto plans = verifier.prepare(at.conditionals(), TreeShape{});
     return verifier.verify(at, plans, random);
   }
 }
 
 /// Registers V, which has kernels, with a machine.
 template <class V>
-void add(const Info& info, std::function<void(const gpu::PassageBatch<float>&, std::int64_t rows)> machine) {
-  if (info.cannot.fresh.empty())
+void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine) {
+  if (info.unsupported.fresh.empty())
     add(Scheme{info, gpu::Carries<V, HostLaws>,
-               [](const HostAt& at, HostCarry& carry, Philox random) { return host_passage(V{}, at, carry, random); },
+               [](const HostAt& at, HostCarry& carry, Philox random) { return host_step(V{}, at, carry, random); },
                std::move(machine)});
 }
 
 /// Registers a tree drafter; it runs on the host.
 template <class D>
 void add_trees() {
-  add(TreeLaw{D::info, [](const Contexts<HostLaws>& contexts, const TreeShape& shape, Philox random, DraftTree& out) {
-                D{}.draw(contexts, shape, random, out);
+  add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random, DraftTree& out) {
+                D{}.draw(conditionals, shape, random, out);
               }});
 }
 
-}  // namespace draftproof::passage_parity
+}  // namespace draftproof::step_parity

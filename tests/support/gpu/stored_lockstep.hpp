@@ -29,7 +29,7 @@ Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& laws)
   const int count = batch.counts[position];
   const auto plan = prepare(verifier, laws, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
-  return verify(verifier, At(laws, batch.drafts + position * batch.draft_stride, count), plan, random);
+  return verify(verifier, DraftedPosition(laws, batch.drafts + position * batch.draft_stride, count), plan, random);
 }
 
 /// `all` verdicts are the same; returns it.
@@ -49,7 +49,7 @@ Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   std::vector<Verdict> verdicts(static_cast<std::size_t>(shape.threads()));
   team.run([&](const HostThread& thread) {
     const gpu::TeamLayout layout = gpu::on_chip_layout(batch.vocabulary, shape.lanes, shape.shares);
-    float* const memory = team.slice(thread.share(), gpu::on_chip_bytes(layout.slice()) / sizeof(float));
+    float* const memory = team.slice(thread.partition(), gpu::on_chip_bytes(layout.slice()) / sizeof(float));
     const auto [rows, fault] = gpu::bring_on_chip(batch, position, thread, memory);
     Verdict& verdict = verdicts[static_cast<std::size_t>(thread.index())];
     if (fault == gpu::no_fault) verdict = decide_in_lockstep<V>(batch, position, gpu::TeamRows(rows, thread));

@@ -61,7 +61,7 @@ std::vector<Verdict> verdicts_by(const L& laws, const TableTrials& trials, const
   for (std::size_t i = 0; i < trials.lengths.size(); ++i) {
     Philox random(trials.seed, trials.first + i, Philox::Role::verify);
     verdicts.push_back(
-        verify(verifier, At<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
+        verify(verifier, DraftedPosition<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
   }
   return verdicts;
 }
@@ -79,6 +79,6 @@ std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
 
 /// Whether V runs on views: its plan, if it has one, owns nothing.
 template <class V>
-inline constexpr bool runs_on_views = V::info.cannot.device.empty() && V::info.cannot.simulate.empty();
+inline constexpr bool runs_on_views = V::info.unsupported.device.empty() && V::info.unsupported.simulate.empty();
 
 }  // namespace draftproof::parity

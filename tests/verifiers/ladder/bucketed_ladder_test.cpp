@@ -48,7 +48,7 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     int count = 0;
     for (const auto& [name, pair] : pairs) {
       const Cost cost = bucketed_cost(pair, drafts);
-      EXPECT_GE(cost.lost, -1e-9) << name;  // V truncations of 2^-60 and one rounding a rung
+      EXPECT_GE(cost.lost, -1e-9) << name;  // V truncations of 2^-60 and one rounding a bin
       // Ratios within w of each other exceed their mean by w / 4 on average at most, and a bucket is at most 1/64 of
       // its ratio wide.
       EXPECT_LE(cost.lost, 1.0 / 256) << name << ", K = " << drafts;
@@ -96,16 +96,16 @@ TEST(BucketedLadder, PlansAreTheSameAtEveryWidth) {
   const std::vector<float> q(pair.proposals[0].begin(), pair.proposals[0].end());
   const FreshRows<float> rows(p, std::span<const float>(q));
   std::vector<double> level, slope;
-  for (const wide::Width width : wide::widths) {
-    if (width > wide::widest()) continue;
-    const wide::Using use(width);
+  for (const simd::Width width : simd::widths) {
+    if (width > simd::widest()) continue;
+    const simd::Using use(width);
     const Ladder::Core<FreshRows<float>> core(rows, 4);
     if (level.empty()) {
       level = core.plan.level;
       slope = core.plan.slope;
     }
-    EXPECT_EQ(core.plan.level, level) << wide::name_of(width);
-    EXPECT_EQ(core.plan.slope, slope) << wide::name_of(width);
+    EXPECT_EQ(core.plan.level, level) << simd::name_of(width);
+    EXPECT_EQ(core.plan.slope, slope) << simd::name_of(width);
   }
 }
 
@@ -126,29 +126,29 @@ TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
     }
 }
 
-/// Rungs of which a plan tells a few stretches apart.
-struct FewStretches : BucketRungs {
+/// Bins of which a plan tells a few stretches apart.
+struct FewStretches : BucketBins {
   static constexpr int most_stretches = 16;
-  explicit FewStretches(const BucketRungs& all) : BucketRungs(all) {}
+  explicit FewStretches(const BucketBins& all) : BucketBins(all) {}
 };
 
 TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
   registry();
   const RowPair pair = parse_family("gaussian_logits:vocabulary=32000,sigma=2.5,noise=0.5").pair(7, 0);
   const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
-  const BucketRungs rungs = rows.rungs();
+  const BucketBins bins = rows.bins();
   const FixedCoverage<double> coverage(8);
-  const auto free = plan_ladder(rows, rungs, coverage, true),
-             held = plan_ladder(rows, FewStretches(rungs), coverage, true);
+  const auto free = plan_ladder(rows, bins, coverage, true),
+             held = plan_ladder(rows, FewStretches(bins), coverage, true);
   EXPECT_GT(free.leaving.size(), 64u);
   EXPECT_LT(held.leaving.size(), 16u);
   double served = 0, of_free = 0, of_held = 0;
   int slopes = 1;
-  for (std::size_t i = 0; i < rungs.ratios().size(); ++i) {
-    const double q = rungs.proposal_below(static_cast<int>(i) + 1) - rungs.proposal_below(static_cast<int>(i));
+  for (std::size_t i = 0; i < bins.ratios().size(); ++i) {
+    const double q = bins.proposal_below(static_cast<int>(i) + 1) - bins.proposal_below(static_cast<int>(i));
     served += q * held.slope[i];
-    of_free += q * std::min(free.slope[i], rungs.ratios()[i]);
-    of_held += q * std::min(held.slope[i], rungs.ratios()[i]);
+    of_free += q * std::min(free.slope[i], bins.ratios()[i]);
+    of_held += q * std::min(held.slope[i], bins.ratios()[i]);
     slopes += i > 0 && held.slope[i] != held.slope[i - 1];
     EXPECT_LE(held.slope[i], held.slope[i == 0 ? 0 : i - 1] * (1 + 1e-12)) << "not concave at " << i;
   }
@@ -170,7 +170,7 @@ std::vector<double> output_law(const L& laws, int drafts) {
   explorer.explore(
       [&](Explorer<double>& random) {
         const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
-        return ladder.verify(At<L>(laws, tuple, count), plan, random);
+        return ladder.verify(DraftedPosition<L>(laws, tuple, count), plan, random);
       },
       [&](const Leaf<double>& leaf) {
         if (leaf.verdict.token >= 0) output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
@@ -203,7 +203,7 @@ TEST(BucketedLadder, IsLosslessWhenBucketsHoldSeveralTokens) {
     const auto law = output_law(rows, drafts);
     // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
     for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
-    whole += rows.rungs().size() < 6;
+    whole += rows.bins().size() < 6;
   }
   EXPECT_GT(whole, 40);  // buckets of one token each would test nothing
 }

@@ -18,7 +18,7 @@ using States = std::map<Tuple, Rational>;
 template <class L>
 class EveryTuple {
  public:
-  EveryTuple(const PrefixContexts<L>& contexts, int paths, int length) : contexts_{contexts}, length_{length} {
+  EveryTuple(const PrefixTable<L>& conditionals, int paths, int length) : conditionals_{conditionals}, length_{length} {
     States states;
     Tuple tuple(static_cast<std::size_t>(paths));
     const auto draw = [&](const auto& self, std::size_t k, int context, const Rational& mass) -> void {
@@ -27,11 +27,11 @@ class EveryTuple {
       } else if (static_cast<int>(tuple[k].size()) == length_) {
         self(self, k + 1, 0, mass);
       } else {
-        const L& laws = contexts_.laws(context);
+        const L& laws = conditionals_.laws(context);
         for (Token y = 0; y < laws.vocabulary(); ++y) {
           if (laws.proposal(y) == 0) continue;
           tuple[k].push_back(y);
-          self(self, k, contexts_.next(context, y), Rational(mass * laws.proposal(y)));
+          self(self, k, conditionals_.next(context, y), Rational(mass * laws.proposal(y)));
           tuple[k].pop_back();
         }
       }
@@ -53,7 +53,7 @@ class EveryTuple {
     Rational& total = reached[prefix];
     for (const auto& [tuple, mass] : states) total += mass;
     if (static_cast<int>(prefix.size()) == length_) return;
-    const L& laws = contexts_.laws(context);
+    const L& laws = conditionals_.laws(context);
     std::vector<Rational> law(states.begin()->first.size());
     std::map<std::vector<bool>, Rational> together;                      // who is active
     std::map<std::pair<std::vector<bool>, Tokens>, Rational> following;  // and their next tokens
@@ -77,14 +77,14 @@ class EveryTuple {
     for (const auto& [y, chosen] : choose(prefix, laws, law, states)) {
       Tokens longer = prefix;
       longer.push_back(y);
-      descend(longer, contexts_.next(context, y), chosen);
+      descend(longer, conditionals_.next(context, y), chosen);
     }
   }
 
   std::map<Token, States> choose(const Tokens& prefix, const L& laws, const std::vector<Rational>& law,
                                  const States& states) const {
-    const auto rungs = laws.rungs();
-    const auto plan = plan_ladder(laws, rungs, MixedCoverage<Rational>(law));
+    const auto bins = laws.bins();
+    const auto plan = plan_ladder(laws, bins, MixedCoverage<Rational>(law));
     std::vector<Rational> cuts{0, 1};
     for (std::size_t i = 1; i < plan.level.size(); ++i) cuts.push_back(plan.level[i]);
     std::sort(cuts.begin(), cuts.end());
@@ -94,7 +94,7 @@ class EveryTuple {
       const auto group_of = [&](Token y) {
         int group = 0;
         for (std::size_t i = 1; i < plan.level.size(); ++i)
-          group += static_cast<int>(i) <= laws.rung(rungs, y) && cuts[cut] < plan.level[i];
+          group += static_cast<int>(i) <= laws.bin(bins, y) && cuts[cut] < plan.level[i];
         return group;
       };
       for (const auto& [tuple, mass] : states) {
@@ -112,16 +112,16 @@ class EveryTuple {
     return chosen;
   }
 
-  const PrefixContexts<L>& contexts_;
+  const PrefixTable<L>& conditionals_;
   int length_;
 };
 
 template <class L>
-void expect_the_same(const PrefixContexts<L>& contexts, int paths, int length, const std::string& name) {
-  const EveryTuple<L> every(contexts, paths, length);
+void expect_the_same(const PrefixTable<L>& conditionals, int paths, int length, const std::string& name) {
+  const EveryTuple<L> every(conditionals, paths, length);
   EXPECT_TRUE(every.fresh) << name;
   std::size_t prefixes = 0;
-  walk_choices(contexts, paths, length, [&](const Tokens& tokens, const auto* entry, const Rational& chosen) {
+  walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto* entry, const Rational& chosen) {
     ++prefixes;
     ASSERT_TRUE(every.reached.contains(tokens)) << name;
     ASSERT_EQ(chosen, every.reached.at(tokens)) << name;
@@ -141,7 +141,7 @@ TEST(ChosenPath, LawAndActivePathsAreThoseOfAllTuples) {
   for (const Size& size : sizes)
     for (int seed = 0; seed < size.models; ++seed) {
       const auto model = weighted::random_model(size.vocabulary, size.length, 3, 100 + static_cast<std::uint32_t>(seed));
-      expect_the_same(model.contexts<Rational>(), size.paths, size.length,
+      expect_the_same(model.conditionals<Rational>(), size.paths, size.length,
                       model.text() + ", K = " + std::to_string(size.paths));
     }
 }
@@ -150,14 +150,14 @@ TEST(ChosenPath, BucketsOfAnyShapeToo) {
   int coarse = 0;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const auto model = weighted::random_model(3, 2, 4, 200 + seed);
-    const auto plain = model.contexts<Rational>();
+    const auto plain = model.conditionals<Rational>();
     std::vector<Bucketed> rows;
     for (std::size_t c = 0; c < model.target.size(); ++c) {
       const auto word = static_cast<int>(seed + c);
       rows.push_back({plain.laws(static_cast<int>(c)), {word % 2, word / 2 % 2, word / 4 % 2}});
-      coarse += rows.back().rungs().size() < plain.laws(static_cast<int>(c)).rungs().size();
+      coarse += rows.back().bins().size() < plain.laws(static_cast<int>(c)).bins().size();
     }
-    expect_the_same(PrefixContexts<Bucketed>(std::move(rows)), 3, 2, model.text());
+    expect_the_same(PrefixTable<Bucketed>(std::move(rows)), 3, 2, model.text());
   }
   EXPECT_GT(coarse, 50);
 }

@@ -1,4 +1,4 @@
-// ladder_block on the forms laws come in: tables, fresh rows with buckets, and what it keeps between passages.
+// ladder_block on the forms laws come in: tables, fresh rows with buckets, and what it keeps between steps.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -24,9 +24,9 @@ weighted::Model sixteenths(int vocabulary, int length, std::uint32_t seed) {
   return model;
 }
 
-/// Contexts of `L` over the rows of `plain`; fresh rows refer to `kept`.
+/// ConditionalModel of `L` over the rows of `plain`; fresh rows refer to `kept`.
 template <class L>
-PrefixContexts<L> as(const PrefixContexts<Rows<double>>& plain, std::size_t count,
+PrefixTable<L> as(const PrefixTable<Rows<double>>& plain, std::size_t count,
                      std::vector<std::vector<float>>& kept) {
   std::vector<L> laws;
   kept.reserve(2 * count);
@@ -45,24 +45,24 @@ PrefixContexts<L> as(const PrefixContexts<Rows<double>>& plain, std::size_t coun
       laws.emplace_back(p, q);
     }
   }
-  return PrefixContexts<L>(std::move(laws));
+  return PrefixTable<L>(std::move(laws));
 }
 
-/// Law of the passage with the verifier on `L` and the drafts of the same rows in double.
+/// Law of the step with the verifier on `L` and the drafts of the same rows in double.
 template <class L>
-PassageLaw<double> law_on(const weighted::Model& model, const TreeShape& shape) {
-  const auto plain = model.contexts<double>();
+StepLaw<double> law_on(const weighted::Model& model, const TreeShape& shape) {
+  const auto plain = model.conditionals<double>();
   std::vector<std::vector<float>> kept;
-  const auto contexts = as<L>(plain, model.target.size(), kept);
-  PathDeciderOf<LadderBlock, L, Explorer<double>> decider({}, contexts, shape);
-  PassageLaw<double> law;
+  const auto conditionals = as<L>(plain, model.target.size(), kept);
+  PathDeciderOf<LadderBlock, L, Explorer<double>> decider({}, conditionals, shape);
+  StepLaw<double> law;
   law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, 0);
   explore_trees<Rows<double>, double>(
       TreeDrafterOf<tree_drafters::IidPaths>(), plain, shape, 0, {}, [&](const DraftTree& tree, double drawn) {
-        explore_passages<L, double>(decider, tree, {}, {}, [&](int node, Token extra, double probability) {
-          Tokens passage = path_to(tree, node);
-          passage.push_back(extra);
-          law.emitted[passage] += drawn * probability;
+        explore_steps<L, double>(decider, tree, {}, {}, [&](int node, Token extra, double probability) {
+          Tokens step = path_to(tree, node);
+          step.push_back(extra);
+          law.emitted[step] += drawn * probability;
           law.accepted[static_cast<std::size_t>(tree.depth(node))] += drawn * probability;
         });
       });
@@ -79,10 +79,10 @@ TYPED_TEST(LadderBlockOn, LawIsTheTargetsUpToRounding) {
   // V 2^-60: below 2^14 20 2^-52 = 7e-11 if all erred alike.
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
     const auto model = sixteenths(3, 2, seed);
-    const auto contexts = model.contexts<double>();
+    const auto conditionals = model.conditionals<double>();
     const auto law = law_on<TypeParam>(model, {.drafts = 3, .length = 2, .branching = {}, .stem = 0});
-    EXPECT_LT(weighted::completed_error(law, contexts, 2), 7e-11) << model.text();
-    const auto exact = static_cast<double>(planned_mean_accepted(model.contexts<Rational>(), 3, 2));
+    EXPECT_LT(weighted::completed_error(law, conditionals, 2), 7e-11) << model.text();
+    const auto exact = static_cast<double>(planned_mean_accepted(model.conditionals<Rational>(), 3, 2));
     if constexpr (std::is_same_v<TypeParam, FreshRows<float>>)
       EXPECT_GT(law.mean_accepted(), 0);  // tokens in one bucket cost acceptance
     else
@@ -91,7 +91,7 @@ TYPED_TEST(LadderBlockOn, LawIsTheTargetsUpToRounding) {
 }
 
 /// One pair of rows after every prefix: every prefix has the same context.
-class OnePair final : public Contexts<RatioTable> {
+class OnePair final : public ConditionalModel<RatioTable> {
  public:
   explicit OnePair(RatioTable table) : table_{std::move(table)} {}
   const RatioTable& laws(int) const override { return table_; }
@@ -103,20 +103,20 @@ class OnePair final : public Contexts<RatioTable> {
 
 TEST(LadderBlockPlans, OneContextAtManyDepthsHasManyPlans) {
   // Fewer paths are together further down, so plans must not be shared by the nodes of one context.
-  const OnePair contexts(RatioTable(std::vector{0.5, 0.3, 0.2}, std::vector{0.2, 0.3, 0.5}));
+  const OnePair conditionals(RatioTable(std::vector{0.5, 0.3, 0.2}, std::vector{0.2, 0.3, 0.5}));
   LadderPaths<RatioTable> plans;
-  const auto& root = plans.root(contexts, 0, 3);
-  const auto& after = plans.after(contexts, root, contexts.laws(0), 1, 0);
+  const auto& root = plans.root(conditionals, 0, 3);
+  const auto& after = plans.after(conditionals, root, conditionals.laws(0), 1, 0);
   EXPECT_NE(&root, &after);
   EXPECT_LT(after.node.active()[2], 0.5);
   EXPECT_EQ(after.node.active()[0] + after.node.active()[1] + after.node.active()[2], 1);
-  EXPECT_EQ(&plans.after(contexts, root, contexts.laws(0), 1, 0), &after);
-  EXPECT_NE(&plans.after(contexts, after, contexts.laws(0), 1, 0), &after);
-  EXPECT_NE(&plans.root(contexts, 0, 2), &root);
+  EXPECT_EQ(&plans.after(conditionals, root, conditionals.laws(0), 1, 0), &after);
+  EXPECT_NE(&plans.after(conditionals, after, conditionals.laws(0), 1, 0), &after);
+  EXPECT_NE(&plans.root(conditionals, 0, 2), &root);
 }
 
 TEST(LadderBlockPlans, ForgettingChangesNothing) {
-  const OnePair contexts(RatioTable(std::vector{0.4, 0.35, 0.15, 0.1}, std::vector{0.1, 0.2, 0.3, 0.4}));
+  const OnePair conditionals(RatioTable(std::vector{0.4, 0.35, 0.15, 0.1}, std::vector{0.1, 0.2, 0.3, 0.4}));
   const LadderBlock verifier;
   LadderPaths<RatioTable> kept, cleared;
   DraftTree tree;
@@ -124,10 +124,10 @@ TEST(LadderBlockPlans, ForgettingChangesNothing) {
     Philox drafts(5, trial, Philox::Role::draft), one(5, trial, Philox::Role::verify),
         other(5, trial, Philox::Role::verify);
     tree.clear(0);
-    tree_drafters::IidPaths{}.draw(contexts, {.drafts = 3, .length = 4, .branching = {}, .stem = 0}, drafts, tree);
-    const TreeAt<RatioTable> at(contexts, tree);
+    tree_drafters::IidPaths{}.draw(conditionals, {.drafts = 3, .length = 4, .branching = {}, .stem = 0}, drafts, tree);
+    const DraftedTree<RatioTable> at(conditionals, tree);
     cleared.clear();
-    const Passage a = verifier.verify(at, kept, one), b = verifier.verify(at, cleared, other);
+    const StepOutput a = verifier.verify(at, kept, one), b = verifier.verify(at, cleared, other);
     ASSERT_EQ(a.node, b.node);
     ASSERT_EQ(a.extra.token, b.extra.token);
   }

@@ -11,7 +11,7 @@ namespace draftproof {
 namespace {
 
 Rational mean(const weighted::Model& model, int paths) {
-  return planned_mean_accepted(model.contexts<Rational>(), paths, model.length);
+  return planned_mean_accepted(model.conditionals<Rational>(), paths, model.length);
 }
 
 const std::vector<int> certain{1, 0, 0}, sure{1, 0};
@@ -51,11 +51,11 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
   for (const Size& size : {Size{2, 2, 1500}, Size{3, 2, 1500}, Size{2, 3, 600}, Size{3, 3, 60}})
     for (int seed = 0; seed < size.models; ++seed, ++models) {
       const auto model = weighted::random_model(size.vocabulary, size.length, 9, static_cast<std::uint32_t>(seed));
-      const auto contexts = model.contexts<double>();
+      const auto conditionals = model.conditionals<double>();
       double one = 0, before = 0;
       bool falls_below = false, falls_back = false;
       for (int paths = 1; paths <= 4; ++paths) {
-        const double now = planned_mean_accepted(contexts, paths, size.length);
+        const double now = planned_mean_accepted(conditionals, paths, size.length);
         if (paths == 1) one = before = now;
         falls_below |= now < one - 1e-9;  // sums of at most 39 products in double: far below
         falls_back |= now < before - 1e-9;

@@ -58,7 +58,7 @@ ExactLaw<Rational> walk(const L& laws, int drafts) {
   explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
-        return verify(ladder, At<L>(laws, tuple, count), plan, random);
+        return verify(ladder, DraftedPosition<L>(laws, tuple, count), plan, random);
       },
       [&](const Leaf<Rational>& leaf) {
         mass += leaf.probability;
@@ -80,7 +80,7 @@ TEST(Ladder, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
   int coarse = 0;
   for (int n = 0; n < 150; ++n) {
     const Instance instance = generate_instance(31, n, 3, false);
-    Dice dice(32, static_cast<std::uint64_t>(n));
+    InstanceRng dice(32, static_cast<std::uint64_t>(n));
     Bucketed laws{instance.rows(), {}};
     for (int x = 0; x < instance.vocabulary(); ++x) laws.bucket.push_back(dice.between(0, instance.vocabulary() - 1));
     const auto law = walk(laws, instance.drafts);
@@ -93,7 +93,7 @@ TEST(Ladder, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
   EXPECT_GT(coarse, 20);  // buckets that cost nothing would test nothing
 }
 
-TEST(Ladder, OneTokenARungReachesTheOptimumExactly) {
+TEST(Ladder, OneTokenABinReachesTheOptimumExactly) {
   const AnyVerifier& ladder = *registry().verifier("ladder");
   const AnyDrafter& iid = *registry().drafter("iid");
   for (int n = 0; n < 2000; ++n) {
@@ -101,7 +101,7 @@ TEST(Ladder, OneTokenARungReachesTheOptimumExactly) {
     const auto rows = instance.rows();
     const Ladder::Core<Rows<Rational>> core(rows, instance.drafts);
     // The plan's acceptance against all cuts; every tenth instance by walking the tree too.
-    Examination at(ladder, iid, instance);
+    InstanceAnalysis at(ladder, iid, instance);
     ASSERT_EQ(core.plan.acceptance, at.optimum()) << instance.text();
     const auto selected = selected_law(rows, core);
     Rational overlap = 0;
@@ -143,7 +143,7 @@ TEST(Ladder, RoundingReachesNoEmptyResidual) {
 }
 
 TEST(Ladder, RoundingCostsNothingOnCapturedDistributions) {
-  // Narrow rungs among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
+  // Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
   // cancellation, so each of K chords errs by a few 2^-53 of itself, and V truncations of 2^-60 come on top.
   registry();
   const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
@@ -173,7 +173,7 @@ TEST(Ladder, BucketsCloseNinetyNinePercentOfTheGapAtLargeVocabularies) {
     const double ladder = bucketed_acceptance(pair, 4);
     EXPECT_GT(optimum - rejection, 1e-3) << spec << ": no gap to close";
     EXPECT_GE((ladder - rejection) / (optimum - rejection), 0.99) << spec;
-    EXPECT_LE(ladder, optimum + 1e-9) << spec;  // V truncations of 2^-60 and one rounding a rung
+    EXPECT_LE(ladder, optimum + 1e-9) << spec;  // V truncations of 2^-60 and one rounding a bin
   }
 }
 

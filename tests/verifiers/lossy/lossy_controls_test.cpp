@@ -33,7 +33,7 @@ TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
 
 TEST(LossyControls, WhereNoTokenIsTypicalTheWholeTargetIsServed) {
   // With delta = 1 the addend lifts the threshold above every token of a flat target.
-  const VerifierOf<mutants::TypicalSample> strict(Kind::mutant, {.epsilon = 1, .delta = 1});
+  const VerifierOf<verifiers::lossy::TypicalSample> strict(Kind::mutant, {.epsilon = 1, .delta = 1});
   const Rows<double> flat(Doubles(4, 0.25), Doubles{1, 0, 0, 0});
   const auto law = explore_law(*registry().drafter("iid"), *strict.explore_on(flat, 1), flat, 1);
   EXPECT_EQ(law.output, Doubles(4, 0.25));
@@ -42,7 +42,7 @@ TEST(LossyControls, WhereNoTokenIsTypicalTheWholeTargetIsServed) {
 
 TEST(LossyControls, CactusLeavesCertaintyAlone) {
   const auto rows = Instance::parse("p=(1 0)/1 q=(1 3)/4 K=1").rows();
-  const VerifierOf<mutants::Cactus> cactus(Kind::mutant);
+  const VerifierOf<verifiers::lossy::Cactus> cactus(Kind::mutant);
   const auto law = explore_law(*registry().drafter("iid"), *cactus.prove_on(rows, 1), rows, 1);
   EXPECT_EQ(law.output, (exact::Row{1, 0}));
   EXPECT_EQ(law.flag, Rational(1, 4));

@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-using mutants::MentoredDecoding;
+using verifiers::lossy::MentoredDecoding;
 using Doubles = std::vector<double>;
 
 template <class Scalar>

@@ -31,7 +31,7 @@ TEST(Equalities, BlockOnAOneHotTargetIsTokenVerification) {
 }
 
 TEST(Equalities, OnAChainTreeSchemesAreBlockVerification) {
-  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layer_frame"})
+  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
     EXPECT_EQ(chains_that_differ(scheme, "block", chains), 0) << scheme;
 }
 
@@ -40,15 +40,15 @@ TEST(Equalities, GreedyBlockOfOneTokenIsTokenVerification) {
 }
 
 TEST(Equalities, WalksAlongOnePathAreTokenVerification) {
-  for (const std::string_view walk : {"recursive_rejection_walk", "recursive_rejection_wor_walk", "k_seq_walk",
-                                      "optimal_transport_walk", "canonical_two_step_walk", "ladder_walk"})
+  for (const std::string_view walk : {"recursive_rejection_tree", "recursive_rejection_wor_tree", "k_seq_tree",
+                                      "optimal_transport_tree", "canonical_two_step_tree", "ladder_tree"})
     EXPECT_EQ(chains_that_differ(walk, "token_path", chains), 0) << walk;
 }
 
 TEST(Equalities, AStemOfTheWholeLengthIsAChain) {
   const auto model = random_model(5, 3, 3);
   const TreeShape stem{.drafts = 3, .length = 3, .stem = 3};
-  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layer_frame"})
+  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
     EXPECT_EQ(small::trees_that_differ(scheme, "block", "delayed_paths", model, stem), 0) << scheme;
 }
 
@@ -59,7 +59,7 @@ TEST(Equalities, TraversalOfDepthOneIsRecursiveRejectionWithoutReplacement) {
     const int vocabulary = 2 + seed % 3;
     const auto model = random_model(seed, vocabulary, 1);
     const TreeShape shape{.length = 1, .branching = {2 + seed % 2}};
-    EXPECT_EQ(small::trees_that_differ("traversal", "recursive_rejection_wor_walk", "without_replacement_tree", model,
+    EXPECT_EQ(small::trees_that_differ("traversal", "recursive_rejection_wor_tree", "without_replacement_tree", model,
                                        shape),
               0)
         << seed;
@@ -67,15 +67,15 @@ TEST(Equalities, TraversalOfDepthOneIsRecursiveRejectionWithoutReplacement) {
 }
 
 /// Probability of at least i accepted tokens.
-std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& passages) {
+std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& steps) {
   std::vector<Rational> tail(static_cast<std::size_t>(tree.length()) + 1, Rational(0));
-  for (const auto& [passage, probability] : passages)
-    for (int i = 0; i <= tree.depth(passage.first); ++i) tail[static_cast<std::size_t>(i)] += probability;
+  for (const auto& [step, probability] : steps)
+    for (int i = 0; i <= tree.depth(step.first); ++i) tail[static_cast<std::size_t>(i)] += probability;
   return tail;
 }
 
 // Tree by tree: re-entry only ever goes on where greedy multi-path block verification stops.
-TEST(Equalities, ReentryNeverShortensAPassage) {
+TEST(Equalities, ReentryNeverShortensAStep) {
   int longer = 0;
   for (int seed = 0; seed < 12; ++seed) {
     const auto model = random_model(seed, 2 + seed % 2, 2);

@@ -64,12 +64,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Scheme{"traversal", "delayed_paths"}, Scheme{"traversal", "without_replacement_tree"},
                     Scheme{"greedy_multipath_block", "iid_paths"}, Scheme{"greedy_multipath_block", "delayed_paths"},
                     Scheme{"branch_reentry", "iid_paths"}, Scheme{"branch_reentry", "delayed_paths"},
-                    Scheme{"layer_frame", "iid_paths"}, Scheme{"layer_frame", "delayed_paths"},
-                    Scheme{"optimal_transport_walk", "iid_paths"}, Scheme{"optimal_transport_walk", "delayed_paths"},
-                    Scheme{"canonical_two_step_walk", "iid_paths"}, Scheme{"ladder_walk", "iid_paths"},
-                    Scheme{"ladder_walk", "delayed_paths"}, Scheme{"recursive_rejection_walk", "iid_paths"},
-                    Scheme{"k_seq_walk", "iid_paths"},
-                    Scheme{"recursive_rejection_wor_walk", "without_replacement_tree"}),
+                    Scheme{"layerwise_rejection", "iid_paths"}, Scheme{"layerwise_rejection", "delayed_paths"},
+                    Scheme{"optimal_transport_tree", "iid_paths"}, Scheme{"optimal_transport_tree", "delayed_paths"},
+                    Scheme{"canonical_two_step_tree", "iid_paths"}, Scheme{"ladder_tree", "iid_paths"},
+                    Scheme{"ladder_tree", "delayed_paths"}, Scheme{"recursive_rejection_tree", "iid_paths"},
+                    Scheme{"k_seq_tree", "iid_paths"},
+                    Scheme{"recursive_rejection_wor_tree", "without_replacement_tree"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -26,20 +26,20 @@ const std::map<std::string_view, Ours>& ours() {
       {"block", {"block", "iid_paths"}},
       {"hsd_definitions_argmax_cap(=block)", {"block", "iid_paths"}},
       {"greedy_block_carry", {"greedy_block", "iid_paths"}},
-      {"nss_walk", {"sample_and_match_walk", "iid_paths"}},
-      {"eagle2_delta_on_sampled_tree", {"sample_and_match_walk", "without_replacement_tree"}},
-      {"eagle2_delta_fixed_tree", {"sample_and_match_walk", "top_k_tree"}},
-      {"delta_on_merged_iid_tree(=nss)", {"sample_and_match_walk", "iid_paths"}},
-      {"specinfer_rrs_walk", {"recursive_rejection_walk", "iid_paths"}},
-      {"sequoia_topdown_wor", {"recursive_rejection_wor_walk", "without_replacement_tree"}},
-      {"topdown_wor_on_merged_iid_tree", {"recursive_rejection_wor_walk", "iid_paths"}},
-      {"spectr_kseq_walk", {"k_seq_walk", "iid_paths"}},
+      {"nss_tree", {"sample_and_match_tree", "iid_paths"}},
+      {"eagle2_delta_on_sampled_tree", {"sample_and_match_tree", "without_replacement_tree"}},
+      {"eagle2_delta_fixed_tree", {"sample_and_match_tree", "top_k_tree"}},
+      {"delta_on_merged_iid_tree(=nss)", {"sample_and_match_tree", "iid_paths"}},
+      {"specinfer_rrs_tree", {"recursive_rejection_tree", "iid_paths"}},
+      {"sequoia_topdown_wor", {"recursive_rejection_wor_tree", "without_replacement_tree"}},
+      {"topdown_wor_on_merged_iid_tree", {"recursive_rejection_wor_tree", "iid_paths"}},
+      {"spectr_kseq_tree", {"k_seq_tree", "iid_paths"}},
       {"traversal_wor", {"traversal", "without_replacement_tree"}},
       {"traversal_iid_merged", {"traversal", "iid_paths"}},
       {"gbv", {"greedy_multipath_block", "iid_paths", true}},
-      {"control:topdown_wor_tree_with_replacement_q", {"wor_verified_as_iid_walk", "without_replacement_tree"}},
-      {"control:topdown_merged_iid_with_unchanged_q", {"wor_verified_as_iid_walk", "iid_paths"}},
-      {"control:fixed_top_tree_verified_as_sampled_wor", {"fixed_verified_as_sampled_walk", "top_k_tree"}},
+      {"control:topdown_wor_tree_with_replacement_q", {"wor_verified_as_iid_tree", "without_replacement_tree"}},
+      {"control:topdown_merged_iid_with_unchanged_q", {"wor_verified_as_iid_tree", "iid_paths"}},
+      {"control:fixed_top_tree_verified_as_sampled_wor", {"fixed_verified_as_sampled_tree", "top_k_tree"}},
       {"control:hsd_repo_uncapped_final", {"hsd_repository", "iid_paths"}},
       {"control:hsd_last_index_cap", {"hsd_last_index", "iid_paths"}},
       {"control:block_with_p_i_instead_of_h_i", {"block_clipped_tests", "iid_paths"}},
@@ -47,7 +47,7 @@ const std::map<std::string_view, Ours>& ours() {
       {"control:greedy_block_without_carry", {"greedy_block_without_carry", "iid_paths"}},
       {"control:token_resample_from_p", {"resample_from_target_path", "iid_paths"}},
       {"control:token_bonus_from_draft", {"bonus_from_draft", "iid_paths"}},
-      {"control:token_lenience_0.8", {"lenience_walk", "iid_paths"}},
+      {"control:token_lenience_0.8", {"lenience_tree", "iid_paths"}},
       {"control:typical_acceptance_0.4", {"typical_acceptance_path", "iid_paths"}},
       {"control:gbv_path_choice_but_unskewed_q", {"gbv_unskewed", "iid_paths", true}},
       {"control:gbv_inconsistent_tie_break", {"gbv_ties_opposed", "iid_paths", true}},
@@ -62,14 +62,14 @@ const std::map<std::string_view, Ours>& ours() {
 /// The verifier of that name, with the parameters that the name of the case gives.
 const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view name) {
   static const auto lenient = [] {
-    WalkOf<mutants::Lenience> walk;
+    LiftedToTrees<verifiers::lossy::Lenience> walk;
     walk.verifier.lenience = 0.8;
-    return PathVerifierOf<WalkOf<mutants::Lenience>>(Kind::mutant, walk);
+    return PathVerifierOf<LiftedToTrees<verifiers::lossy::Lenience>>(Kind::mutant, walk);
   }();
   static const auto typical = [] {
     // delta exp(-H) >= 1 at V = 2: the threshold is epsilon.
-    const mutants::paths::TypicalAcceptancePath path{{.epsilon = 0.4, .delta = 2}};
-    return PathVerifierOf<mutants::paths::TypicalAcceptancePath>(Kind::mutant, path);
+    const verifiers::lossy::paths::TypicalAcceptancePath path{{.epsilon = 0.4, .delta = 2}};
+    return PathVerifierOf<verifiers::lossy::paths::TypicalAcceptancePath>(Kind::mutant, path);
   }();
   if (scheme == "control:token_lenience_0.8") return &lenient;
   if (scheme == "control:typical_acceptance_0.4") return &typical;
@@ -103,9 +103,9 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
     const AnyTreeDrafter* drafter = path_registry().drafter(known->second.drafter);
     ASSERT_TRUE(drafter) << known->second.drafter;
     const bool reversed = known->second.reversed;
-    const auto contexts = reversed ? c.model->reversed().contexts() : c.model->contexts();
-    const auto decider = verifier->explore_on(contexts, c.shape);
-    auto law = explore_passage_law<Rows<double>>(*drafter, *decider, contexts, c.shape);
+    const auto conditionals = reversed ? c.model->reversed().conditionals() : c.model->conditionals();
+    const auto decider = verifier->explore_on(conditionals, c.shape);
+    auto law = explore_step_law<Rows<double>>(*drafter, *decider, conditionals, c.shape);
     if (reversed) law.emitted = reversed_back(law.emitted, c.model->vocabulary);
     ASSERT_TRUE(law.complete) << c.id;
     ASSERT_NEAR(law.mean_accepted(), c.mean_accepted, reference_law_tolerance) << c.id << ' ' << c.scheme;

@@ -30,12 +30,12 @@ class AsDefined {
                              .summary = "hierarchical speculative decoding from its definitions",
                              .source = "arXiv:2601.05724, algorithm 2",
                              .drafts = DraftLaws{"iid_paths"},
-                             .cannot = {.simulate = "a test", .fresh = "a test"}};
+                             .unsupported = {.simulate = "a test", .fresh = "a test"}};
 
   bool capped = true;
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const PlainSteps<L> steps(at);
     std::vector<Scalar> products;
@@ -156,11 +156,11 @@ TEST(Hsd, ReferenceVariants) {
   int compared = 0;
   for (const auto& [name, variants] : golden::path_file().at("facts").at("hsd_variants").items()) {
     const auto& model = golden::path_models().at(name);
-    const auto contexts = model.contexts();
+    const auto conditionals = model.conditionals();
     const TreeShape shape{.drafts = 1, .length = model.length};
     for (const auto& [variant, entry] : variants.items()) {
-      const auto decider = small::verifier(ours.at(variant)).explore_on(contexts, shape);
-      const auto law = explore_passage_law<Rows<double>>(small::drafter("iid_paths"), *decider, contexts, shape);
+      const auto decider = small::verifier(ours.at(variant)).explore_on(conditionals, shape);
+      const auto law = explore_step_law<Rows<double>>(small::drafter("iid_paths"), *decider, conditionals, shape);
       EXPECT_NEAR(law.mean_accepted(), entry.at("E_tau").get<double>(), 1e-10) << name << ' ' << variant;
       ++compared;
     }

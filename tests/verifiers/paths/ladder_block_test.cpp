@@ -25,9 +25,9 @@ TreeShape shape_of(int paths, int length, int stem = 0) {
 }
 
 template <class V, class L, class D = tree_drafters::IidPaths>
-PassageLaw<typename L::Scalar> law_of(const Contexts<L>& contexts, const TreeShape& shape) {
-  PathDeciderOf<V, L, Explorer<typename L::Scalar>> decider(V{}, contexts, shape);
-  return explore_passage_law<L>(TreeDrafterOf<D>(), decider, contexts, shape);
+StepLaw<typename L::Scalar> law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
+  PathDeciderOf<V, L, Explorer<typename L::Scalar>> decider(V{}, conditionals, shape);
+  return explore_step_law<L>(TreeDrafterOf<D>(), decider, conditionals, shape);
 }
 
 struct LadderSize {
@@ -43,21 +43,21 @@ TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
   int above = 0, below = 0;
   for (const auto& entry : cases) {
     const golden::PathModel& model = golden::path_models().at(entry.at("model"));
-    const auto contexts = model.contexts();
+    const auto conditionals = model.conditionals();
     const int paths = entry.at("K");
     const std::string name = entry.at("model").get<std::string>() + ", K = " + std::to_string(paths);
     std::map<Tokens, double> wanted;
     for (const auto& [text, probability] : entry.at("selected_path_law").items())
       wanted[golden::tokens_of(text)] = probability;
     // Both programs add products of a dozen factors in double; the file promises 1e-12.
-    walk_choices(contexts, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
+    walk_choices(conditionals, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
       if (node) return;
       EXPECT_NEAR(chosen, wanted[tokens], 1e-12) << name;
       largest = std::max(largest, std::abs(chosen - wanted[tokens]));
       wanted.erase(tokens);
     });
     for (const auto& [tokens, probability] : wanted) EXPECT_NEAR(probability, 0, 1e-12) << name;
-    const double mean = planned_mean_accepted(contexts, paths, model.length);
+    const double mean = planned_mean_accepted(conditionals, paths, model.length);
     EXPECT_NEAR(mean, entry.at("E_tau"), 1e-12) << name;
     const double greedy = entry.at("E_tau_gbv");
     above += mean > greedy + 1e-9;
@@ -73,13 +73,13 @@ TEST(LadderBlock, IsExactInFractions) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
       const auto model = weighted::random_model(size.vocabulary, size.length, 3, seed);
-      const auto contexts = model.contexts<Rational>();
-      const auto law = law_of<LadderBlock>(contexts, shape_of(size.paths, size.length));
+      const auto conditionals = model.conditionals<Rational>();
+      const auto law = law_of<LadderBlock>(conditionals, shape_of(size.paths, size.length));
       ASSERT_TRUE(law.complete);
       ASSERT_EQ(law.mass, 1);
-      ASSERT_EQ(weighted::completed_error(law, contexts, size.length), 0) << model.text() << ", K = " << size.paths;
+      ASSERT_EQ(weighted::completed_error(law, conditionals, size.length), 0) << model.text() << ", K = " << size.paths;
       // The same mean from the plans alone: block verification is told the law the chosen path has.
-      ASSERT_EQ(law.mean_accepted(), planned_mean_accepted(contexts, size.paths, size.length)) << model.text();
+      ASSERT_EQ(law.mean_accepted(), planned_mean_accepted(conditionals, size.paths, size.length)) << model.text();
     }
 }
 
@@ -87,7 +87,7 @@ TEST(LadderBlock, NeverAcceptsMoreThanIsDraftedOrWanted) {
   // A prefix is accepted at most as often as it is drafted, and as often as the target says it.
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
-      const auto contexts = weighted::random_model(size.vocabulary, size.length, 4, seed).contexts<Rational>();
+      const auto conditionals = weighted::random_model(size.vocabulary, size.length, 4, seed).conditionals<Rational>();
       Rational bound = 0;
       const auto add = [&](const auto& self, int context, int depth, const Rational& p, const Rational& q) -> void {
         if (depth > 0) {
@@ -96,13 +96,13 @@ TEST(LadderBlock, NeverAcceptsMoreThanIsDraftedOrWanted) {
           bound += std::min<Rational>(p, 1 - missed);
         }
         if (depth == size.length) return;
-        const auto& laws = contexts.laws(context);
+        const auto& laws = conditionals.laws(context);
         for (Token y = 0; y < size.vocabulary; ++y)
-          self(self, contexts.next(context, y), depth + 1, Rational(p * laws.target(y)),
+          self(self, conditionals.next(context, y), depth + 1, Rational(p * laws.target(y)),
                Rational(q * laws.proposal(y)));
       };
       add(add, 0, 0, 1, 1);
-      ASSERT_LE(planned_mean_accepted(contexts, size.paths, size.length), bound);
+      ASSERT_LE(planned_mean_accepted(conditionals, size.paths, size.length), bound);
     }
 }
 
@@ -110,18 +110,18 @@ TEST(LadderBlock, OnePathIsBlockVerificationEventByEvent) {
   for (const int vocabulary : {2, 3})
     for (const int length : {1, 2, 3})
       for (std::uint32_t seed = 0; seed < 20; ++seed) {
-        const auto contexts = weighted::random_model(vocabulary, length, 3, seed).contexts<Rational>();
+        const auto conditionals = weighted::random_model(vocabulary, length, 3, seed).conditionals<Rational>();
         const auto shape = shape_of(1, length);
-        EXPECT_EQ(law_of<LadderBlock>(contexts, shape).emitted, law_of<Block>(contexts, shape).emitted);
+        EXPECT_EQ(law_of<LadderBlock>(conditionals, shape).emitted, law_of<Block>(conditionals, shape).emitted);
       }
 }
 
 TEST(LadderBlock, OneTokenIsTheLadder) {
   for (const int paths : {1, 2, 3, 4})
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
-      const auto contexts = weighted::random_model(3, 1, 4, seed).contexts<Rational>();
-      const verifiers::Ladder::Core<Exact> ladder(contexts.laws(0), paths);
-      EXPECT_EQ(planned_mean_accepted(contexts, paths, 1), ladder.plan.acceptance);
+      const auto conditionals = weighted::random_model(3, 1, 4, seed).conditionals<Rational>();
+      const verifiers::Ladder::Core<Exact> ladder(conditionals.laws(0), paths);
+      EXPECT_EQ(planned_mean_accepted(conditionals, paths, 1), ladder.plan.acceptance);
     }
 }
 
@@ -130,9 +130,9 @@ TEST(LadderBlock, EqualLawsAreAcceptedWhole) {
     for (std::uint32_t seed = 0; seed < 30; ++seed) {
       auto model = weighted::random_model(3, 3, 5, seed);
       model.target = model.proposal;
-      EXPECT_EQ(planned_mean_accepted(model.contexts<Rational>(), paths, 3), 3);
-      const auto contexts = model.contexts<double>();
-      EXPECT_NEAR(planned_mean_accepted(contexts, paths, 3), 3, 1e-12);  // sums of 27 products of 3
+      EXPECT_EQ(planned_mean_accepted(model.conditionals<Rational>(), paths, 3), 3);
+      const auto conditionals = model.conditionals<double>();
+      EXPECT_NEAR(planned_mean_accepted(conditionals, paths, 3), 3, 1e-12);  // sums of 27 products of 3
     }
   }
 }
@@ -144,17 +144,17 @@ TEST(LadderBlock, RoundingOfEqualLawsLeavesSomethingToEmit) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     auto model = weighted::random_model(16, 1, 99, seed);
     model.target = model.proposal;
-    EXPECT_NEAR((law_of<LadderBlock>(model.contexts<double>(), shape_of(2, 1)).mean_accepted()), 1, 1e-12);
+    EXPECT_NEAR((law_of<LadderBlock>(model.conditionals<double>(), shape_of(2, 1)).mean_accepted()), 1, 1e-12);
   }
 }
 
 TEST(LadderBlock, PathsMayPartAfterAStem) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const auto model = weighted::random_model(2, 3, 3, seed);
-    const auto contexts = model.contexts<Rational>();
+    const auto conditionals = model.conditionals<Rational>();
     for (const int stem : {1, 2, 3}) {
-      const auto law = law_of<LadderBlock, Exact, tree_drafters::DelayedPaths>(contexts, shape_of(2, 3, stem));
-      ASSERT_EQ(weighted::completed_error(law, contexts, 3), 0) << model.text() << ", stem " << stem;
+      const auto law = law_of<LadderBlock, Exact, tree_drafters::DelayedPaths>(conditionals, shape_of(2, 3, stem));
+      ASSERT_EQ(weighted::completed_error(law, conditionals, 3), 0) << model.text() << ", stem " << stem;
     }
   }
 }

@@ -21,24 +21,24 @@ namespace {
 using Law = std::map<Tokens, double>;
 
 template <class V, class D, class L>
-Law law_of(const Contexts<L>& contexts, const TreeShape& shape) {
+Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   Law law;
   Explorer<double> explorer;
   DraftTree tree;
-  Passage passage;
+  StepOutput step;
   const bool whole = explorer.explore(
       [&](Explorer<double>& random) {
         tree.clear(0);
-        D{}.draw(contexts, shape, random, tree);
-        const TreeAt<L> at(contexts, tree);
+        D{}.draw(conditionals, shape, random, tree);
+        const DraftedTree<L> at(conditionals, tree);
         if constexpr (requires { V{}.verify(at, random); })
-          passage = V{}.verify(at, random);
+          step = V{}.verify(at, random);
         else
-          passage = V{}.verify(at, Carry<double>{}, random);
-        return passage.extra;
+          step = V{}.verify(at, VerifierState<double>{}, random);
+        return step.extra;
       },
       [&](const Leaf<double>& leaf) {
-        Tokens tokens = path_to(tree, passage.node);
+        Tokens tokens = path_to(tree, step.node);
         tokens.push_back(leaf.verdict.token);
         if (leaf.verdict.token >= 0) law[tokens] += leaf.probability;
         for (const auto& [token, weight] : leaf.spread) {
@@ -57,9 +57,9 @@ struct PrecisionForms {
 
   PrecisionForms(int seed, int vocabulary, int length) {
     const auto model = small::random_model(seed, vocabulary, length);
-    int contexts = 0;
-    for (int depth = 0, width = 1; depth <= length; ++depth, width *= vocabulary) contexts += width;
-    for (int c = 0; c < contexts; ++c) {
+    int conditionals = 0;
+    for (int depth = 0, width = 1; depth <= length; ++depth, width *= vocabulary) conditionals += width;
+    for (int c = 0; c < conditionals; ++c) {
       auto &p = target.emplace_back(), &q = proposal.emplace_back();
       for (Token x = 0; x < vocabulary; ++x) {
         p.push_back(static_cast<double>(model.laws(c).target(x)));
@@ -70,15 +70,15 @@ struct PrecisionForms {
     }
   }
   template <class L, class P>
-  PrefixContexts<L> as(const P& p, const P& q) const {
+  PrefixTable<L> as(const P& p, const P& q) const {
     std::vector<L> laws;
     for (std::size_t c = 0; c < p.size(); ++c) laws.emplace_back(p[c], q[c]);
-    return PrefixContexts<L>(std::move(laws));
+    return PrefixTable<L>(std::move(laws));
   }
-  PrefixContexts<Rows<double>> rows() const { return as<Rows<double>>(target, proposal); }
-  PrefixContexts<RatioTable> tables() const { return as<RatioTable>(target, proposal); }
-  PrefixContexts<FreshRows<double>> fresh() const { return as<FreshRows<double>>(target, proposal); }
-  PrefixContexts<FreshRows<float>> fresh_float() const { return as<FreshRows<float>>(target_float, proposal_float); }
+  PrefixTable<Rows<double>> rows() const { return as<Rows<double>>(target, proposal); }
+  PrefixTable<RatioTable> tables() const { return as<RatioTable>(target, proposal); }
+  PrefixTable<FreshRows<double>> fresh() const { return as<FreshRows<double>>(target, proposal); }
+  PrefixTable<FreshRows<float>> fresh_float() const { return as<FreshRows<float>>(target_float, proposal_float); }
 };
 
 double distance(const Law& a, const Law& b) {
@@ -103,7 +103,7 @@ struct With {
 using Schemes = testing::Types<With<verifiers::paths::GreedyBlock, tree_drafters::IidPaths>,
                                With<verifiers::paths::Traversal, tree_drafters::IidPaths>,
                                With<verifiers::paths::Traversal, tree_drafters::WithoutReplacementTree>,
-                               With<verifiers::paths::LayerFrame, tree_drafters::IidPaths>,
+                               With<verifiers::paths::LayerwiseRejection, tree_drafters::IidPaths>,
                                With<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>,
                                With<verifiers::paths::BranchReentry, tree_drafters::IidPaths>>;
 TYPED_TEST_SUITE(PathForms, Schemes);
@@ -128,10 +128,10 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   std::vector<FreshRows<double>> laws;
   laws.emplace_back(p, q);
   ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
-  const PrefixContexts<FreshRows<double>> contexts(std::move(laws));
+  const PrefixTable<FreshRows<double>> conditionals(std::move(laws));
   for (const int drafts : {2, 3}) {
     const Law law = law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
-        contexts, {.drafts = drafts, .length = 2});
+        conditionals, {.drafts = drafts, .length = 2});
     std::map<Tokens, double> reached;
     for (const auto& [tokens, probability] : law)
       for (std::size_t n = 0; n <= tokens.size(); ++n)
@@ -148,10 +148,10 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   }
 }
 
-/// Mean of accepted tokens in `trials` runs, and whether each passage is one.
+/// Mean of accepted tokens in `trials` runs, and whether each step is one.
 template <class L>
-double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider, const Contexts<L>& contexts,
-                     const Contexts<RatioTable>& tables, const TreeShape& shape, int vocabulary, int trials) {
+double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider, const ConditionalModel<L>& conditionals,
+                     const ConditionalModel<RatioTable>& tables, const TreeShape& shape, int vocabulary, int trials) {
   double sum = 0;
   DraftTree tree;
   for (int trial = 0; trial < trials; ++trial) {
@@ -159,10 +159,10 @@ double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& de
     Philox verifying(1, static_cast<std::uint64_t>(trial), Philox::Role::verify);
     tree.clear(0);
     small::drafter("iid_paths").draw(tables, shape, drafting, tree);
-    const Passage passage = decider.decide(tree, {}, verifying);
-    EXPECT_TRUE(passage.extra.token >= 0 && passage.extra.token < vocabulary) << verifier.info().name;
-    EXPECT_GT(contexts.laws(tree.context(passage.node)).target(passage.extra.token), 0) << verifier.info().name;
-    sum += tree.depth(passage.node);
+    const StepOutput step = decider.decide(tree, {}, verifying);
+    EXPECT_TRUE(step.extra.token >= 0 && step.extra.token < vocabulary) << verifier.info().name;
+    EXPECT_GT(conditionals.laws(tree.context(step.node)).target(step.extra.token), 0) << verifier.info().name;
+    sum += tree.depth(step.node);
   }
   return sum / trials;
 }
@@ -176,12 +176,12 @@ TEST(PathRuns, PhiloxOnTablesAndOnFreshRows) {
   const auto tables = forms.tables();
   const auto fresh = forms.fresh_float();
   for (const std::string_view name :
-       {"block", "greedy_block", "traversal", "greedy_multipath_block", "branch_reentry", "layer_frame"}) {
+       {"block", "greedy_block", "traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"}) {
     const AnyPathVerifier& verifier = small::verifier(name);
     const TreeShape shape{.drafts = verifier.takes(2) ? 2 : 1, .length = length};
     const auto exploring = verifier.explore_on(rows, shape);
     const double expected =
-        explore_passage_law<Rows<double>>(small::drafter("iid_paths"), *exploring, rows, shape).mean_accepted();
+        explore_step_law<Rows<double>>(small::drafter("iid_paths"), *exploring, rows, shape).mean_accepted();
     const auto on_tables = verifier.simulate_on(tables, shape);
     const auto on_fresh = verifier.simulate_on(fresh, shape);
     EXPECT_NEAR(mean_accepted(verifier, *on_tables, tables, tables, shape, 3, trials), expected, bound) << name;

@@ -28,8 +28,8 @@ TEST(PublishedPaths, TheTableOfTheExample) {
   small::for_each_tree("iid_paths", toy, shape, [&](const DraftTree& tree, const Rational&) {
     auto& row = table[path_to(tree, 2)];
     row.assign(3, Rational(0));
-    for (const auto& [passage, probability] : small::on_tree(*block, tree))
-      row[static_cast<std::size_t>(passage.first)] += probability;
+    for (const auto& [step, probability] : small::on_tree(*block, tree))
+      row[static_cast<std::size_t>(step.first)] += probability;
   });
   using Row = std::vector<Rational>;
   EXPECT_EQ((table[{0, 0}]), (Row{{3, 4}, 0, {1, 4}}));
@@ -40,12 +40,12 @@ TEST(PublishedPaths, TheTableOfTheExample) {
 
 TEST(PublishedPaths, TheExampleWithSeveralPaths) {
   const auto toy = small::constant({1, 2}, {2, 1});
-  EXPECT_EQ(accepted("sample_and_match_walk", toy, 2), Rational(82, 81));
-  EXPECT_EQ(accepted("recursive_rejection_walk", toy, 2), Rational(4, 3));
+  EXPECT_EQ(accepted("sample_and_match_tree", toy, 2), Rational(82, 81));
+  EXPECT_EQ(accepted("recursive_rejection_tree", toy, 2), Rational(4, 3));
   EXPECT_EQ(accepted("traversal", toy, 2), Rational(115, 81));
   EXPECT_EQ(accepted("greedy_multipath_block", toy, 2), Rational(131, 81));
-  EXPECT_EQ(accepted("sample_and_match_walk", toy, 3), Rational(8200, 6561));
-  EXPECT_EQ(accepted("recursive_rejection_walk", toy, 3), Rational(1087, 729));
+  EXPECT_EQ(accepted("sample_and_match_tree", toy, 3), Rational(8200, 6561));
+  EXPECT_EQ(accepted("recursive_rejection_tree", toy, 3), Rational(1087, 729));
   EXPECT_EQ(accepted("traversal", toy, 3), Rational(1136, 729));
   EXPECT_EQ(accepted("greedy_multipath_block", toy, 3), Rational(1289, 729));
 }
@@ -53,12 +53,12 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
 // Not published: what the schemes of ours accept beside them.
 TEST(PublishedPaths, TheExampleWithOurSchemes) {
   const auto toy = small::constant({1, 2}, {2, 1});
-  EXPECT_EQ(accepted("layer_frame", toy, 2), Rational(112, 81));
+  EXPECT_EQ(accepted("layerwise_rejection", toy, 2), Rational(112, 81));
   EXPECT_EQ(accepted("branch_reentry", toy, 2), Rational(131, 81));
-  EXPECT_EQ(accepted("ladder_walk", toy, 2), Rational(128, 81));
-  EXPECT_EQ(accepted("layer_frame", toy, 3), Rational(1103, 729));
+  EXPECT_EQ(accepted("ladder_tree", toy, 2), Rational(128, 81));
+  EXPECT_EQ(accepted("layerwise_rejection", toy, 3), Rational(1103, 729));
   EXPECT_EQ(accepted("branch_reentry", toy, 3), Rational(945353, 512487));
-  EXPECT_EQ(accepted("ladder_walk", toy, 3), Rational(742, 405));
+  EXPECT_EQ(accepted("ladder_tree", toy, 3), Rational(742, 405));
 }
 
 // A stem where the laws agree is accepted, and what follows is the example itself.
@@ -68,7 +68,7 @@ TEST(PublishedPaths, TheExampleBehindAStem) {
   const small::Model model({equal, toy, toy});
   const TreeShape shape{.drafts = 2, .length = 3, .stem = 1};
   const std::vector<std::pair<std::string_view, Rational>> cases{{"traversal", {115, 81}},
-                                                                 {"layer_frame", {112, 81}},
+                                                                 {"layerwise_rejection", {112, 81}},
                                                                  {"greedy_multipath_block", {131, 81}},
                                                                  {"branch_reentry", {131, 81}}};
   for (const auto& [scheme, behind] : cases)
@@ -79,15 +79,15 @@ TEST(PublishedPaths, LayersAcceptMoreThanOnePath) {
   int more = 0;
   for (int seed = 0; seed < 24; ++seed) {
     const auto model = small::random_model(1000 + seed, 2 + seed % 2, 2);
-    const Rational one = accepted("block", model, 1), layers = accepted("layer_frame", model, 2);
+    const Rational one = accepted("block", model, 1), layers = accepted("layerwise_rejection", model, 2);
     EXPECT_GE(layers, one) << seed;
     more += layers > one;
   }
   EXPECT_GT(more, 12);
 }
 
-const std::string_view accept_all[]{"token_path", "block",     "greedy_block", "recursive_rejection_walk",
-                                    "k_seq_walk", "traversal", "layer_frame"};
+const std::string_view accept_all[]{"token_path", "block",     "greedy_block", "recursive_rejection_tree",
+                                    "k_seq_tree", "traversal", "layerwise_rejection"};
 
 TEST(PublishedPaths, EqualLawsAcceptEverything) {
   for (int seed = 0; seed < 6; ++seed) {
@@ -108,7 +108,7 @@ TEST(PublishedPaths, ChoosingAmongEqualLawsCosts) {
   EXPECT_EQ(accepted("greedy_multipath_block", model, 2, 3), Rational(2113779, 1000000));
   EXPECT_EQ(accepted("greedy_multipath_block", small::constant({7, 3}, {7, 3}), 2, 3), Rational(2237847, 1000000));
   EXPECT_LT(accepted("greedy_multipath_block", model, 3, 3), accepted("greedy_multipath_block", model, 2, 3));
-  EXPECT_LT(accepted("sample_and_match_walk", model, 2, 3), 3);
+  EXPECT_LT(accepted("sample_and_match_tree", model, 2, 3), 3);
 }
 
 TEST(PublishedPaths, DisjointSupportsAcceptNothing) {
@@ -125,8 +125,8 @@ TEST(PublishedPaths, AOneHotDraftIsWorthTheSameToAll) {
   const auto model = small::constant({2, 3}, {1, 0});
   for (const std::string_view scheme : {"token_path", "block"})
     EXPECT_EQ(accepted(scheme, model, 1), Rational(14, 25)) << scheme;
-  for (const std::string_view scheme : {"recursive_rejection_walk", "k_seq_walk", "greedy_multipath_block",
-                                        "branch_reentry", "traversal", "layer_frame"})
+  for (const std::string_view scheme : {"recursive_rejection_tree", "k_seq_tree", "greedy_multipath_block",
+                                        "branch_reentry", "traversal", "layerwise_rejection"})
     EXPECT_EQ(accepted(scheme, model, 2), Rational(14, 25)) << scheme;
 }
 

@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 
 /// One pair of rows after every prefix, in an object for each context.
-class FreshContexts final : public Contexts<FreshRows<float>> {
+class FreshContexts final : public ConditionalModel<FreshRows<float>> {
  public:
-  explicit FreshContexts(int contexts) : target_{row(1)}, proposal_{row(2)} {
-    for (int c = 0; c < contexts; ++c) laws_.emplace_back(target_, std::span<const float>(proposal_));
+  explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
+    for (int c = 0; c < conditionals; ++c) laws_.emplace_back(target_, std::span<const float>(proposal_));
   }
   const FreshRows<float>& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
   int next(int context, Token x) const override { return (5 * context + x + 1) % static_cast<int>(laws_.size()); }
@@ -64,22 +64,22 @@ struct RefusingSource {
 /// Visited tokens of an iteration that refuses a path of the least wanted token.
 template <class V>
 std::uint64_t visited_by_refusal(int length) {
-  const FreshContexts contexts(40);
+  const FreshContexts conditionals(40);
   DraftTree path(0);
-  for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, contexts.least(), depth + 1);
+  for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, conditionals.least(), depth + 1);
   RefusingSource random{Philox(1, 1, Philox::Role::verify)};
-  const TreeAt<FreshRows<float>> at(contexts, path);
-  Passage passage;
-  if constexpr (requires { V{}.verify(at, Carry<double>{}, random); })
-    passage = V{}.verify(at, Carry<double>{}, random);
+  const DraftedTree<FreshRows<float>> at(conditionals, path);
+  StepOutput step;
+  if constexpr (requires { V{}.verify(at, VerifierState<double>{}, random); })
+    step = V{}.verify(at, VerifierState<double>{}, random);
   else
-    passage = V{}.verify(at, random);
-  EXPECT_EQ(passage.node, DraftTree::root) << V::info.name;
-  EXPECT_GE(passage.extra.token, 0) << V::info.name;
-  return contexts.visited();
+    step = V{}.verify(at, random);
+  EXPECT_EQ(step.node, DraftTree::root) << V::info.name;
+  EXPECT_GE(step.extra.token, 0) << V::info.name;
+  return conditionals.visited();
 }
 
-TEST(PassagePasses, ARefusedPathCostsOneAPositionAndOneBlock) {
+TEST(StepPasses, ARefusedPathCostsOneAPositionAndOneBlock) {
   using namespace verifiers::paths;
   for (const int length : {1, 2, 8, 20}) {
     // The end of the path has no test of this kind; the root none, but the draw.
@@ -87,7 +87,7 @@ TEST(PassagePasses, ARefusedPathCostsOneAPositionAndOneBlock) {
     for (const std::uint64_t visited :
          {visited_by_refusal<Block>(length), visited_by_refusal<GreedyBlock>(length),
           visited_by_refusal<GreedyMultipathBlock>(length), visited_by_refusal<Traversal>(length),
-          visited_by_refusal<LayerFrame>(length)}) {
+          visited_by_refusal<LayerwiseRejection>(length)}) {
       EXPECT_GT(visited, passes) << length;
       EXPECT_LE(visited, passes + row_block) << length;
     }
@@ -95,24 +95,24 @@ TEST(PassagePasses, ARefusedPathCostsOneAPositionAndOneBlock) {
   }
 }
 
-TEST(PassagePasses, ATreeCostsAtMostOneADraftAndADraw) {
+TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
   for (std::uint64_t trial = 0; trial < 40; ++trial) {
     const TreeShape shape{.drafts = 3, .length = 4};
     DraftTree tree(0);
     const auto expect_at_most = [&](const auto& verifier, auto passes) {
-      const FreshContexts contexts(400);
+      const FreshContexts conditionals(400);
       tree.clear(0);
       Philox drafter(2, trial, Philox::Role::draft), random(2, trial, Philox::Role::verify);
-      tree_drafters::IidPaths{}.draw(contexts, shape, drafter, tree);
-      const std::uint64_t before = contexts.visited();
-      verifier.verify(TreeAt<FreshRows<float>>(contexts, tree), random);
-      EXPECT_LE(contexts.visited() - before, row_size * passes() + row_block)
+      tree_drafters::IidPaths{}.draw(conditionals, shape, drafter, tree);
+      const std::uint64_t before = conditionals.visited();
+      verifier.verify(DraftedTree<FreshRows<float>>(conditionals, tree), random);
+      EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
     const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // one each but the root, a draw
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);
-    expect_at_most(verifiers::paths::LayerFrame{}, drafts);
+    expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);
   }
 }
 

@@ -14,10 +14,10 @@ class RowsOfTraversal {
                              .summary = "traversal verification with full rows",
                              .source = "Weng et al. 2025, arXiv:2505.12398",
                              .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
-                             .cannot = {.simulate = "a test", .fresh = "a test"}};
+                             .unsupported = {.simulate = "a test", .fresh = "a test"}};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const DraftTree& tree = at.tree();
     State<Scalar> state;

@@ -18,7 +18,7 @@ int refused_trials(const RatioTable& table, const RefusalPlan<RatioTable>& plan,
     Token tuple[max_drafts];
     Philox drafting(21, trial, Philox::Role::draft), planned(21, trial, Philox::Role::verify), plain = planned;
     const int count = drafters::Independent{}.draw(table, drafts, drafting, tuple);
-    const At<RatioTable> at(table, tuple, count);
+    const DraftedPosition<RatioTable> at(table, tuple, count);
     const Verdict with = scheme.verify(at, plan, planned), without = scheme.verify(at, plain);
     EXPECT_EQ(with.token, without.token) << "trial " << trial;
     EXPECT_EQ(with.accepted, without.accepted) << "trial " << trial;

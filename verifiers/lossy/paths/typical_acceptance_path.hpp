@@ -10,7 +10,7 @@
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 #include <draftproof/verifiers/paths/block/block_rule.hpp>
 
-namespace draftproof::mutants::paths {
+namespace draftproof::verifiers::lossy::paths {
 
 struct TypicalAcceptancePath {
   static constexpr Info info{.name = "typical_acceptance_path",
@@ -19,12 +19,12 @@ struct TypicalAcceptancePath {
                              .drafts = DraftLaws{"iid_paths"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
-                             .distorts = "token_path"};
+                             .derived_from = "token_path"};
 
-  mutants::TypicalAcceptance rule{};
+  lossy::TypicalAcceptance rule{};
 
   template <class L, class R>
-  Passage verify(const TreeAt<L>& at, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     int i = 0;
     while (i < steps.length() && static_cast<double>(steps.target(i)) > rule.prepare(steps.laws(i), 1)) ++i;
@@ -32,4 +32,4 @@ struct TypicalAcceptancePath {
   }
 };
 
-}  // namespace draftproof::mutants::paths
+}  // namespace draftproof::verifiers::lossy::paths

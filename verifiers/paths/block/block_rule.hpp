@@ -25,11 +25,11 @@ class PlainSteps {
   using Scalar = typename L::Scalar;
 
   /// The first path from the root to its end.
-  DRAFTPROOF_DEVICE explicit PlainSteps(const TreeAt<L>& at) : PlainSteps(at, DraftTree::root) {
+  DRAFTPROOF_DEVICE explicit PlainSteps(const DraftedTree<L>& at) : PlainSteps(at, DraftTree::root) {
     while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
   }
   /// No step yet.
-  DRAFTPROOF_DEVICE PlainSteps(const TreeAt<L>& at, int start) : at_{at} { nodes_[0] = start; }
+  DRAFTPROOF_DEVICE PlainSteps(const DraftedTree<L>& at, int start) : at_{at} { nodes_[0] = start; }
 
   /// One step further, to a child of the last node.
   DRAFTPROOF_DEVICE void append(int child) {
@@ -51,7 +51,7 @@ class PlainSteps {
   DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
 
  private:
-  const TreeAt<L>& at_;
+  const DraftedTree<L>& at_;
   int length_ = 0;
   int nodes_[max_path_length + 1];
 };
@@ -68,7 +68,7 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
 
 /// The tests of the nodes above the end of the path, from the lowest up: one of them succeeds.
 template <class Steps, class R>
-DRAFTPROOF_DEVICE Passage verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
+DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;
   int i = steps.length() - 1;
   for (; i > 0; --i) {
@@ -81,7 +81,7 @@ DRAFTPROOF_DEVICE Passage verify_above_end(const Steps& steps, const typename St
 }
 
 template <class Steps, class R>
-DRAFTPROOF_DEVICE Passage verify_block(const Steps& steps, R& random) {
+DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
   typename Steps::Scalar clipped[max_path_length + 1];
   clip_products(steps, clipped);
   const int length = steps.length();

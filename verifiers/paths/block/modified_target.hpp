@@ -24,7 +24,7 @@ class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry)
+  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
     step(length(), no_token);
@@ -43,20 +43,20 @@ class LayeredPath {
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
   /// What the next iteration carries after `accepted` tokens of the path and then `extra`.
-  DRAFTPROOF_DEVICE static CarryAt<L> after(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
+  DRAFTPROOF_DEVICE static CarryAt<L> after(const DraftedTree<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
     const L& last = PlainSteps<L>(at).laws(accepted);
     // Every ratio becomes infinite, and layers ask for nothing.
     if (!(last.proposal(extra) > last.zero())) return {};
     LayeredPath path(at, carry, accepted, extra);
     path.layers_.push_back({path.length(), path.running_});
     CarryAt<L> left;
-    for (const Layer<Scalar>& layer : path.layers_)
+    for (const PendingResidual<Scalar>& layer : path.layers_)
       if (layer.remaining > accepted + 1) left.push_back({layer.remaining - accepted - 1, layer.ratio});
     return left;
   }
 
  private:
-  DRAFTPROOF_DEVICE LayeredPath(const TreeAt<L>& at, const CarryAt<L>& carry, int accepted, Token extra)
+  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry, int accepted, Token extra)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < accepted; ++i) step(i, steps_.token(i));
     step(accepted, extra);
@@ -70,7 +70,7 @@ class LayeredPath {
     ratio_[i] = running_;
     if (!(running_ > laws.zero())) return;
     Scalar b = laws.zero(), mass = laws.one();
-    for (Layer<Scalar>& layer : layers_) {
+    for (PendingResidual<Scalar>& layer : layers_) {
       if (layer.remaining <= i) continue;
       const Scalar before = layer.ratio;
       if (x != no_token) layer.ratio *= share(laws, b, mass, x);

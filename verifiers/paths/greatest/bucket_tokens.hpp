@@ -20,7 +20,7 @@
 #include <draftproof/sim/simd/ratio_histogram.hpp>
 #include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
 
-namespace draftproof::wide {
+namespace draftproof::simd {
 
 struct MassBelow {
   Fixed below = 0, total = 0;
@@ -181,4 +181,4 @@ Fixed strip_of_terms(const Term& term, const double* p, const double* q, const d
   return detail::fill_and_sum(term, p, q, below, terms);
 }
 
-}  // namespace draftproof::wide
+}  // namespace draftproof::simd

@@ -2,7 +2,7 @@
 // (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, by passes: nothing is kept of a token,
 // so that rows that are met once need no table and a team of a device's threads no memory.
 //
-//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W the same for all tokens at once   (fan.hpp)
+//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W the same for all tokens at once   (max_of_k.hpp)
 //   P_i, Q_i      passes.mass(i)     masses of bucket i                                       (order_passes.hpp)
 //   certain       c W p / q > w(y) at the least p / q and the greatest w that bucket i can have: all of it is left,
 //                 c P_i - its law, where the differences hi^K - lo^K telescope; nothing is left the other way round
@@ -28,7 +28,7 @@ namespace draftproof {
 
 /// Where the token that a path goes on with stands; nothing is skewed on a single path. Trivial, for arrays of them.
 struct PlacedToken {
-  Fan<double> fan;
+  MaxOfKPaths<double> max_of_k;
   double q, below, total;  ///< of the token, of those below it, and of all
 };
 
@@ -38,14 +38,14 @@ class BucketedRow {
   /// `laws`, if they are no value, must outlive this.
   DRAFTPROOF_DEVICE BucketedRow(const L& laws, const PlacedToken& placed)
       : passes_(laws),
-        fan_{placed.fan},
-        norm_{placed.total * fan_.skew(fan_.under(placed.total), fan_.below)},
-        law_{placed.q > 0 ? fan_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
+        max_of_k_{placed.max_of_k},
+        norm_{placed.total * max_of_k_.divided_difference(max_of_k_.under(placed.total), max_of_k_.below)},
+        law_{placed.q > 0 ? max_of_k_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
 
   /// One pass.
-  DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const Fan<double>& fan, Token x) {
+  DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const MaxOfKPaths<double>& max_of_k, Token x) {
     const auto [below, total] = OrderPasses<L>(laws).place(x);
-    return {fan, laws.proposal(x), from_fixed(below), from_fixed(total)};
+    return {max_of_k, laws.proposal(x), from_fixed(below), from_fixed(total)};
   }
 
   /// Of the placed token.
@@ -115,11 +115,11 @@ class BucketedRow {
 
   /// (c p - law)+ of a token, by itself.
   struct LeftOver {
-    Fan<double> fan;
+    MaxOfKPaths<double> max_of_k;
     double c, norm;
 
     DRAFTPROOF_DEVICE double operator()(double p, double q, double below) const {
-      const double left = c * p - (q > 0 ? fan.skewed(q, below) / norm : 0.0);
+      const double left = c * p - (q > 0 ? max_of_k.skewed(q, below) / norm : 0.0);
       return left > 0 ? left : 0.0;
     }
 
@@ -128,11 +128,11 @@ class BucketedRow {
     void fill(const double* p, const double* q, const double* below, double* terms) const {
       double lo[strip], hi[strip], sum[strip], power[strip];
       for (int i = 0; i < strip; ++i) {
-        lo[i] = fan.under(below[i]);
-        hi[i] = lo[i] + fan.reached * q[i];
+        lo[i] = max_of_k.under(below[i]);
+        hi[i] = lo[i] + max_of_k.reached * q[i];
         sum[i] = power[i] = 1;
       }
-      for (int degree = 1; degree < fan.paths; ++degree)
+      for (int degree = 1; degree < max_of_k.paths; ++degree)
         for (int i = 0; i < strip; ++i) {
           power[i] *= lo[i];
           sum[i] = hi[i] * sum[i] + power[i];
@@ -143,15 +143,15 @@ class BucketedRow {
       }
     }
   };
-  DRAFTPROOF_DEVICE LeftOver left_over(double c) const { return {fan_, c, norm_}; }
+  DRAFTPROOF_DEVICE LeftOver left_over(double c) const { return {max_of_k_, c, norm_}; }
 
   DRAFTPROOF_DEVICE Bucket bucket(int i, const OrderMass& own, Fixed upto, double c) const {
     if (own.target == 0) return {};
     const double p = from_fixed(own.target), q = from_fixed(own.proposal);
-    const double lo = fan_.under(from_fixed(upto - own.proposal)), hi = fan_.under(from_fixed(upto));
-    if (own.proposal != 0 && !(c * norm_ * OrderBuckets::begin(i) > fan_.skew(hi, hi)))
-      return {0, c * norm_ * OrderBuckets::end(i) > fan_.skew(lo, lo)};
-    const double left = c * p - q * fan_.skew(hi, lo) / norm_;
+    const double lo = max_of_k_.under(from_fixed(upto - own.proposal)), hi = max_of_k_.under(from_fixed(upto));
+    if (own.proposal != 0 && !(c * norm_ * OrderBuckets::begin(i) > max_of_k_.divided_difference(hi, hi)))
+      return {0, c * norm_ * OrderBuckets::end(i) > max_of_k_.divided_difference(lo, lo)};
+    const double left = c * p - q * max_of_k_.divided_difference(hi, lo) / norm_;
     return {left > 0 ? to_fixed(left) : 0, false};
   }
 
@@ -222,7 +222,7 @@ class BucketedRow {
   }
 
   OrderPasses<L> passes_;
-  Fan<double> fan_;
+  MaxOfKPaths<double> max_of_k_;
   double norm_, law_;
 };
 

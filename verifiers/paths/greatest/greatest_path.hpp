@@ -1,8 +1,8 @@
 // The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) with the row
 // each of its tokens truly has, in place of q.
 //
-//   fan          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (fan.hpp) in a fan, q itself on a single path
+//   max_of_k          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
+//   row(i)       law of token i + 1 given the i before: skewed (max_of_k.hpp) in a max_of_k, q itself on a single path
 //   choose       choose(order, u) -> child of u. Theirs is the greatest by the order the row was made with
 //
 // Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
@@ -24,7 +24,7 @@ namespace draftproof {
 /// The child of u that the order puts on top.
 struct ChooseGreatest {
   template <class L>
-  DRAFTPROOF_DEVICE int operator()(const TreeAt<L>& at, const TokenOrder<L>& order, int u) const {
+  DRAFTPROOF_DEVICE int operator()(const DraftedTree<L>& at, const TokenOrder<L>& order, int u) const {
     int greatest = -1;
     for (const int child : at.tree().children(u))
       if (greatest < 0 || order.above(at.tree().token(child), at.tree().token(greatest))) greatest = child;
@@ -50,14 +50,14 @@ class GreatestPath : public PlainSteps<L> {
   using Scalar = typename L::Scalar;
 
   template <class Choose = ChooseGreatest>
-  DRAFTPROOF_DEVICE GreatestPath(const TreeAt<L>& at, int start, Choose choose = {}) : PlainSteps<L>(at, start) {
+  DRAFTPROOF_DEVICE GreatestPath(const DraftedTree<L>& at, int start, Choose choose = {}) : PlainSteps<L>(at, start) {
     const auto& tree = at.tree();
     if constexpr (Ranked<L>) rows_.reserve(static_cast<std::size_t>(tree.length()));
-    auto fan = Fan<Scalar>::of(tree.draw_count(start));
+    auto max_of_k = MaxOfKPaths<Scalar>::of(tree.draw_count(start));
     for (int u = start; !tree.leaf(u);) {
       int child = *tree.children(u).begin();
-      if (fan.paths > 1)
-        fan = add_row(at.laws(u), fan, [&](const TokenOrder<L>& order) {
+      if (max_of_k.paths > 1)
+        max_of_k = add_row(at.laws(u), max_of_k, [&](const TokenOrder<L>& order) {
           if (tree.draw_count(u) > 1) child = choose(at, order, u);
           return tree.token(child);
         });
@@ -65,7 +65,7 @@ class GreatestPath : public PlainSteps<L> {
         rows_.push_back({});
       int arriving = 0;
       for (const int drawn : tree.draws(u)) arriving += drawn == child;
-      if (tree.draw_count(child) > arriving) fan = Fan<Scalar>::of(tree.draw_count(child));
+      if (tree.draw_count(child) > arriving) max_of_k = MaxOfKPaths<Scalar>::of(tree.draw_count(child));
       this->append(child);
       u = child;
     }
@@ -112,18 +112,18 @@ class GreatestPath : public PlainSteps<L> {
     }
   };
 
-  /// The row after `laws`, whose token `chosen` names by its order. Returns the fan seen from there.
+  /// The row after `laws`, whose token `chosen` names by its order. Returns the max_of_k seen from there.
   template <class Chosen>
-  DRAFTPROOF_DEVICE Fan<Scalar> add_row(const L& laws, const Fan<Scalar>& fan, const Chosen& chosen) {
+  DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& laws, const MaxOfKPaths<Scalar>& max_of_k, const Chosen& chosen) {
     TokenOrder<L> order(laws);
     const Token x = chosen(order);
     if constexpr (Ranked<L>) {
       rows_.emplace_back();
-      return rows_.back().emplace(laws, std::move(order), fan).after(x);
+      return rows_.back().emplace(laws, std::move(order), max_of_k).after(x);
     } else {
-      const PlacedToken placed = BucketedRow<L>::placed(laws, fan, x);
+      const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, x);
       rows_.push_back(placed);
-      return fan.after(placed.q, placed.below);
+      return max_of_k.after(placed.q, placed.below);
     }
   }
 
@@ -132,7 +132,7 @@ class GreatestPath : public PlainSteps<L> {
     if constexpr (Ranked<L>)
       return row(i).has_value();
     else
-      return row(i).fan.paths > 1;
+      return row(i).max_of_k.paths > 1;
   }
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->laws(i), row(i)}; }

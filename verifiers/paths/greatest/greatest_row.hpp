@@ -1,8 +1,8 @@
 // The law of the greatest path's next token at a node, and what a target leaves above it: (c p - law)+, its sum and
 // draws from it.
 //
-//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass          (fan.hpp, token_order.hpp)
-//   w(y)           skew: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
+//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass          (max_of_k.hpp, token_order.hpp)
+//   w(y)           divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //   law(y)         q(y) w(y) / W, W the same for all tokens at once: the differences hi^K - lo^K telescope
 //   run [a, b)     ranks that all have c p > law; their sum telescopes too
 //
@@ -31,18 +31,18 @@ class GreatestRow {
   using Scalar = typename L::Scalar;
 
   /// `laws` must outlive this.
-  GreatestRow(const L& laws, TokenOrder<L> order, Fan<Scalar> fan)
-      : laws_{&laws}, order_{std::move(order)}, fan_{std::move(fan)} {
-    norm_ = order_.total() * fan_.skew(fan_.under(order_.total()), fan_.below);
+  GreatestRow(const L& laws, TokenOrder<L> order, MaxOfKPaths<Scalar> max_of_k)
+      : laws_{&laws}, order_{std::move(order)}, max_of_k_{std::move(max_of_k)} {
+    norm_ = order_.total() * max_of_k_.divided_difference(max_of_k_.under(order_.total()), max_of_k_.below);
   }
 
   Scalar law(Token x) const {
     const auto& q = laws_->proposal(x);
-    return q > laws_->zero() ? Scalar(fan_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
+    return q > laws_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
   }
 
-  /// The fan seen from the child that x leads to.
-  Fan<Scalar> after(Token x) const { return fan_.after(laws_->proposal(x), order_.below(x)); }
+  /// The max_of_k seen from the child that x leads to.
+  MaxOfKPaths<Scalar> after(Token x) const { return max_of_k_.after(laws_->proposal(x), order_.below(x)); }
 
   /// Sum of (c p - law)+ over the vocabulary.
   Scalar excess(const Scalar& c) const {
@@ -96,10 +96,10 @@ class GreatestRow {
 
  private:
   const auto& ranking() const { return order_.ranking(); }
-  /// The skew of ranks a .. b - 1 as if they were one token.
+  /// The divided_difference of ranks a .. b - 1 as if they were one token.
   Scalar skew_of(int a, int b) const {
     const int n = ranking().size();
-    return fan_.skew(fan_.under(ranking().proposal(a, n)), fan_.under(ranking().proposal(b, n)));
+    return max_of_k_.divided_difference(max_of_k_.under(ranking().proposal(a, n)), max_of_k_.under(ranking().proposal(b, n)));
   }
   Scalar skew_at(int j) const { return skew_of(j, j + 1); }
   Scalar run_mass(int a, int b, const Scalar& c) const {
@@ -124,7 +124,7 @@ class GreatestRow {
 
   const L* laws_;
   TokenOrder<L> order_;
-  Fan<Scalar> fan_;
+  MaxOfKPaths<Scalar> max_of_k_;
   Scalar norm_{0};
 };
 

@@ -5,9 +5,9 @@
 //   B             below         probability that a path is less than all that pass through node u
 //   q(u)          reached       that it passes through u; both up to a common factor
 //   lo(m)         under(m)      B + q(u) m: that it is less than those through u and a token above q-mass m there
-//   w(hi, lo)     skew          sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
+//   w(hi, lo)     divided_difference          sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
-// Cost: O(K) a skew. The difference hi^K - lo^K itself has no digits left where hi and lo are close.
+// Cost: O(K) a divided_difference. The difference hi^K - lo^K itself has no digits left where hi and lo are close.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 
@@ -16,15 +16,15 @@
 namespace draftproof {
 
 template <class Scalar>
-struct Fan {
+struct MaxOfKPaths {
   int paths;
   Scalar below, reached;
 
   /// Of paths from the node where they part.
-  DRAFTPROOF_DEVICE static Fan of(int paths) { return {paths, Scalar{0}, Scalar{1}}; }
+  DRAFTPROOF_DEVICE static MaxOfKPaths of(int paths) { return {paths, Scalar{0}, Scalar{1}}; }
 
   DRAFTPROOF_DEVICE Scalar under(const Scalar& mass) const { return below + reached * mass; }
-  DRAFTPROOF_DEVICE Scalar skew(const Scalar& hi, const Scalar& lo) const {
+  DRAFTPROOF_DEVICE Scalar divided_difference(const Scalar& hi, const Scalar& lo) const {
     Scalar sum{1}, power{1};
     for (int degree = 1; degree < paths; ++degree) {
       power *= lo;
@@ -32,14 +32,14 @@ struct Fan {
     }
     return sum;
   }
-  /// The law of a token of proposal q > 0 above so much mass is this over the skew of all tokens together.
+  /// The law of a token of proposal q > 0 above so much mass is this over the divided_difference of all tokens together.
   DRAFTPROOF_DEVICE Scalar skewed(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass);
-    return q * skew(Scalar(lo + reached * q), lo);
+    return q * divided_difference(Scalar(lo + reached * q), lo);
   }
-  /// The fan seen from a child of proposal q above so much mass. Scaled to below + reached = 1, so that neither runs
+  /// The max_of_k seen from a child of proposal q above so much mass. Scaled to below + reached = 1, so that neither runs
   /// out of digits.
-  DRAFTPROOF_DEVICE Fan after(const Scalar& q, const Scalar& mass) const {
+  DRAFTPROOF_DEVICE MaxOfKPaths after(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass), own = reached * q;
     return {paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};
   }

@@ -38,13 +38,13 @@ struct OrderBuckets {
   /// Of a token with q > 0.
   DRAFTPROOF_DEVICE static std::size_t of(float ratio) {
     if (!(ratio < begin(count - 1))) return count - 1;
-    const int step = (same_bits<std::int32_t>(ratio) >> shift) - static_cast<int>(lowest_bits >> shift);
+    const int step = (bit_cast<std::int32_t>(ratio) >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step);
   }
   DRAFTPROOF_DEVICE static std::size_t of(double target, double proposal) { return of(ratio(target, proposal)); }
 
   DRAFTPROOF_DEVICE static float begin(int bucket) {
-    return bucket == 0 ? 0.0f : same_bits<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift));
+    return bucket == 0 ? 0.0f : bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift));
   }
   DRAFTPROOF_DEVICE static float end(int bucket) { return bucket == count - 1 ? infinity : begin(bucket + 1); }
   /// Whether a token of this ratio is in the bucket; NaN, of 0 / 0, is in the top one.

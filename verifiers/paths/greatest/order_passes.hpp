@@ -30,7 +30,7 @@
 
 namespace draftproof {
 
-using OrderMass = wide::RatioMass;
+using OrderMass = simd::RatioMass;
 struct OrderPlace {
   Fixed below, total;
 };
@@ -75,8 +75,8 @@ class OrderPasses {
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
     // Below x are those before it in lower buckets, and those after it in lower ones and in its own.
     const std::size_t after = static_cast<std::size_t>(x) + 1;
-    const auto before = wide::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
-    const auto behind = wide::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));
+    const auto before = simd::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
+    const auto behind = simd::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));
     return {before.below + behind.below, before.total + behind.total};
   }
 
@@ -148,7 +148,7 @@ class OrderPasses {
 
   /// Tokens of a bucket that are weighed together; places behind the last one hold what has weight 0.
   struct Strip {
-    static constexpr int length = wide::strip;
+    static constexpr int length = simd::strip;
     Token tokens[length];
     double p[length], q[length], below[length], terms[length];
     int size = 0;
@@ -156,18 +156,18 @@ class OrderPasses {
     template <class Term>
     Fixed fill(const Term& term) {
       for (int j = size; j < length; ++j) p[j] = q[j] = below[j] = 0;
-      return wide::strip_of_terms(term, p, q, below, terms);
+      return simd::strip_of_terms(term, p, q, below, terms);
     }
   };
 
   /// Calls visit(strip) for the tokens of bucket i in the order of ids, until it returns false.
   template <class Visit>
   void for_each_strip(int i, Fixed below, const Visit& visit) const {
-    Token tokens[wide::block + 16];
+    Token tokens[simd::block + 16];
     Strip strip;
-    for (std::size_t start = 0; start < size(); start += wide::block) {
-      const std::size_t end = std::min(start + wide::block, size());
-      const std::size_t found = wide::tokens_within(target_, proposal_, start, end, i, tokens);
+    for (std::size_t start = 0; start < size(); start += simd::block) {
+      const std::size_t end = std::min(start + simd::block, size());
+      const std::size_t found = simd::tokens_within(target_, proposal_, start, end, i, tokens);
       for (std::size_t j = 0; j < found; ++j) {
         const Token x = tokens[j];
         below -= to_fixed(static_cast<double>(proposal_[x]));
@@ -186,7 +186,7 @@ class OrderPasses {
 
   const L& laws_;
   const Entry *target_, *proposal_;
-  mutable std::optional<wide::MassesByRatio<OrderBuckets>> masses_;
+  mutable std::optional<simd::MassesByRatio<OrderBuckets>> masses_;
 };
 
 }  // namespace draftproof

@@ -23,7 +23,7 @@ namespace draftproof {
 /// `Order` is draw order; a function (at, u) -> children of u in the order they are tried.
 struct DrawOrder {
   template <class L>
-  DRAFTPROOF_DEVICE auto operator()(const TreeAt<L>& at, int u) const {
+  DRAFTPROOF_DEVICE auto operator()(const DraftedTree<L>& at, int u) const {
     return at.tree().children(u);
   }
 };
@@ -33,10 +33,10 @@ class TraversalRun {
  public:
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE TraversalRun(const TreeAt<L>& at, R& random, Order order = {})
+  DRAFTPROOF_DEVICE TraversalRun(const DraftedTree<L>& at, R& random, Order order = {})
       : at_{at}, random_{random}, order_{order} {}
 
-  DRAFTPROOF_DEVICE Passage run() {
+  DRAFTPROOF_DEVICE StepOutput run() {
     const Scalar one = at_.laws(DraftTree::root).one();
     enter(DraftTree::root, one);
     for (;;) {
@@ -58,7 +58,7 @@ class TraversalRun {
   }
 
  private:
-  using Children = decltype(std::declval<const Order&>()(std::declval<const TreeAt<L>&>(), 0));
+  using Children = decltype(std::declval<const Order&>()(std::declval<const DraftedTree<L>&>(), 0));
   using Next = decltype(std::declval<const Children&>().begin());
 
   struct Node {
@@ -111,7 +111,7 @@ class TraversalRun {
     u.mass = mass;
   }
 
-  const TreeAt<L>& at_;
+  const DraftedTree<L>& at_;
   R& random_;
   Order order_;
   ListAt<L, Node, max_path_length + 1>

@@ -1,5 +1,5 @@
 // The accepted count of a row agrees with what it emits: that many drafts, in order, and one token more unless the
-// passage was cut.
+// step was cut.
 //
 // Cost: one run a turn. Right by the meaning of the count, on which an engine moves its cache.
 #pragma once

@@ -1,6 +1,6 @@
-// A stop token ends the passage and is its last token, a limit bounds its length; nothing else about it changes.
+// A stop token ends the step and is its last token, a limit bounds its length; nothing else about it changes.
 //
-// Cost: two runs a turn. Right because the same words without stop and limit give the passage to be cut.
+// Cost: two runs a turn. Right because the same words without stop and limit give the step to be cut.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace draftproof::checks::batch {
 
-struct PassageCut {
-  static constexpr std::string_view name = "passage_cut";
-  static constexpr std::string_view about = "passages end with their stop token or at their limit";
+struct OutputCut {
+  static constexpr std::string_view name = "output_cut";
+  static constexpr std::string_view about = "steps end with their stop token or at their limit";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     BatchCase uncut = one;

@@ -1,4 +1,4 @@
-// The law of every row in its batch, exactly: whatever the words of the other requests, given that a passage goes on
+// The law of every row in its batch, exactly: whatever the words of the other requests, given that a step goes on
 // after a prefix, the next token has the law of the target there, masked tokens left out.
 //
 //   W        what a request emits, drafts included in the walk; stop tokens and limits are put aside

@@ -11,8 +11,8 @@
 
 namespace draftproof::checks::sampler {
 
-struct EdgeWords {
-  static constexpr std::string_view name = "edge_words";
+struct BoundaryWords {
+  static constexpr std::string_view name = "boundary_words";
   static constexpr std::string_view about = "edge words give tokens with weight";
 
   static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {

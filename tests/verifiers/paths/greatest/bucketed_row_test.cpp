@@ -14,15 +14,15 @@
 namespace draftproof {
 namespace {
 
-/// Rows and the law of the greatest of a fan, found by sorting.
+/// Rows and the law of the greatest of a max_of_k, found by sorting.
 template <class Entry>
 struct RankedByHand {
   std::vector<Entry> p, q;
-  Fan<double> fan{2, 0, 1};
+  MaxOfKPaths<double> max_of_k{2, 0, 1};
   std::vector<double> below{}, law{};
 
-  RankedByHand(std::vector<Entry> target, std::vector<Entry> proposal, const Fan<double>& with)
-      : p{std::move(target)}, q{std::move(proposal)}, fan{with}, below(p.size(), 0), law(p.size(), 0) {
+  RankedByHand(std::vector<Entry> target, std::vector<Entry> proposal, const MaxOfKPaths<double>& with)
+      : p{std::move(target)}, q{std::move(proposal)}, max_of_k{with}, below(p.size(), 0), law(p.size(), 0) {
     const FreshRows<Entry> laws = rows();
     const TokenOrder<FreshRows<Entry>> order(laws);
     std::vector<Token> drafted;
@@ -34,7 +34,7 @@ struct RankedByHand {
       below[static_cast<std::size_t>(x)] = total;
       total += laws.proposal(x);
     }
-    const auto power = [this](double mass) { return std::pow(fan.under(mass), fan.paths); };
+    const auto power = [this](double mass) { return std::pow(max_of_k.under(mass), max_of_k.paths); };
     for (const Token x : drafted) {
       const double lo = below[static_cast<std::size_t>(x)], hi = lo + laws.proposal(x);
       law[static_cast<std::size_t>(x)] = (power(hi) - power(lo)) / (power(total) - power(0));
@@ -54,7 +54,7 @@ struct RankedByHand {
 
 /// Laws `sigma` nats apart in steps of `step`; some tokens are beyond the proposal, others beyond the target.
 template <class Entry>
-RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step, const Fan<double>& fan) {
+RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
   std::vector<double> p, q;
@@ -70,11 +70,11 @@ RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, do
     for (const double weight : row) made.push_back(static_cast<Entry>(weight / sum));
     return made;
   };
-  return {entries(p, p_sum), entries(q, q_sum), fan};
+  return {entries(p, p_sum), entries(q, q_sum), max_of_k};
 }
 
 /// A target that is the law of the greatest itself, so that at c = 1 all buckets cross.
-RankedByHand<double> tangent(int vocabulary, const Fan<double>& fan) {
+RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(3);
   std::exponential_distribution<double> weight;
   std::vector<double> q;
@@ -84,7 +84,7 @@ RankedByHand<double> tangent(int vocabulary, const Fan<double>& fan) {
   // Ratios that rise with the id: in the order of the law that they then have.
   std::vector<double> rising;
   for (int x = 0; x < vocabulary; ++x) rising.push_back(q[static_cast<std::size_t>(x)] * std::pow(2.0, x / 8.0 - 90));
-  return {RankedByHand<double>(rising, q, fan).law, q, fan};
+  return {RankedByHand<double>(rising, q, max_of_k).law, q, max_of_k};
 }
 
 template <class Entry>
@@ -95,7 +95,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   double sum = 0;
   for (Token x = 0; x < laws.vocabulary(); ++x) {
     if (!(laws.proposal(x) > 0)) continue;
-    const PlacedToken placed = BucketedRow<L>::placed(laws, wanted.fan, x);
+    const PlacedToken placed = BucketedRow<L>::placed(laws, wanted.max_of_k, x);
     const double law = BucketedRow<L>(laws, placed).law();
     sum += law;
     EXPECT_NEAR(placed.below, wanted.below[static_cast<std::size_t>(x)], close);
@@ -104,7 +104,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   EXPECT_NEAR(sum, 1, close);
   Token any = 0;
   while (!(laws.proposal(any) > 0)) ++any;
-  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, wanted.fan, any));
+  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, wanted.max_of_k, any));
   typename BucketedRow<L>::Excess excess;
   row.excess(c, excess);
   const Fixed total = excess.total;
@@ -132,30 +132,30 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / left * static_cast<double>(count), 2) << x;
 }
 
-const std::vector<Fan<double>> fans_by_hand{{2, 0, 1}, {8, 0, 1}, {3, 0.25, 0.75}, {5, 0.9, 0.1}, {4, 0.05, 0.95}};
+const std::vector<MaxOfKPaths<double>> fans_by_hand{{2, 0, 1}, {8, 0, 1}, {3, 0.25, 0.75}, {5, 0.9, 0.1}, {4, 0.05, 0.95}};
 
 TEST(BucketedRowByPasses, IsThatOfTheDefinition) {
   std::uint32_t seed = 0;
-  for (const auto& fan : fans_by_hand)
+  for (const auto& max_of_k : fans_by_hand)
     for (const int vocabulary : {2, 3, 17, 64, 150})
       for (const double sigma : {0.0, 0.02, 0.3, 1.5, 6.0}) {
         SCOPED_TRACE(testing::Message() << "seed " << seed << " V " << vocabulary << " sigma " << sigma << " K "
-                                        << fan.paths << " B " << fan.below);
+                                        << max_of_k.paths << " B " << max_of_k.below);
         const double step = seed % 2 ? 0.5 : 0, c = 0.1 * (1 + seed++ % 10);
-        expect_definition(by_hand<double>(seed, vocabulary, sigma, step, fan), c);
-        expect_definition(by_hand<float>(seed + 1000, vocabulary, sigma, step, fan), c);
+        expect_definition(by_hand<double>(seed, vocabulary, sigma, step, max_of_k), c);
+        expect_definition(by_hand<float>(seed + 1000, vocabulary, sigma, step, max_of_k), c);
         if (testing::Test::HasFailure()) return;
       }
 }
 
 TEST(BucketedRowByPasses, WeighsMoreBucketsThanItsListHolds) {
-  const Fan<double> fan{4, 0.02, 0.98};
-  const auto wanted = tangent(200, fan);
+  const MaxOfKPaths<double> max_of_k{4, 0.02, 0.98};
+  const auto wanted = tangent(200, max_of_k);
   expect_definition(wanted, 1);
   expect_definition(wanted, 0.97);
   using L = FreshRows<double>;
   const L laws = wanted.rows();
-  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, fan, 0));
+  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, max_of_k, 0));
   const std::uint64_t before = laws.visited();
   BucketedRow<L>::Excess excess;
   row.excess(1, excess);
@@ -179,8 +179,8 @@ TEST(BucketedRowByPasses, TakesFewPassesAsARule) {
 
 TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
-    const Fan<double> fan = fans_by_hand[seed % fans_by_hand.size()];
-    const auto rows = by_hand<float>(seed, 3001, seed < 3 ? 0.0 : 0.4, seed % 2 ? 0.5 : 0, fan);
+    const MaxOfKPaths<double> max_of_k = fans_by_hand[seed % fans_by_hand.size()];
+    const auto rows = by_hand<float>(seed, 3001, seed < 3 ? 0.0 : 0.4, seed % 2 ? 0.5 : 0, max_of_k);
     const auto laws = rows.rows();
     using L = FreshRows<float>;
     struct Seen {
@@ -190,10 +190,10 @@ TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
       bool operator==(const Seen&) const = default;
     };
     std::vector<Seen> seen;
-    for (const wide::Width width : wide::widths) {
-      if (width > wide::widest()) continue;
-      const wide::Using here(width);
-      const PlacedToken placed = BucketedRow<L>::placed(laws, fan, 1234);
+    for (const simd::Width width : simd::widths) {
+      if (width > simd::widest()) continue;
+      const simd::Using here(width);
+      const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, 1234);
       const BucketedRow<L> row(laws, placed);
       BucketedRow<L>::Excess excess;
       row.excess(0.8, excess);

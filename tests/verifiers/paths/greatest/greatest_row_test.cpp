@@ -34,24 +34,24 @@ TEST(GreatestRowInFractions, LawAndExcessAreThoseOfTheDefinition) {
     const auto q = fractions_of(few_weights(words, vocabulary));
     const auto p = round % 7 == 0 ? q : fractions_of(few_weights(words, vocabulary));
     const Rows<Rational> laws(p, q);
-    const Fan<Rational> fan{2 + static_cast<int>(words() % 4), Rational(static_cast<int>(words() % 5)) / Rational(9),
+    const MaxOfKPaths<Rational> max_of_k{2 + static_cast<int>(words() % 4), Rational(static_cast<int>(words() % 5)) / Rational(9),
                             Rational(1 + static_cast<int>(words() % 4)) / Rational(9)};
-    const GreatestRow<Rows<Rational>> row(laws, TokenOrder<Rows<Rational>>(laws), fan);
+    const GreatestRow<Rows<Rational>> row(laws, TokenOrder<Rows<Rational>>(laws), max_of_k);
     const auto power = [&](Rational base) {
       Rational product(1);
-      for (int k = 0; k < fan.paths; ++k) product *= base;
+      for (int k = 0; k < max_of_k.paths; ++k) product *= base;
       return product;
     };
     const auto at = [](Token x) { return static_cast<std::size_t>(x); };
     std::vector<Rational> law;
     for (Token y = 0; y < vocabulary; ++y) {
-      Rational lo = fan.below;
+      Rational lo = max_of_k.below;
       for (Token z = 0; z < vocabulary; ++z) {
         const Rational left = p[at(z)] * q[at(y)], right = p[at(y)] * q[at(z)];
-        if (left < right || (left == right && z > y)) lo += fan.reached * q[at(z)];
+        if (left < right || (left == right && z > y)) lo += max_of_k.reached * q[at(z)];
       }
-      const Rational hi = lo + fan.reached * q[at(y)];
-      law.push_back((power(hi) - power(lo)) / (power(fan.below + fan.reached) - power(fan.below)));
+      const Rational hi = lo + max_of_k.reached * q[at(y)];
+      law.push_back((power(hi) - power(lo)) / (power(max_of_k.below + max_of_k.reached) - power(max_of_k.below)));
       ASSERT_EQ(row.law(y), law.back()) << "token " << y << " of round " << round;
       if (!(q[at(y)] > Rational(0))) continue;
       const auto after = row.after(y);
@@ -115,8 +115,8 @@ TEST(GreatestRowOnTables, RankingNamesEveryTokenOnce) {
 TEST(GreatestRowOnTables, DrawsFollowTheWeightsAndTheWeightsTheLaw) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     const RatioTable table = long_table(seed, 600, seed % 3 * 0.7);
-    const Fan<double> fan{2 + static_cast<int>(seed % 4), seed % 2 ? 0.25 : 0.0, seed % 2 ? 0.75 : 1.0};
-    const GreatestRow<RatioTable> row(table, TokenOrder<RatioTable>(table), fan);
+    const MaxOfKPaths<double> max_of_k{2 + static_cast<int>(seed % 4), seed % 2 ? 0.25 : 0.0, seed % 2 ? 0.75 : 1.0};
+    const GreatestRow<RatioTable> row(table, TokenOrder<RatioTable>(table), max_of_k);
     double law = 0;
     for (Token x = 0; x < table.vocabulary(); ++x) law += row.law(x);
     // 600 terms of a few roundings each.

@@ -29,30 +29,30 @@ RatioTable table_with_ties(int vocabulary, std::uint32_t seed) {
   return {p, q};
 }
 
-TEST(RankedRungs, AreThoseOfAWalk) {
+TEST(RankedBins, AreThoseOfAWalk) {
   for (const int vocabulary : {5, 64, 65, 300, 4000})
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       const RatioTable laws = table_with_ties(vocabulary, seed);
       const bool coarse = seed % 2 == 1;
-      const RankedRungs<RatioTable> rungs = ladder_rungs(laws, coarse);
+      const RankedBins<RatioTable> bins = ladder_bins(laws, coarse);
       const auto ranking = laws.ranking();
       const double spread = coarse ? 0x1p-10 : 0x1p-14, allowed = ranking.size() > few_tokens ? spread : 0;
-      int rung = 0;
-      for (int first = 0, last; first < ranking.size(); first = last, ++rung) {
+      int bin = 0;
+      for (int first = 0, last; first < ranking.size(); first = last, ++bin) {
         last = first + 1;
         while (last < ranking.size() &&
                (ranking.ratio(first) - ranking.ratio(last)) * ranking.proposal(first, last + 1) < allowed)
           ++last;
-        ASSERT_LT(rung, rungs.size());
-        ASSERT_EQ(rungs.first(rung), first);
-        ASSERT_EQ(rungs.first(rung + 1), last);
-        ASSERT_EQ(rungs.proposal_below(rung + 1), ranking.proposal(0, last));
+        ASSERT_LT(bin, bins.size());
+        ASSERT_EQ(bins.first(bin), first);
+        ASSERT_EQ(bins.first(bin + 1), last);
+        ASSERT_EQ(bins.proposal_below(bin + 1), ranking.proposal(0, last));
         for (int j = first; j < last; ++j) {
-          ASSERT_EQ(rungs.of(ranking.token(j)), rung) << "V = " << vocabulary << ", rank " << j;
-          ASSERT_EQ(rungs.of(ranking.token(j)), rung);  // remembered
+          ASSERT_EQ(bins.of(ranking.token(j)), bin) << "V = " << vocabulary << ", rank " << j;
+          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // remembered
         }
       }
-      ASSERT_EQ(rung, rungs.size());
+      ASSERT_EQ(bin, bins.size());
     }
 }
 
@@ -61,9 +61,9 @@ TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable laws = table_with_ties(2000, seed);
     const auto node = [&laws](double two) { return LadderNode<RatioTable>(laws, {1 - two, two}); };
-    const int fine = RankedRungs<RatioTable>(laws).size();
-    EXPECT_EQ(node(0x1p-3).rungs(), fine);
-    EXPECT_LT(node(0x1p-3 - 0x1p-20).rungs(), fine / 2);
+    const int fine = RankedBins<RatioTable>(laws).size();
+    EXPECT_EQ(node(0x1p-3).bins(), fine);
+    EXPECT_LT(node(0x1p-3 - 0x1p-20).bins(), fine / 2);
     EXPECT_TRUE(node(0x1p-9).plain());
     for (const double two : {0x1p-3, 0x1p-4, 0x1p-7}) {
       const auto at = node(two);
@@ -88,7 +88,7 @@ TEST(LadderNodes, WhatIsPlainByTheBoundIsPlainByTheLaw) {
         if (!(laws.proposal(x) > 0)) continue;
         const LadderNode<RatioTable> child(laws, root.active_after(laws, x));
         by_law += child.plain();
-        if (!root.plain_after(laws, x, root.rung(laws, x))) continue;
+        if (!root.plain_after(laws, x, root.bin(laws, x))) continue;
         ++by_bound;
         ASSERT_TRUE(child.plain()) << "token " << x << " of " << paths << " paths";
       }

@@ -1,12 +1,12 @@
-// The rungs that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
-// made for one passage or two, and a sweep over every token would be most of its cost.
+// The bins that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
+// made for one output or two, and a sweep over every token would be most of its cost.
 //
-//   n                size()                 rungs; as many tokens as few_tokens stay single
+//   n                size()                 bins; as many tokens as few_tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
 //                                           acceptance than that, single tokens none
-//   ladder_rungs(laws, coarse), ladder_rung(laws, rungs, x)     rungs of any laws, and the one that token x is in
+//   ladder_bins(laws, coarse), ladder_bin(laws, bins, x)     bins of any laws, and the one that token x is in
 //
-// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the rung of a
+// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the bin of a
 // token. Right because groups are stretches of the ranking, so their masses are differences of exact sums.
 #pragma once
 
@@ -33,13 +33,13 @@ inline constexpr int few_tokens = 64;
 
 /// One thread's own; what it answers never changes.
 template <RankedBySums L>
-class RankedRungs {
+class RankedBins {
  public:
   static constexpr bool single_tokens = false;
   static constexpr double least_spread = 0x1p-14;
 
   /// Refers to the laws.
-  explicit RankedRungs(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
+  explicit RankedBins(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
     const int n = ranking_.size();
     const double allowed = n > few_tokens ? spread : 0;
     first_.push_back(0);
@@ -68,27 +68,27 @@ class RankedRungs {
   int of(Token x) const {
     Known& known = known_[static_cast<std::size_t>(x) % known_.size()];
     if (known.token != x) known = {x, find(x)};
-    return known.rung;
+    return known.bin;
   }
 
-  /// The tokens of a rung: p / q of the first and the last, and what they have together.
+  /// The tokens of a bin: p / q of the first and the last, and what they have together.
   struct Stretch {
     double highest, lowest, target, proposal;
   };
   const Stretch& stretch(int i) const { return stretches_[static_cast<std::size_t>(i)]; }
-  /// Rank of the first token of rung i; of the last rung's end for i = n.
+  /// Rank of the first token of bin i; of the last bin's end for i = n.
   int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
   const auto& ranking() const { return ranking_; }
 
  private:
   struct Known {
     Token token = no_token;
-    int rung = 0;
+    int bin = 0;
   };
   int find(Token x) const {
     const double ratio = ranking_.ratio_of(x);
-    const std::size_t rung = guide_.reach(lowest_, ratio);
-    if (rung + 1 == lowest_.size() || stretches_[rung + 1].highest < ratio) return static_cast<int>(rung);
+    const std::size_t bin = guide_.prefix_length(lowest_, ratio);
+    if (bin + 1 == lowest_.size() || stretches_[bin + 1].highest < ratio) return static_cast<int>(bin);
     // Equal ratios on both sides of a break.
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
@@ -124,26 +124,26 @@ class RankedRungs {
 inline constexpr double coarse_spread = 0x1p-10;
 
 template <class L>
-DRAFTPROOF_DEVICE auto ladder_rungs(const L& laws, bool coarse) {
+DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
   if constexpr (RankedBySums<L>) {
-    return RankedRungs<L>(laws, coarse ? coarse_spread : RankedRungs<L>::least_spread);
+    return RankedBins<L>(laws, coarse ? coarse_spread : RankedBins<L>::least_spread);
   } else {
-    auto rungs = laws.rungs();
-    if constexpr (requires { rungs.least_spread = coarse_spread; })
-      if (coarse) rungs.least_spread = coarse_spread;
-    return rungs;
+    auto bins = laws.bins();
+    if constexpr (requires { bins.least_spread = coarse_spread; })
+      if (coarse) bins.least_spread = coarse_spread;
+    return bins;
   }
 }
 template <class L>
-using LadderRungs = decltype(ladder_rungs(std::declval<const L&>(), false));
+using LadderRungs = decltype(ladder_bins(std::declval<const L&>(), false));
 
-/// `rungs` of these laws.
-template <class L, class Rungs>
-DRAFTPROOF_DEVICE int ladder_rung(const L& laws, const Rungs& rungs, Token x) {
+/// `bins` of these laws.
+template <class L, class Bins>
+DRAFTPROOF_DEVICE int ladder_bin(const L& laws, const Bins& bins, Token x) {
   if constexpr (RankedBySums<L>)
-    return rungs.of(x);
+    return bins.of(x);
   else
-    return laws.rung(rungs, x);
+    return laws.bin(bins, x);
 }
 
 }  // namespace draftproof

@@ -1,12 +1,12 @@
 // What a target leaves above the law that a ladder on groups of a ranking chose, (c p - q slope)+, read from the
 // table's own prefix sums: nothing is sorted or kept for a node.
 //
-//   slope_g   slope[g]        chosen law over q on rung g
-//   b_g(c)    end(g, c)       ranks of rung g with c p / q > slope_g: its first ones, as p / q never rises
+//   slope_g   slope[g]        chosen law over q on bin g
+//   b_g(c)    end(g, c)       ranks of bin g with c p / q > slope_g: its first ones, as p / q never rises
 //   c         at most 1     as block verification has it
 //   excess    excess(c)       c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
-// Cost: O(n) comparisons for n rungs, and O(log V) for each rung that c p / q crosses its slope in. Right because the
+// Cost: O(n) comparisons for n bins, and O(log V) for each bin that c p / q crosses its slope in. Right because the
 // sums are of integers and terms are added as integers (fixed_point.hpp); weights are q (c p / q - slope), positive
 // on exactly the tokens counted.
 #pragma once
@@ -17,21 +17,21 @@
 
 #include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
-#include <draftproof/verifiers/ladder/path_groups.hpp>
+#include <draftproof/verifiers/ladder/path_bins.hpp>
 
 namespace draftproof {
 
 /// Refers to all it is given.
 template <RankedBySums L>
-class ChosenRungs {
+class SelectedBins {
  public:
-  ChosenRungs(const L& laws, const RankedRungs<L>& rungs, const std::vector<double>& slope, int reach)
-      : laws_{&laws}, rungs_{&rungs}, slope_{&slope}, reach_{reach} {}
+  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach)
+      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach} {}
 
-  /// The rungs before this one are all that any c <= 1 leaves something of.
-  static int reach(const RankedRungs<L>& rungs, const std::vector<double>& slope) {
-    int last = rungs.size();
-    while (last > 0 && !(rungs.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
+  /// The bins before this one are all that any c <= 1 leaves something of.
+  static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
+    int last = bins.size();
+    while (last > 0 && !(bins.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
     return last;
   }
 
@@ -50,7 +50,7 @@ class ChosenRungs {
         left -= mass;
         return true;
       }
-      const int first = rungs_->first(g);
+      const int first = bins_->first(g);
       int low = first, high = end - 1;  // the answer lies in [low, high]
       while (low < high) {
         const int middle = low + (high - low) / 2;
@@ -71,7 +71,7 @@ class ChosenRungs {
     for (Token x = 0; x < laws_->vocabulary(); ++x)
       if (!(laws_->proposal(x) > 0) && laws_->target(x) > 0) visit(x, c * laws_->target(x));
     for_each_run(c, [&](int g, int end, Fixed) {
-      for (int j = rungs_->first(g); j < end; ++j) {
+      for (int j = bins_->first(g); j < end; ++j) {
         const Token x = ranking().token(j);
         visit(x, laws_->proposal(x) * (c * ranking().ratio(j) - slope(g)));
       }
@@ -80,11 +80,11 @@ class ChosenRungs {
   }
 
  private:
-  const auto& ranking() const { return rungs_->ranking(); }
+  const auto& ranking() const { return bins_->ranking(); }
   double slope(int g) const { return (*slope_)[static_cast<std::size_t>(g)]; }
 
   Fixed undraftable(double c) const { return to_fixed(c * ranking().undraftable()); }
-  /// Of the first tokens of rung g with these masses; negative only by rounding, and then 0.
+  /// Of the first tokens of bin g with these masses; negative only by rounding, and then 0.
   Fixed above(int g, double target, double proposal, double c) const {
     const double left = c * target - slope(g) * proposal;
     return left > 0 ? to_fixed(left) : 0;
@@ -98,28 +98,28 @@ class ChosenRungs {
     return sum;
   }
 
-  /// `visit(g, end, mass)` for the rungs with something left of the ranks up to `end`, until it says false.
+  /// `visit(g, end, mass)` for the bins with something left of the ranks up to `end`, until it says false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
     for (int g = 0; g < reach_; ++g) {
-      const auto& rung = rungs_->stretch(g);
-      if (!(c * rung.highest > slope(g))) continue;
-      if (c * rung.lowest > slope(g)) {
-        if (!visit(g, rungs_->first(g + 1), above(g, rung.target, rung.proposal, c))) return;
+      const auto& bin = bins_->stretch(g);
+      if (!(c * bin.highest > slope(g))) continue;
+      if (c * bin.lowest > slope(g)) {
+        if (!visit(g, bins_->first(g + 1), above(g, bin.target, bin.proposal, c))) return;
         continue;
       }
-      int low = rungs_->first(g), high = rungs_->first(g + 1) - 1;  // the last rank above, the first not
+      int low = bins_->first(g), high = bins_->first(g + 1) - 1;  // the last rank above, the first not
       while (high - low > 1) {
         const int middle = low + (high - low) / 2;
         (c * ranking().ratio(middle) > slope(g) ? low : high) = middle;
       }
-      const int first = rungs_->first(g);
+      const int first = bins_->first(g);
       if (!visit(g, high, above(g, ranking().target(first, high), ranking().proposal(first, high), c))) return;
     }
   }
 
   const L* laws_;
-  const RankedRungs<L>* rungs_;
+  const RankedBins<L>* bins_;
   const std::vector<double>* slope_;
   int reach_;
 };

@@ -1,0 +1,161 @@
+// The vocabulary in bins: single tokens or buckets of tokens, ordered by p / q descending. Schemes that rank drafts
+// work on bins; how fine they are is the model's business.
+//
+//   n        size()               number of bins; each has q > 0
+//   P_i      target_below(i)      p-mass of the first i bins, tokens with q = 0 included from i = 0 on
+//   s_i      proposal_below(i)    q-mass of the first i bins
+//            of(x)                bin of token x; q(x) > 0
+//            single_tokens        every bin is one token
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <draftproof/sim/device/cooperative_memory.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/simd/ratio_histogram.hpp>
+
+namespace draftproof {
+
+/// One bin per token with q > 0.
+template <class Scalar>
+class TokenBins {
+ public:
+  static constexpr bool single_tokens = true;
+
+  /// `order` lists the tokens with q > 0 by descending ratio; `undraftable` is the p-mass of the others.
+  template <class L>
+  TokenBins(const L& laws, const std::vector<Token>& order, Scalar undraftable)
+      : bin_(static_cast<std::size_t>(laws.vocabulary()), -1), target_{undraftable}, proposal_{Scalar{0}} {
+    for (const Token x : order) {
+      bin_[static_cast<std::size_t>(x)] = size();
+      target_.push_back(target_.back() + laws.target(x));
+      proposal_.push_back(proposal_.back() + laws.proposal(x));
+      ratio_.push_back(laws.target(x) / laws.proposal(x));
+    }
+  }
+
+  /// The same with masses at hand: entry i of `prefix` holds those of the first i tokens, undraftable included.
+  template <class L, class Masses>
+  TokenBins(const L& laws, const std::vector<Token>& order, const Masses& prefix)
+      : bin_(static_cast<std::size_t>(laws.vocabulary()), -1) {
+    for (const auto& mass : prefix) {
+      target_.push_back(mass.target);
+      proposal_.push_back(mass.proposal);
+    }
+    for (const Token x : order) {
+      bin_[static_cast<std::size_t>(x)] = static_cast<int>(ratio_.size());
+      ratio_.push_back(laws.target(x) / laws.proposal(x));
+    }
+  }
+
+  int size() const { return static_cast<int>(target_.size()) - 1; }
+  const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p / q of each bin, which differences of the sums would lose on narrow ones.
+  const std::vector<Scalar>& ratios() const { return ratio_; }
+  int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
+  /// of(x) for all x; -1 where q = 0.
+  const std::vector<int>& by_token() const { return bin_; }
+
+ private:
+  std::vector<int> bin_;
+  std::vector<Scalar> target_, proposal_, ratio_;
+};
+
+/// Stretches of buckets in a plan: more than real rows want (docs/ladder.md), few enough for the memory of a team.
+inline constexpr int most_plan_stretches = 512;
+
+/// Buckets of equal steps of the ratio (ratio_buckets.hpp), in the memory of a workspace (plan_room.hpp): on a device all
+/// but of() is brief. One pass over the rows; masses are fixed-point sums.
+template <class Workspace>
+class BucketRungsIn {
+ public:
+  static constexpr bool single_tokens = false;
+  /// A plan tells as many stretches of bins apart at most (ladder_goal.hpp).
+  static constexpr int most_stretches = most_plan_stretches;
+  /// Bins are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
+  /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
+  double least_spread = 0x1p-14;
+
+  /// None, until others are put in their place.
+  BucketRungsIn() = default;
+  /// `rows` shows its rows of entries, p and one q.
+  template <class Rows>
+  requires requires(const Rows& rows) { rows.target_row(); }
+  explicit BucketRungsIn(const Rows& rows)
+      : BucketRungsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
+  explicit BucketRungsIn(const simd::RatioMasses& masses) : BucketRungsIn(Workspace{}, RatioBuckets::count) {
+    fill(Workspace{}, masses);
+  }
+  /// Places for as many bins as there can be, to be filled.
+  DRAFTPROOF_DEVICE BucketRungsIn(const Workspace& workspace, int most)
+      : bin_(workspace.template persistent<typename Workspace::Index>(RatioBuckets::count)),
+        bucket_(workspace.template scratch<typename Workspace::Index>(most)),
+        target_(workspace.template scratch<double>(most + 1)),
+        proposal_(workspace.template scratch<double>(most + 1)),
+        ratio_(workspace.template scratch<double>(most)) {}
+
+  /// Buckets come in the order of the ratios of their tokens, hence of their masses.
+  template <class Masses>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void fill(const Workspace& workspace, const Masses& masses) {
+    const Fixed undraftable = masses.of(RatioBuckets::outside).target;
+    constexpr auto descending = [](int i) { return static_cast<std::size_t>(RatioBuckets::count - 1 - i); };
+    const auto own = [&](int i) {
+      const simd::RatioMass mass = masses.of(descending(i));
+      return Above{mass.target, mass.proposal, mass.proposal != 0};
+    };
+    // Mass that is as good as undraftable, and above all that follow, counts to what is above the next bin.
+    const auto enter = [&](int i, const Above& above, const Above& mass) {
+      const auto bin = static_cast<std::size_t>(above.bins);
+      // An empty bucket too has a bin, the one above: tokens may be there whose mass vanished in fixed point.
+      const std::int64_t place = above.bins - (mass.bins == 0);
+      bin_[descending(i)] = static_cast<typename Workspace::Index>(place < 0 ? 0 : place);
+      if (mass.bins == 0) return;
+      target_[bin] = from_fixed(undraftable + above.target);
+      proposal_[bin] = from_fixed(above.proposal);
+      ratio_[bin] = static_cast<double>(mass.target) / static_cast<double>(mass.proposal);
+      bucket_[bin] = static_cast<typename Workspace::Index>(descending(i));
+    };
+    const Above all = workspace.scan(RatioBuckets::count, Above{}, own, Plus{}, enter);
+    const auto n = static_cast<std::size_t>(all.bins);
+    target_.resize(n + 1);
+    proposal_.resize(n + 1);
+    ratio_.resize(n);
+    bucket_.resize(n);
+    // The truncation of V terms, below V 2^-60, goes to the last bin.
+    workspace.each(1, [&](int) { target_[n] = proposal_[n] = 1; });
+  }
+
+  DRAFTPROOF_DEVICE int size() const { return static_cast<int>(ratio_.size()); }
+  DRAFTPROOF_DEVICE double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  DRAFTPROOF_DEVICE double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p / q of each bin, from its own masses.
+  DRAFTPROOF_DEVICE const ListIn<Workspace, double>& ratios() const { return ratio_; }
+  /// Bounds of p / q in the tokens of a bin.
+  DRAFTPROOF_DEVICE double highest(int i) const { return RatioBuckets::end(bucket_[static_cast<std::size_t>(i)]); }
+  DRAFTPROOF_DEVICE double lowest(int i) const { return RatioBuckets::begin(bucket_[static_cast<std::size_t>(i)]); }
+  DRAFTPROOF_DEVICE int of(double target, double proposal) const {
+    return of_bucket(RatioBuckets::of(target, proposal));
+  }
+  DRAFTPROOF_DEVICE int of_bucket(std::size_t bucket) const { return bin_[bucket]; }
+
+ private:
+  /// What lies above a bucket: masses, and bins that have some.
+  struct Above {
+    Fixed target = 0, proposal = 0;
+    std::int64_t bins = 0;
+    DRAFTPROOF_DEVICE Above operator+(const Above& other) const {
+      return {target + other.target, proposal + other.proposal, bins + other.bins};
+    }
+  };
+
+  ListIn<Workspace, typename Workspace::Index> bin_, bucket_;
+  ListIn<Workspace, double> target_, proposal_, ratio_;
+};
+
+using BucketBins = BucketRungsIn<HostWorkspace>;
+
+}  // namespace draftproof
