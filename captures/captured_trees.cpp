@@ -1,5 +1,5 @@
 // Captured trees as a source of steps: the paths drawn when the capture was made are the drafts, K of P at a time.
-#include <draftproof/captures/captured_trees.hpp>
+#include <draftproof/captures/tree_capture.hpp>
 
 #include <map>
 

@@ -16,10 +16,24 @@
 
 #include <nlohmann/json.hpp>
 
-#include <draftproof/captures/parameter.hpp>
 #include <draftproof/captures/row.hpp>
 
 namespace draftproof {
+
+// A parameter of a family as one record: from it come parsing, range checks, defaults and documentation.
+// Values are doubles; counts are whole doubles.
+
+enum class ParameterKind { Real, Whole };
+
+/// `low` and `high` are the inclusive range. `about` is one line, with the unit.
+template <class T>
+struct Parameter {
+  std::string_view name;
+  double T::*member;
+  double low, high;
+  std::string_view about;
+  ParameterKind kind = ParameterKind::Real;
+};
 
 /// What a header in families/ defines: a default-constructible struct whose laws are a pure function of its
 /// members, seed and position. `vocabulary` is a member or a constant; a member `drafts`, if any, is the

@@ -2,9 +2,7 @@
 
 #include <filesystem>
 
-#include <draftproof/captures/captured_trees.hpp>
-#include <draftproof/captures/position_as_model.hpp>
-#include <draftproof/captures/running_model.hpp>
+#include <draftproof/captures/tree_capture.hpp>
 
 namespace draftproof {
 

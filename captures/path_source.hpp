@@ -56,4 +56,19 @@ class PathSource {
   static std::unique_ptr<PathSource> open(const std::string& spec, const SourceOptions& options);
 };
 
+// A source of rows made into a model of the next token.
+
+/// ConditionalModel are the positions of `source`; after context c token x leads to a position that is a hash of (c, x).
+std::unique_ptr<PathSource> make_model_of(Source source);
+
+// A live model as a source of steps: fresh conditionals without end, drafts by a cheaper copy of the target.
+
+/// Whether `spec` names a model: FILE.bin, optionally with a draft after a colon.
+bool is_model_spec(const std::string& spec);
+
+/// `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits, `FILE.bin:exit4` with the first
+/// four layers; without a colon q4. Every trial reads a text of its own, sampled from the target at temperature 1.
+/// Throws InputError.
+std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options);
+
 }  // namespace draftproof

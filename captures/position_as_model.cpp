@@ -1,7 +1,7 @@
 // A source of rows made into a model: conditionals are its positions, and a token leads to a position by a hash of where
 // it was drawn and what it is. Every position has laws of its own, steps of any length exist, and tables are
 // shared by all trials.
-#include <draftproof/captures/position_as_model.hpp>
+#include <draftproof/captures/path_source.hpp>
 
 #include <fmt/format.h>
 

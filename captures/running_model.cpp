@@ -1,4 +1,4 @@
-#include <draftproof/captures/running_model.hpp>
+#include <draftproof/captures/path_source.hpp>
 
 #include <charconv>
 #include <cmath>

@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 #include <draftproof/captures/capture.hpp>
+#include <draftproof/captures/path_source.hpp>
 
 namespace draftproof {
 
@@ -47,5 +49,11 @@ class TreeCapture {
   std::size_t conditionals_ = 0, paths_ = 0, length_ = 0;
   std::vector<std::size_t> nodes_, symbols_;
 };
+
+// Captured trees as a source of steps.
+
+/// Throws InputError if the file holds no trees, or if `options` ask for filters: stored paths have the law of the
+/// stored rows.
+std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace draftproof

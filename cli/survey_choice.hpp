@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
-#include <draftproof/cli/verdict.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 

@@ -3,7 +3,7 @@
 set(found_sources "")
 set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
-                 REGISTRAR draftproof/properties/prover/register_drafter.hpp TOGETHER)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
@@ -11,23 +11,23 @@ draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::veri
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
-                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_drafter.hpp TOGETHER)
+                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
-                 DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_path_verifier.hpp TOGETHER)
+                 DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
-                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
+                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_lossy NAMESPACE draftproof::verifiers::lossy::paths
-                 DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
+                 DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
-                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_path_verifier.hpp BATCH 6)
+                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
-                 DIRECTORY properties/instances/families REGISTRAR draftproof/properties/prover/register_generator.hpp TOGETHER)
+                 DIRECTORY properties/instances/families REGISTRAR draftproof/properties/prover/register_property.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::checks DIRECTORY properties/checks
                  REGISTRAR draftproof/properties/prover/register_property.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::checks::paths
-                 DIRECTORY properties/paths/checks REGISTRAR draftproof/properties/prover/register_path_property.hpp
+                 DIRECTORY properties/paths/checks REGISTRAR draftproof/properties/prover/register_property.hpp
                  TOGETHER)
 draftproof_found(found_sources found_calls KIND joint_law NAMESPACE draftproof::joint_laws
                  DIRECTORY properties/simulation/joint_laws REGISTRAR draftproof/properties/simulation/joint_law.hpp TOGETHER)
@@ -37,7 +37,7 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
                  REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
 foreach(group batch target sampler)
-  set(registrar draftproof/properties/components/${group}/register_${group}.hpp)
+  set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
                    DIRECTORY sim/components/${group} REGISTRAR ${registrar} TOGETHER)
   draftproof_found(found_sources found_calls KIND ${group}_mutant NAMESPACE draftproof::mutants::components::${group}

@@ -4,12 +4,26 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include <draftproof/gpu/device_error.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {
+
+// A CUDA call that failed, as an exception that names it.
+
+/// `call` is the function of the CUDA runtime, `message` its own text for the error.
+class DeviceError : public std::runtime_error {
+ public:
+  DeviceError(const std::string& call, const std::string& message)
+      : std::runtime_error(call + ": " + message), call_{call} {}
+  const std::string& call() const { return call_; }
+
+ private:
+  std::string call_;
+};
 
 /// Devices that can be used now; 0 without a driver. Throws DeviceError if the driver fails otherwise.
 int device_count();

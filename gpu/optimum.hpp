@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/gpu/device_error.hpp>
+#include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/stored_batch.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/sim/numeric/cut_bound.hpp>

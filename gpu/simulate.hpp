@@ -12,9 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include <draftproof/gpu/device_error.hpp>
+#include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulation/joint_counting.hpp>
-#include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/trials/counts.hpp>

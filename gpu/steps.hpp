@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include <draftproof/gpu/device_error.hpp>
+#include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/verify_steps.hpp>
 
 namespace draftproof::gpu {

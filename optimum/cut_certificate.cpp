@@ -2,7 +2,7 @@
 
 #include <cassert>
 #include <cmath>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 
 namespace draftproof {
 namespace {

@@ -12,7 +12,7 @@
 // worst; below 1e-15 measured at V = 128,256.
 #pragma once
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 
 namespace draftproof {
 

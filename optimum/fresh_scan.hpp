@@ -14,7 +14,7 @@
 // laws in exact arithmetic: (K + 2) 2^-53 of the value, K 2^-53 of ratios rounded before they are compared.
 #pragma once
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 
 namespace draftproof {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_enclosure.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <limits>
 
 namespace draftproof {

@@ -1,4 +1,4 @@
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 
 namespace draftproof {
 

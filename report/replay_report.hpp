@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/replay/trace.hpp>

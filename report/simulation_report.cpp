@@ -8,7 +8,6 @@
 
 #include <draftproof/report/text.hpp>
 #include <draftproof/statistics/interval.hpp>
-#include <draftproof/statistics/sampling_noise.hpp>
 
 namespace draftproof {
 

@@ -1,4 +1,4 @@
-#include <draftproof/statistics/sampling_noise.hpp>
+#include <draftproof/statistics/interval.hpp>
 
 #include <cmath>
 #include <numeric>

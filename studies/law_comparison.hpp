@@ -15,7 +15,7 @@
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 #include <draftproof/statistics/interval.hpp>
 #include <draftproof/studies/positions.hpp>
 

@@ -18,7 +18,7 @@
 
 #include <draftproof/captures/filter.hpp>
 #include <draftproof/captures/row.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <draftproof/captures/parameter.hpp>
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/row.hpp>
 
 namespace draftproof::families {

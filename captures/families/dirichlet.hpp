@@ -19,8 +19,8 @@
 #include <boost/random/gamma_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/filter.hpp>
-#include <draftproof/captures/parameter.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/captures/row.hpp>
 

@@ -11,7 +11,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
-#include <draftproof/captures/parameter.hpp>
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/captures/row.hpp>
 

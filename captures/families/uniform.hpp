@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/captures/parameter.hpp>
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/row.hpp>
 
 namespace draftproof::families {

@@ -18,8 +18,8 @@
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/filter.hpp>
-#include <draftproof/captures/parameter.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/captures/row.hpp>
 

@@ -11,10 +11,10 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/device_choice.hpp>
+#include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
-#include <draftproof/cli/verdict.hpp>
 #include <draftproof/report/gate_report.hpp>
 
 namespace draftproof::commands {

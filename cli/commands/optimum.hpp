@@ -5,7 +5,7 @@
 
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/report/text.hpp>
 

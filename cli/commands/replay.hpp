@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
-#include <draftproof/cli/verdict.hpp>
 #include <draftproof/properties/instances/as_doubles.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/report/replay_report.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {
 

@@ -13,9 +13,8 @@
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/properties/simulation/simulation_backend.hpp>
 #include <draftproof/report/simulation_report.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {
 

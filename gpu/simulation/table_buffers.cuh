@@ -2,10 +2,13 @@
 // in a copy of them made when somebody first asks.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
+#include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/gpu/tables/table_arrays.hpp>
 
@@ -31,6 +34,28 @@ class DeviceTable::Buffers {
   mutable std::once_flag copied_;
   mutable std::vector<char> copy_;
   mutable TableView host_;
+};
+
+// The arrays of a plan in device memory for the trials of one call: copied on a stream, freed behind them.
+
+/// What a plan's view is made with. Throws DeviceError. The sources may change once a call has returned: what is
+/// copied from pageable memory has been read by then.
+class PlanCopy {
+ public:
+  explicit PlanCopy(cudaStream_t stream) : stream_{stream} {}
+
+  template <class T>
+  const T* operator()(const T* data, std::size_t size) const {
+    const StreamMemory& own = memories_.emplace_back(size * sizeof(T), stream_);
+    if (size > 0)
+      device_call("cudaMemcpyAsync",
+                  cudaMemcpyAsync(own.data(), data, size * sizeof(T), cudaMemcpyHostToDevice, stream_));
+    return static_cast<const T*>(own.data());
+  }
+
+ private:
+  cudaStream_t stream_;
+  mutable std::deque<StreamMemory> memories_;
 };
 
 }  // namespace draftproof::gpu

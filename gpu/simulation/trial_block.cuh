@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/gpu/simulation/joint_counts.cuh>
-#include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/gpu/tables/trial_counts.cuh>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
 #include <draftproof/sim/random/philox.hpp>

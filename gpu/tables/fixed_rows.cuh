@@ -16,7 +16,7 @@
 
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/tables/grid.hpp>
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/sampling/quantised_row.hpp>
 
 namespace draftproof::gpu {

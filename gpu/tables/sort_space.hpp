@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/tables/places.hpp>
+#include <draftproof/gpu/tables/grid.hpp>
 #include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof::gpu {

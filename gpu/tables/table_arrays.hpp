@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/tables/places.hpp>
+#include <draftproof/gpu/tables/grid.hpp>
 #include <draftproof/gpu/tables/trial_counts.cuh>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
 

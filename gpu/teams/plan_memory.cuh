@@ -2,7 +2,7 @@
 // plan_bytes<V> for each.
 #pragma once
 
-#include <draftproof/gpu/plan_bytes.hpp>
+#include <draftproof/gpu/workspace.hpp>
 
 namespace draftproof::gpu {
 

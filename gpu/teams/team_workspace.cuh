@@ -20,8 +20,8 @@
 #include <type_traits>
 
 #include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/sim/device/bit_cast.hpp>
 #include <draftproof/sim/device/cooperative_memory.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof::gpu {
 

@@ -10,7 +10,7 @@
 
 #include <map>
 
-#include <draftproof/properties/instances/prefix.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/proof/property.hpp>
 
 namespace draftproof::checks {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <draftproof/properties/components/component.hpp>
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>

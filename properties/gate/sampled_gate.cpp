@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
-#include <draftproof/properties/simulation/simulation_backend.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>

@@ -14,7 +14,7 @@
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 

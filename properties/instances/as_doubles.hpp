@@ -7,7 +7,7 @@
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 

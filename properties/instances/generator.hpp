@@ -2,6 +2,7 @@
 // repairs degenerate rows and hands the result to RapidCheck-style shrinking.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -38,5 +39,18 @@ struct Generator {
   std::string_view about;
   std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
 };
+
+// The repair of degenerate rows: families may give rows of zeros, or supports that are too small.
+
+/// A row of zeros gets a 1; further tokens get 1s until the support is `support`, or the whole row.
+inline void repair_weights(std::vector<int>& row, int support, InstanceRng& dice) {
+  const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
+  const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));
+  while (alive() < wanted) {
+    auto x = static_cast<std::size_t>(dice.between(0, static_cast<int>(row.size()) - 1));
+    while (row[x] > 0) x = (x + 1) % row.size();
+    row[x] = 1;
+  }
+}
 
 }  // namespace draftproof

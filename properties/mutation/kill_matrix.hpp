@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 
 namespace draftproof {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
 
 namespace draftproof {

@@ -12,6 +12,7 @@
 
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/proof/property.hpp>
 
 namespace draftproof {
 
@@ -66,5 +67,10 @@ class PathInstanceAnalysis {
   std::optional<StepLaw<Rational>> law_;
   std::uint64_t leaves_ = 0;
 };
+
+// A law every verifier of paths is held to, one per file in properties/paths/laws/: the same shape as a property of
+// one position (properties/proof/property.hpp).
+
+using PathProperty = PropertyOf<BlockLevel>;
 
 }  // namespace draftproof

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/instances/prefix.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 

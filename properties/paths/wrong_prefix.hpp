@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/instances/prefix.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 

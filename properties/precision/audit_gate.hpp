@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <draftproof/properties/proof/gate_finding.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 
 namespace draftproof {

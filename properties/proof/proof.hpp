@@ -11,7 +11,6 @@
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/level.hpp>
-#include <draftproof/properties/proof/tier.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/info.hpp>
 #include <draftproof/sim/random/explorer.hpp>

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/proof/level.hpp>
-#include <draftproof/properties/proof/tier.hpp>
 
 namespace draftproof {
 

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include <rapidcheck.h>
+
+#include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
 namespace draftproof {
@@ -27,6 +29,41 @@ struct Arbitrary<draftproof::Instance> {
       });
     };
   }
+};
+
+}  // namespace rc
+
+namespace draftproof {
+
+// Toy models of paths for RapidCheck: rc::check and RC_GTEST_PROP take a PathInstance as an argument, shrink it in
+// the prover's steps (shrinks_paths.cpp) and print it as `draftproof prove --instance` reads it.
+//
+//   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
+//   path_instances({.most_drafts = 1})    what another scheme takes: one path, stems, branching, fixed trees
+//
+// Cost: one small model a value; its shrinks are made when asked for.
+
+inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
+  return [sizes](const rc::Random& random, int) {
+    auto dice = random;  // a value type: the copy is ours to advance
+    const std::uint64_t seed = dice.next();
+    const auto n = static_cast<int>(dice.next() % 1'000'000);
+    return rc::shrinkable::shrinkRecur(generate_path_instance(seed, n, sizes), [](const PathInstance& instance) {
+      return rc::seq::fromContainer(shrinks(instance));
+    });
+  };
+}
+
+/// RapidCheck prints values with this.
+inline void showValue(const PathInstance& instance, std::ostream& out) { out << instance.text(); }
+
+}  // namespace draftproof
+
+namespace rc {
+
+template <>
+struct Arbitrary<draftproof::PathInstance> {
+  static Gen<draftproof::PathInstance> arbitrary() { return draftproof::path_instances({}); }
 };
 
 }  // namespace rc

@@ -1,7 +1,7 @@
 // Random instances: which sizes, which families, and the repair of degenerate rows.
 #include <algorithm>
 
-#include <draftproof/properties/instances/repair_weights.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
 namespace draftproof {

@@ -1,7 +1,7 @@
 // Random toy models for paths: which sizes, with or without context, and their rows.
 #include <algorithm>
 
-#include <draftproof/properties/instances/repair_weights.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/named_list.hpp>
 

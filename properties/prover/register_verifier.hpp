@@ -1,12 +1,32 @@
 // How a found verifier or mutant enters the registry, and its walk the registry of paths.
 #pragma once
 
-#include <draftproof/properties/prover/register_path_verifier.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 
 namespace draftproof {
+
+// How a found verifier, mutant or drafter of paths enters the registry.
+
+template <class V>
+void register_path_verifier() {
+  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::verifier));
+}
+template <class V>
+void register_path_lossy() {
+  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::lossy));
+}
+template <class V>
+void register_path_mutant() {
+  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::mutant));
+}
+template <class D>
+void register_tree_drafter() {
+  PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>());
+}
 
 template <class V>
 void register_found(Kind kind) {
@@ -25,6 +45,19 @@ void register_lossy() {
 template <class V>
 void register_mutant() {
   register_found<V>(Kind::mutant);
+}
+
+// How a found drafter enters the registry.
+
+template <class D>
+void register_drafter() {
+  Registry::instance().add(std::make_unique<DrafterOf<D>>());
+}
+/// One that is wrong on purpose.
+template <class D>
+void register_wrong_drafter() {
+  static_assert(D::info.misdeclares(), "a wrong drafter says which law it poses as");
+  register_drafter<D>();
 }
 
 }  // namespace draftproof

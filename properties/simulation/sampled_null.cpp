@@ -4,7 +4,7 @@
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
 #include <draftproof/statistics/mass_groups.hpp>
-#include <draftproof/statistics/poisson_upper.hpp>
+#include <draftproof/statistics/poisson_count.hpp>
 
 namespace draftproof {
 

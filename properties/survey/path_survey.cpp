@@ -12,8 +12,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/paths/start_oracle.hpp>
-#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/survey/survey.hpp>
 
 namespace draftproof {

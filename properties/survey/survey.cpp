@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/properties/simulation/simulation_backend.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
 

@@ -18,7 +18,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
 

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
 

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
 

@@ -2,6 +2,7 @@
 // and a verifier share has purposes of its own, which no role takes part in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <draftproof/sim/random/philox4x32.hpp>
@@ -53,5 +54,10 @@ class Philox : public UniformSource<Philox> {
   std::uint32_t cached_address_ = ~std::uint32_t{0}, cached_slot_ = 0;
   PhiloxPair cached_{};
 };
+
+// Where the trials of a position lie among the trials of a seed: no two positions share one.
+
+/// Address of trial 0 of a position; a position has 2^40 trials, a seed 2^24 positions.
+constexpr std::uint64_t first_trial(std::size_t position) { return std::uint64_t{position} << 40; }
 
 }  // namespace draftproof

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/sim/device/bit_cast.hpp>
+#include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 
 #if DRAFTPROOF_WIDE

@@ -17,7 +17,7 @@
 #include <ctime>
 #include <optional>
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
 #include <draftproof/properties/estimation/tuple_controls.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>

@@ -14,7 +14,6 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/studies/reference.hpp>
 #include <draftproof/studies/study.hpp>
 

@@ -13,8 +13,8 @@
 
 #include <map>
 
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/positions.hpp>

@@ -10,7 +10,7 @@
 // Claimed: nothing above the optimum, and whole buckets lose at most what half a bucket's width is worth.
 #pragma once
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/studies/checks.hpp>

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/studies/reference.hpp>
 #include <draftproof/studies/study.hpp>
 

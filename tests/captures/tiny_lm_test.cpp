@@ -4,8 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include <draftproof/captures/path_source.hpp>
 #include <draftproof/captures/philox_engine.hpp>
-#include <draftproof/captures/running_model.hpp>
 #include <draftproof/captures/tiny_lm.hpp>
 
 #include "hostile.hpp"

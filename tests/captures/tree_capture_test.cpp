@@ -1,7 +1,6 @@
 // Captured trees whose arrays contradict each other are refused with their place; good ones are read as they lie.
 #include <cmath>
 
-#include <draftproof/captures/captured_trees.hpp>
 #include <draftproof/captures/npz.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 

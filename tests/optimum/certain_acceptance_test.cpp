@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/certain_acceptance.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/optimum/two_drafts.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/cut_certificate.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/tests/support/random_laws.hpp>
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/tests/support/exact.hpp>

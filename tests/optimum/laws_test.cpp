@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
 #include <draftproof/optimum/law_optimum.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/tests/support/random_laws.hpp>
 

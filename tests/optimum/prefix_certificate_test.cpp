@@ -7,9 +7,9 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/prefix_certificate.hpp>
 #include <draftproof/optimum/race_enclosure.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
 #include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof::golden {
 

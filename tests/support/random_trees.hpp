@@ -6,7 +6,7 @@
 
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 

@@ -7,7 +7,7 @@
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof::weighted {
 

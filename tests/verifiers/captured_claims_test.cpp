@@ -6,7 +6,7 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/sim/random/trial_address.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/sim/drafters/fixed_top_k.hpp>
 #include <draftproof/sim/drafters/greedy.hpp>
 #include <draftproof/sim/drafters/hub.hpp>

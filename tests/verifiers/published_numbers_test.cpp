@@ -1,7 +1,7 @@
 // Numbers printed in the literature or certified by others, for programs, closed forms and optima alike.
 #include <gtest/gtest.h>
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/tests/support/exact.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>

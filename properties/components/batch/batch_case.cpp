@@ -10,7 +10,6 @@
 
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
-#include <draftproof/properties/instances/repair_weights.hpp>
 
 namespace draftproof {
 

@@ -8,6 +8,8 @@
 #include <draftproof/properties/components/batch/batch_case.hpp>
 #include <draftproof/properties/components/batch/batch_streams.hpp>
 #include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/component_group.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/chain_steps.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 
@@ -47,5 +49,20 @@ struct BatchGroup {
     return cases;
   }
 };
+
+// How found batch runners and their checks enter the registry.
+
+template <class C>
+void register_batch_component() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), Kind::verifier));
+}
+template <class C>
+void register_batch_mutant() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), Kind::mutant));
+}
+template <class C>
+void register_batch_check() {
+  add_check<C, BatchGroup>();
+}
 
 }  // namespace draftproof

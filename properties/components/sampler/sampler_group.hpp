@@ -10,9 +10,10 @@
 #include <vector>
 
 #include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/component_group.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/sampler/sampler_case.hpp>
 #include <draftproof/properties/instances/generator.hpp>
-#include <draftproof/properties/instances/repair_weights.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/token.hpp>
 
@@ -104,5 +105,20 @@ struct SamplerGroup {
     return cases;
   }
 };
+
+// How found samplers and their checks enter the registry.
+
+template <class C>
+void register_sampler_component() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<SamplerGroup>>(sampler<C>(), Kind::verifier));
+}
+template <class C>
+void register_sampler_mutant() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<SamplerGroup>>(sampler<C>(), Kind::mutant));
+}
+template <class C>
+void register_sampler_check() {
+  add_check<C, SamplerGroup>();
+}
 
 }  // namespace draftproof

@@ -8,7 +8,6 @@
 
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
-#include <draftproof/properties/instances/repair_weights.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
 
 namespace draftproof {

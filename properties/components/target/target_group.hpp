@@ -6,6 +6,8 @@
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/component_group.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/target/target_case.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/target_steps.hpp>
@@ -55,5 +57,20 @@ struct TargetGroup {
     return cases;
   }
 };
+
+// How found sources of target rows and their checks enter the registry.
+
+template <class C>
+void register_target_component() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<TargetGroup>>(target_source<C>(), Kind::verifier));
+}
+template <class C>
+void register_target_mutant() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<TargetGroup>>(target_source<C>(), Kind::mutant));
+}
+template <class C>
+void register_target_check() {
+  add_check<C, TargetGroup>();
+}
 
 }  // namespace draftproof

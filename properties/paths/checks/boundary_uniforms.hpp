@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/path_scripted.hpp>
 
 namespace draftproof::checks::paths {

@@ -9,7 +9,7 @@
 // no correction for random lengths and names the prefix where a scheme goes wrong.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 
 namespace draftproof::checks::paths {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <draftproof/properties/paths/iterations.hpp>
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 
 namespace draftproof::checks::paths {
 

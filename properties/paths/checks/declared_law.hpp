@@ -9,7 +9,7 @@
 // draws a node gets is the drafter's affair, but may not depend on their values: what is drawn sums to 1.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 
 namespace draftproof::checks::paths {
 

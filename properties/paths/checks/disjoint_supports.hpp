@@ -1,7 +1,7 @@
 // Where p and q share no token after any prefix, no draft can be accepted and the one token emitted has law p.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 
 namespace draftproof::checks::paths {
 

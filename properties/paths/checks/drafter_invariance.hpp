@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 
 namespace draftproof::checks::paths {
 

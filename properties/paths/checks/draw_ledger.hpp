@@ -10,7 +10,7 @@
 #pragma once
 
 #include <draftproof/properties/paths/iterations.hpp>
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/scripted/word_ledger.hpp>
 
 namespace draftproof::checks::paths {

@@ -4,7 +4,7 @@
 // A scheme written for sampled drafts must not be held to this: given its drafts it is not exact.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 
 namespace draftproof::checks::paths {

@@ -1,7 +1,7 @@
 // With one path a scheme that claims it is token verification, or block verification: event by event, given the tree.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>

@@ -4,7 +4,7 @@
 // A single iteration of such a scheme need not have the target's law: what it owes is in the carry.
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/statistics/dirichlet_multinomial.hpp>
 
 namespace draftproof::checks::paths {

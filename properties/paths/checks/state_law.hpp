@@ -15,7 +15,7 @@
 #include <set>
 
 #include <draftproof/properties/paths/carried_target.hpp>
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
 

@@ -9,7 +9,7 @@
 // nothing of its own, but xy is emitted where it is accepted, and the process emits it with probability p(xy).
 #pragma once
 
-#include <draftproof/properties/paths/path_property.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 
 namespace draftproof::checks::paths {
 

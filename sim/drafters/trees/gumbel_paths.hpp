@@ -7,7 +7,7 @@
 
 #include <draftproof/sim/drafters/gumbel_iid.hpp>
 #include <draftproof/sim/drafters/trees/iid_paths.hpp>
-#include <draftproof/sim/trees/noise_paths.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof::tree_drafters {
 

@@ -1,7 +1,6 @@
 // Verifiers find their trees, and trees their verifiers, by what each says of itself: no list names both.
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/drafters/trees/iid_paths.hpp>

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/paths/block_optimum.hpp>
-#include <draftproof/properties/paths/takes_trees.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/random_trees.hpp>
 

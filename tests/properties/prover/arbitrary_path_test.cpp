@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/properties/paths/checks/completed_law.hpp>
-#include <draftproof/properties/prover/arbitrary_path.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/takes_trees.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>

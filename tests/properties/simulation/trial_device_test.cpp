@@ -5,8 +5,8 @@
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/gate/sampled_gate.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
-#include <draftproof/properties/simulation/simulation_backend.hpp>
 #include <draftproof/properties/survey/survey.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/fake_device.hpp>

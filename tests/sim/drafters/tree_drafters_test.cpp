@@ -6,7 +6,7 @@
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/drafters/trees/top_k_tree.hpp>
 #include <draftproof/sim/random/explorer.hpp>
-#include <draftproof/sim/trees/prefix_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <draftproof/gpu/simulation/joint_counting.hpp>
-#include <draftproof/gpu/simulation/trial_range.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/verifier.hpp>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <draftproof/gpu/drafts/draft_position.cuh>
-#include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/gpu/teams/on_chip_rows.cuh>
-#include <draftproof/gpu/plan_bytes.hpp>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/gpu/workspace.hpp>
 #include <draftproof/tests/support/gpu/host_team.hpp>
 #include <draftproof/tests/support/gpu/parity.hpp>
 

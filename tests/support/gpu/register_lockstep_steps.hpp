@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <draftproof/gpu/plan_bytes.hpp>
+#include <draftproof/gpu/workspace.hpp>
 #include <draftproof/tests/support/gpu/host_team.hpp>
 #include <draftproof/tests/support/gpu/step_parity.hpp>
 

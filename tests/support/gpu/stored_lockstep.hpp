@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include <draftproof/gpu/teams/team_rows.cuh>
-#include <draftproof/gpu/plan_bytes.hpp>
 #include <draftproof/gpu/rows/check_row.cuh>
 #include <draftproof/gpu/rows/convert_row.cuh>
 #include <draftproof/gpu/rows/stored_on_chip.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
+#include <draftproof/gpu/workspace.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/tests/support/gpu/host_team.hpp>

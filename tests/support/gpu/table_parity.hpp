@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/gpu/simulation/trial_range.hpp>
+#include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/trials/counts.hpp>

@@ -7,7 +7,7 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/iid.hpp>

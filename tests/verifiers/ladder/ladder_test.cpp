@@ -6,7 +6,7 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
-#include <draftproof/optimum/ratio_scan.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>

@@ -16,7 +16,6 @@
 #include <limits>
 #include <type_traits>
 
-#include <draftproof/sim/device/bit_cast.hpp>
 #include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {

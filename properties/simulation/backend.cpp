@@ -1,4 +1,4 @@
-#include <draftproof/properties/simulation/simulation_backend.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
 
 #include <algorithm>
 #include <chrono>
