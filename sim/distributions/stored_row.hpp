@@ -104,7 +104,7 @@ template <class Entry>
 /// or if the sum is further from 1 than sum_tolerance.
 template <class Entry>
 double checked_sum(std::span<const Entry> row, std::string_view name = "row", simd::Width width = simd::in_use()) {
-  constexpr std::size_t block = 1024;  // entries below 2: the bits of so many entries, less those of 2, stay below 2^62
+  constexpr std::size_t block = 1024;  // entries below 2: their bits, less those of 2, sum to less than 2^62
   double sum = 0;                      // exact: multiples of 2^-51 below 4
   for (std::size_t start = 0; start < row.size() && sum < 2; start += block) {
     const std::size_t end = std::min(start + block, row.size());

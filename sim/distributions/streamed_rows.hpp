@@ -2,8 +2,7 @@
 // is the per-token cost of a verifier, and the host form of the block-cooperative position of the CUDA kernels.
 //
 //   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
-//   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and a second read of one block of 1024
-//                                    tokens
+//   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and one block of 1024 tokens again
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
 // Terms are formed in double; those of residuals of shorter entries in float (float_residual.hpp). They are added as
