@@ -20,7 +20,7 @@ template <class Weight>
 struct Leaf {
   Verdict verdict;  ///< if token is every_token, the mass is spread over `spread`
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all other tokens
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
   const Weight& spread_total;
 };
 

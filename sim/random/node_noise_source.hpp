@@ -1,7 +1,7 @@
 // A random source that maps streams 0, 1, .. of a program to chosen streams of the shared noise. A verifier or
 // drafter of one position keeps its stream numbers at every node of a tree, and reads fresh words at each node.
 //
-//   stream s of the program     number streams[s] of the trial, of the kind of s: companions and darts keep their kind
+//   stream s of the program     stream streams[s] of the trial, of the same kind: companions and darts keep theirs
 //
 // The drafter of a tree chooses the streams and stores their numbers with the draws (TreeReading::Draws), from which
 // the verifier reads them.
