@@ -30,8 +30,8 @@ struct RatioBuckets {
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
-  /// begin <= p / q < end for all tokens of a bucket, up to half a float's last bit at `begin`. Bucket 0 begins at 0; the
-  /// last bucket is open and `end` is where it would end otherwise.
+  /// begin <= p / q < end for all tokens of a bucket, up to half a float's last bit at `begin`. Bucket 0 begins at 0;
+  /// the last bucket is open, and `end` is the bound that it would have otherwise.
   DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
     return bucket == 0 ? 0 : double{bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }
