@@ -38,7 +38,6 @@
 
 namespace draftproof {
 
-
 /// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b. Newton's method on b needs both.
 template <class Scalar>
 struct MassAndSlope {

@@ -16,7 +16,6 @@
 
 namespace draftproof {
 
-
 /// Number of processors that the system reports, at least one.
 inline int default_threads() {
   const unsigned processors = std::thread::hardware_concurrency();
