@@ -3,7 +3,8 @@
 //   p        at.target(x)                target probability of token x
 //   q        at.proposal(x)              probability each draft was drawn with
 //   rho      plan.factor                 division factor, at least the root rho* of gamma(rho) = rho
-//   beta     overlap(at, rho)            sum min(q, p / rho), the probability that one draft passes
+//   beta     (1 - F(rho)) / rho          sum min(q, p / rho), the probability that one draft passes;
+//                                        F(rho) is at.residual_mass(rho), the sum of (p - rho q)+
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
 // Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
