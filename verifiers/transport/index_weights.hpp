@@ -1,4 +1,4 @@
-// A draw of one of few things with weights of their own: nodes of a tree, not tokens of the vocabulary.
+// A draw of one of few items with weights, such as the nodes of a tree.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace draftproof {
 
-/// Weights as a random source takes them (random_source.hpp), over the integers they were added with.
+/// Weights over integers with the interface of a random source (random_source.hpp).
 template <class Scalar>
 class IndexWeights {
  public:

@@ -2,7 +2,7 @@
 // test succeeds. A test compares products of ratios, not ratios of single tokens.
 //
 //   L            steps.length()          drafted tokens; node i is the prefix of i of them
-//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; q_i from the row it was drawn from
+//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; q is the row it was drawn from
 //   c_i          clipped[i]              c_0 = 1, c_(i+1) = min(1, c_i p_i / q_i)
 //   A_i          steps.excess(i, c_i)    sum over the vocabulary of (c_i p - q)+ after node i
 //   correction   steps.correction(i, c)  weights (c_i p - q)+

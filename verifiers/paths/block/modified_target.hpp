@@ -1,8 +1,8 @@
 // The target of greedy block verification after earlier iterations, each of which may have left a layer over the next
 // few positions. All rows stay in the family (p - b q)+ / F(b), so a position needs one b.
 //
-//   R_j(u)     layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1, ..,
-//                            over its probability under q; beyond the largest double it saturates
+//   R_j(u)     layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
+//                            .., over its probability under q; beyond the largest double it saturates
 //   b(u)       b[i]          0, then b <- b + F(b) / R_j(u) for every layer that reaches the position, oldest first
 //   F(b(u))    mass[i]       sum over the vocabulary of (p - b q)+
 //   R(u)       ratio(i)      the same ratio for the present block, from its start

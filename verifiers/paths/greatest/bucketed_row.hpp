@@ -2,10 +2,10 @@
 // (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, but computed by passes that store no
 // list of tokens: rows that are met once need no table, and a team of a device's threads no memory.
 //
-//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together       (max_of_k_paths.hpp)
-//   P_i, Q_i      passes.mass(i)     masses of bucket i                                           (order_passes.hpp)
-//   certain       a bucket whose tokens all have c W p / q > w(y) by the least p / q and the greatest w it can have: its
-//                 residual is c P_i less its law, where the differences hi^K - lo^K telescope; or none has: residual 0
+//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together (max_of_k_paths.hpp)
+//   P_i, Q_i      passes.mass(i)     masses of bucket i (order_passes.hpp)
+//   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
+//                 c P_i less its law, whose differences hi^K - lo^K telescope; or where none has: residual 0
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
 // Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. One to four buckets

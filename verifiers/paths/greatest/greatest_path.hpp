@@ -1,9 +1,9 @@
 // The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) reads the
 // true law of each of its tokens in place of q.
 //
-//   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as at
-//                the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for a single one
+//   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
+//                at the end of a stem
+//   row(i)       law of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for one
 //   choose       choose(at, order, u) -> child of u. The default is the greatest by the order the row was made with
 //
 // Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test

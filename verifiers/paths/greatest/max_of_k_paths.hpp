@@ -4,7 +4,7 @@
 //   K             paths                independent paths that were compared
 //   B             below                probability that a path is less than all that pass through node u
 //   q(u)          reached              probability that it passes through u; both up to a common factor
-//   lo(m)         under(m)             B + q(u) m: that it is less than those through u and a token above q-mass m there
+//   lo(m)         under(m)             B + q(u) m: that it is less than those through u and a token above q-mass m
 //   w(hi, lo)     divided_difference   sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
 // Cost: O(K) a divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.

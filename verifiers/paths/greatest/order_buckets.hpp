@@ -2,7 +2,7 @@
 // (ratio_buckets.hpp), but so few that a team of a device's threads can keep two sums of each.
 //
 //   r        ratio(p, q)          float(p / q), divided in float if the entries are no longer than float
-//   of       of(r)                0 .. count - 1, rising with r; the top bucket also has r = inf and tokens with q = 0
+//   of       of(r)                0 .. count - 1, rising with r; the top one also has r = inf and tokens with q = 0
 //   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
 // Sixteen buckets an octave: with coarser ones more tokens would be ordered by id instead of p / q; finer ones would

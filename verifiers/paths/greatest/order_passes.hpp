@@ -1,15 +1,15 @@
 // Passes over a pair of rows for the order of tokens in buckets (token_order.hpp). The host counterpart of a team of
 // a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
 //
-//   place(x)                      q-mass of the tokens below x, and of all
-//   weigh_buckets()               a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
-//                                 the top one
-//   along(i, upto, term)          sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token; `upto`
-//                                 is the q-mass of the buckets up to i
-//   along_all(list, term, sums)   the same sums for several buckets
-//   find(i, upto, term, left)     the token of that sum, in the order of ids, at which the running sum exceeds `left`;
-//                                 after along(i, upto, term)
-//   lanes(), ..                   as in gpu/teams/warp_lanes.cuh, for one lane
+//   place(x)                    q-mass of the tokens below x, and of all
+//   weigh_buckets()             a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
+//                               the top one
+//   along(i, upto, term)        sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token; `upto`
+//                               is the q-mass of the buckets up to i
+//   along_all(list, term, sums) the same sums for several buckets
+//   find(i, upto, term, left)   the token of that sum, in the order of ids, at which the running sum exceeds `left`;
+//                               after along(i, upto, term)
+//   lanes(), ..                 as in gpu/teams/warp_lanes.cuh, for one lane
 //
 // Cost: a pass each, and one a bucket for several. `term` has fill(p, q, below, terms) for a strip of tokens, which
 // is compiled for wide registers; its terms are those of single calls.
