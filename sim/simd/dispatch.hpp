@@ -2,7 +2,7 @@
 // so the choice changes times only.
 //
 //   widest()     the widest that processor and build offer
-//   in_use()     the width of passes: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() sets a smaller one
+//   in_use()     the width of passes: widest() unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() sets one
 //   use(width)   sets the width for all threads; for tests and benchmarks
 //   name_of(w)   name of a width, for reports
 //

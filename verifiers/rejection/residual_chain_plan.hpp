@@ -1,7 +1,7 @@
 // Refusals prepared for many trials: the residual mass after every order in which drafts can be refused, and the
 // residual weights after all refusals.
 //
-//   k_1..k_n   path to a node       proposals refused so far, in this order; with one proposal for all drafts: n times it
+//   k_1..k_n   path to a node       proposals refused so far, in this order; one proposal for all drafts: n times it
 //   F_n        nodes_[i].mass       residual mass after them, as Refusals sums it
 //   r_K        lasts_[j]            weights after all K
 //

@@ -7,7 +7,7 @@
 //   outer    sets not in H   always accepted, on a token outside H, with marginals p - delta
 //   inner    sets in H       accepted on a token with marginals p, or refused with mass -psi(H)
 //   T        kept            tokens outside H that the outer fit covers: all, or the ones with most q
-//   eps_T    truncated       1 - q(H + T)^K, the probability of a draft outside both; the first such draft is accepted
+//   eps_T    truncated       1 - q(H + T)^K: the probability of a draft outside both; the first such is accepted
 //   gradient gradient        L1 norm of the error of both fits
 //   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //

@@ -4,8 +4,8 @@
 //   place(x)                    q-mass of the tokens below x, and of all
 //   weigh_buckets()             a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
 //                               the top one
-//   along(i, upto, term)        sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token; `upto`
-//                               is the q-mass of the buckets up to i
+//   along(i, upto, term)        sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token;
+//                               `upto` is the q-mass of the buckets up to i
 //   along_all(list, term, sums) the same sums for several buckets
 //   find(i, upto, term, left)   the token of that sum, in the order of ids, at which the running sum exceeds `left`;
 //                               after along(i, upto, term)
