@@ -23,7 +23,7 @@ struct TailLaw {
   const L& laws;
   /// The last of the fixed tokens; tokens of greater q, or of equal q and lower id, are fixed too.
   Token last = no_token;
-  Scalar bound;           ///< q of `last`; above 1 if no token is fixed
+  Scalar bound;  ///< q of `last`; above 1 if no token is fixed
   /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
   Scalar divisor, uniform;
 

@@ -102,7 +102,7 @@ struct Ladder {
 
     std::shared_ptr<const Core<L>> shared;
     decltype(residual_of(std::declval<const L&>(), shared)) residual;
-    /// the residual is 0 everywhere: every flip then succeeds except by rounding, so a failed flip is ignored
+    /// The residual is 0 everywhere: every flip then succeeds except by rounding, so a failed flip is ignored.
     bool nothing_left;
   };
   /// The plan in the memory of the team that made it.

@@ -34,8 +34,8 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     const L& laws;
     Token hub;
-    Scalar hub_drawn;         ///< q of the hub
-    /// t is q / divisor + uniform: (q-mass outside the hub, 0) or, without such mass, (1, 1 / (V - 1))
+    Scalar hub_drawn;  ///< q of the hub
+    /// t is q / divisor + uniform: (q-mass outside the hub, 0) or, without such mass, (1, 1 / (V - 1)).
     Scalar divisor, uniform;
 
     Shares(const L& of, Token a) : laws{of}, hub{a}, hub_drawn{of.proposal(a)} {

@@ -2,7 +2,7 @@
 // the table's own prefix sums: no sort and no list for a node.
 //
 //   slope_g   slope[g]      selected law over q on bin g
-//   b_g(c)    end(g, c)     ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
+//   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
 //   c         at most 1     factor of the target in block verification
 //   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
@@ -35,8 +35,10 @@ class SelectedBins {
     return last;
   }
 
+  /// Residual mass at factor c.
   double excess(double c) const { return from_fixed(total(c)); }
 
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(double c, std::uint64_t word) const {
     const Fixed all = total(c);
     if (all <= 0) return no_token;

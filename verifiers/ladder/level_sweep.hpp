@@ -5,7 +5,7 @@
 //   kink_j    break.kink         left minus right slope of the remaining G at j
 //   rate_j    break.rate         the same of the interpolant of f at the standing breaks
 //   time_j    break.time         time at which the break leaves if its neighbours stay; 1 if it never leaves
-//   share     segment.share      chord of f times the time the segment stood: sums to the slopes of the selected law
+//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected law
 //
 // Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
 // Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
@@ -34,20 +34,20 @@ struct PlanCorners<Scalar, HostWorkspace> {};
 
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
-  /// of break i, the one below bin i, for i = 1 .. n - 1; index 0 unused. In scratch memory
+  /// Level of break i, the one below bin i, for i = 1 .. n - 1; index 0 is unused. In scratch memory.
   ListIn<Workspace, Scalar> level;
-  ListIn<Workspace, Scalar> slope;  ///< selected law over q, for each of the n bins
+  ListIn<Workspace, Scalar> slope;                       ///< selected law over q, for each of the n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
-  Scalar acceptance{0};                        ///< of the best verifier that uses these bins
+  Scalar acceptance{0};                                  ///< of the best verifier that uses these bins
 };
 
 /// A concave G <= f with the same ends, at the corners that stand at time 0.
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderGoal {
   ListIn<Workspace, typename Workspace::Index> corner;  ///< number of bins above each corner; from 0 to n
-  ListIn<Workspace, Scalar> s;                     ///< q-mass of these bins, strictly ascending
-  ListIn<Workspace, char> on_f;                    ///< whether G is the chord of f from this corner to the next
-  ListIn<Workspace, Scalar> slope;                 ///< of G from this corner to the next; used where on_f is false
+  ListIn<Workspace, Scalar> s;                          ///< q-mass of these bins, strictly ascending
+  ListIn<Workspace, char> on_f;                         ///< whether G is the chord of f from this corner to the next
+  ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
 };
 
 namespace detail {

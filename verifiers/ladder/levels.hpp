@@ -67,11 +67,13 @@ class LadderLevels {
   /// A break is up if the rank of its level is above the rank of the interval.
   using Interval = std::uint32_t;
 
+  /// The interval of a uniform.
   template <class R>
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
     return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Workspace, Scalar>>{distinct_}));
   }
 
+  /// Whether no break from below bin `top` down to `bin` is up; top <= bin.
   DRAFTPROOF_DEVICE bool together(int top, int bin, Interval u) const {
     return bin == top || ranks_.none_above(top + 1, bin + 1, u);
   }
@@ -177,7 +179,7 @@ class LadderLevels {
   }
 
   int bins_ = 0;
-  ListIn<Workspace, Scalar> distinct_;                            ///< distinct levels, ascending from 0 to 1
+  ListIn<Workspace, Scalar> distinct_;                       ///< distinct levels, ascending from 0 to 1
   std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
 };
 

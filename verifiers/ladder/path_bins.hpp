@@ -62,9 +62,13 @@ class RankedBins {
     guide_ = RatioGuide{lowest_};
   }
 
+  /// Number of bins.
   int size() const { return static_cast<int>(ratio_.size()); }
+  /// p-mass of the first i bins, tokens with q = 0 included.
   double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  /// q-mass of the first i bins.
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p-mass over q-mass of each bin.
   const std::vector<double>& ratios() const { return ratio_; }
   /// Bin of token x. Cached, because the same few tokens are drafted again and again.
   int of(Token x) const {
@@ -126,6 +130,7 @@ class RankedBins {
 /// there for any levels. Measured in docs/ladder.md.
 inline constexpr double coarse_spread = 0x1p-10;
 
+/// Bins of these laws for a ladder on paths; `coarse` takes coarse_spread.
 template <class L>
 DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
   if constexpr (RankedBySums<L>) {

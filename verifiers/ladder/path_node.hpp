@@ -53,8 +53,7 @@ class OwnRungs {
   bool there_ = false;
 };
 
-/// The ladder at one node. Calls return the same for the whole life of an object; its caches make it usable by one
-/// thread only.
+/// The ladder at one node. Calls return the same until the next plan(); its caches make it usable by one thread only.
 template <class L>
 class LadderNode {
  public:
@@ -104,7 +103,9 @@ class LadderNode {
     return laws.vocabulary() > few_tokens && laws.one() - active[0] < Scalar(rarely_two);
   }
 
+  /// Law of the number of paths at the node.
   DRAFTPROOF_DEVICE const Active& active() const { return active_; }
+  /// Number of bins; 1 at a plain node.
   DRAFTPROOF_DEVICE int bins() const { return bins_ ? bins_->size() : 1; }
   /// Bin of a token that can be drafted.
   template <class Rows>

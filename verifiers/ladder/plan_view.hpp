@@ -23,6 +23,7 @@
 
 namespace draftproof {
 
+/// The levels of a ladder by the addresses of their arrays.
 struct LevelsView {
   ListView<double> distinct;
   RangeSearch ranks;
@@ -51,6 +52,7 @@ struct AliasView {
   DRAFTPROOF_DEVICE void for_each(Visit) const {}
 };
 
+/// The plan of a ladder by the addresses of its arrays.
 struct LadderView {
   const int* bins;
   const double* slope;

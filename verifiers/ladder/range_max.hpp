@@ -42,6 +42,7 @@ struct RangeSearch {
 class RangeMaximum {
  public:
   RangeMaximum() = default;
+  /// `many_runs`: whether to make the rows for O(1) look-ups.
   RangeMaximum(std::vector<std::uint32_t> values, bool many_runs)
       : size_{values.size()}, many_{many_runs}, rows_{std::move(values)} {
     for (std::size_t width = 1; many_ && 2 * width <= size_; width *= 2) {

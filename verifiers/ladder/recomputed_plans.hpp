@@ -40,6 +40,7 @@ class PlanRecomputer {
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.law == Place::plain; }
 
+  /// To be called before the first place of an output.
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
     laws_ = at.laws(DraftTree::root).workspace().template retained<Scalar>(most_kept + laws_worked_on);
   }

@@ -40,11 +40,14 @@ class LadderLeft {
         slope_{&slope},
         scale_{scale} {}
 
+  /// Residual mass; makes the pass.
   double total() const { return from_fixed(pass()); }
+  /// Residual at token x.
   double weight(Token x) const {
     fill();
     return term().one(static_cast<std::size_t>(x));
   }
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(std::uint64_t word) const {
     const Fixed total = pass();
     if (total <= 0) return no_token;
@@ -54,12 +57,14 @@ class LadderLeft {
     laws_->count_visited(end - block);
     return static_cast<Token>(simd::find(term(), block, end, left));
   }
+  /// Calls `visit(x, weight)` for each token x with a positive residual.
   template <class Visit>
   void for_each(Visit visit) const {
     fill();
     for (std::size_t x = 0; x < target_.size(); ++x)
       if (const double weight = term().one(x); weight > 0) visit(static_cast<Token>(x), weight);
   }
+  /// The same with the weights that draws realise, multiples of 2^-60.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     for_each([&visit](Token x, double weight) {

@@ -18,6 +18,7 @@
 
 namespace draftproof::simd {
 
+/// Ratios [from, to) that leave no residual.
 struct RatioSpan {
   float from = 0, to = 0;
 };

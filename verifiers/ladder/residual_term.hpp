@@ -17,6 +17,7 @@
 
 namespace draftproof::simd {
 
+/// The term, one token at a time; rows of float have a specialisation for wide registers.
 template <class Row>
 struct LeftTerm {
   Row p, q;

@@ -174,6 +174,7 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
   if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
+/// The goal on these bins; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                                        const Ratios& ratios, [[maybe_unused]] bool whole_buckets) {

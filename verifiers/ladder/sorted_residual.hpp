@@ -50,8 +50,10 @@ class ChosenTable {
       below_.push_back({below_.back().target + mass(laws.target(x)), below_.back().chosen + mass(chosen(x))});
   }
 
+  /// Residual mass at factor c.
   Scalar excess(const Scalar& c) const { return up_to(prefix_length(c), c); }
 
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(const Scalar& c, std::uint64_t word) const {
     const std::size_t count = prefix_length(c);
     const auto total = static_cast<double>(up_to(count, c));

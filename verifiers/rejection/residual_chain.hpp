@@ -21,9 +21,12 @@ class Refusals {
 
   DRAFTPROOF_DEVICE explicit Refusals(const P& at) : at_{at} { mass_[0] = at.one(); }
 
+  /// Number of refusals so far.
   DRAFTPROOF_DEVICE int count() const { return count_; }
+  /// Residual mass after them.
   DRAFTPROOF_DEVICE const Scalar& mass() const { return mass_[count_]; }
 
+  /// Residual at token x, not normalised.
   DRAFTPROOF_DEVICE Scalar left(Token x) const {
     Scalar left = at_.target(x);
     for (int i = 0; i < count_; ++i) left = above_zero(at_, Scalar(left - mass_[i] * at_.proposal(x, row_[i])));

@@ -62,6 +62,7 @@ class RefusalPlan {
     std::size_t node_ = 0;
   };
 
+  /// A decision without refusals; the plan and `at` must outlive it.
   template <class P>
   Decision<P> start(const P& at) const {
     return Decision<P>(*this, at);

@@ -58,6 +58,7 @@ std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most)
   return first_tokens(laws.vocabulary(), most, key, before, draftable);
 }
 
+/// The plan on at most `tokens` tokens; `otherwise` is the index of the fixed draft.
 template <class L>
 AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int tokens, int otherwise) {
   using Scalar = typename L::Scalar;

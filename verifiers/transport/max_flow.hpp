@@ -21,6 +21,7 @@ namespace draftproof {
 template <class Capacity>
 class MaxFlow {
  public:
+  /// A network of `nodes` nodes without edges.
   explicit MaxFlow(int nodes) : leaving_(index(nodes)) {}
 
   /// Adds an edge; returns its number, for flow().
@@ -41,6 +42,7 @@ class MaxFlow {
     }
   }
 
+  /// Flow through the edge with this number.
   const Capacity& flow(int edge) const { return edges_[index(edge) ^ 1].left; }
 
  private:

@@ -135,6 +135,7 @@ std::vector<PairEntry<typename L::Scalar>> pair_order(const L& laws) {
   return order;
 }
 
+/// The plan whose flow decides pairs among the first `tokens` tokens of the order.
 template <class L>
 PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
   using Scalar = typename L::Scalar;

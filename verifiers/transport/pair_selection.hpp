@@ -23,6 +23,7 @@ class PairChoice {
   using Scalar = typename L::Scalar;
   using Entry = PairEntry<Scalar>;
 
+  /// `laws` must outlive this; the flow decides pairs among the first `tokens` tokens.
   PairChoice(const L& laws, int tokens) : laws_{laws} {
     const auto excess = [&laws](Token x) -> Scalar { return Entry::of(laws, x).excess; };
     const auto before = [&laws](Token a, Token b) { return Entry::of(laws, a).before(Entry::of(laws, b)); };

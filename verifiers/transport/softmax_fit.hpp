@@ -39,6 +39,7 @@ class SoftmaxFit {
       if (!improve()) break;
   }
 
+  /// Level of every token; -infinity for tokens that are not wanted.
   const std::vector<double>& level() const { return level_; }
 
   /// Gives tokens first .. last - 1, which must be interchangeable, the same level. By convexity this does not

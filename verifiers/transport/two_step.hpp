@@ -23,11 +23,13 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
+  /// `law` is p_I by token.
   SelectedDraft(const L& laws, std::vector<Scalar> law)
       : law_{std::make_shared<const std::vector<Scalar>>(std::move(law))}, residual_{residual_of(laws, law_)} {
     for (Token x = 0; nothing_left_ && x < laws.vocabulary(); ++x) nothing_left_ = !(laws.target(x) > of(x));
   }
 
+  /// p_I(x).
   const Scalar& of(Token x) const { return (*law_)[static_cast<std::size_t>(x)]; }
 
   /// `x` is the selected token and must be among the drafts.

@@ -59,6 +59,7 @@ class PlainSteps {
   int nodes_[max_path_length + 1];
 };
 
+/// Writes c_0 .. c_L to `clipped`.
 template <class Steps>
 DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
   clipped[0] = steps.one();
@@ -83,6 +84,7 @@ DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename
   return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
 }
 
+/// One step of block verification: the node of the accepted prefix and the extra token.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
   typename Steps::Scalar clipped[max_path_length + 1];

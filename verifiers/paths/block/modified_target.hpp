@@ -24,6 +24,7 @@ class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
+  /// The first path of the tree under the target that `carry` leaves.
   DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
@@ -39,7 +40,9 @@ class LayeredPath {
   DRAFTPROOF_DEVICE Scalar excess(int i) const {
     return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
   }
+  /// Weights (R p_s - q)+ after i tokens, up to a factor.
   DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  /// Weights of p_s after the whole path, up to a factor.
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
   /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.

@@ -36,6 +36,7 @@ class GreatestRow {
     norm_ = order_.total() * max_of_k_.divided_difference(max_of_k_.under(order_.total()), max_of_k_.below);
   }
 
+  /// Probability that the greatest path goes on with x.
   Scalar law(Token x) const {
     const auto& q = laws_->proposal(x);
     return q > laws_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
@@ -54,6 +55,7 @@ class GreatestRow {
     return sum;
   }
 
+  /// The token drawn from (c p - law)+ by a random word; no_token if nothing is left.
   Token draw(const Scalar& c, std::uint64_t word) const {
     double left = unit_interval(word) * static_cast<double>(excess(c));
     const auto undraftable = static_cast<double>(c * ranking().undraftable());

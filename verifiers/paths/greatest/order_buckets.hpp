@@ -29,6 +29,7 @@ struct OrderBuckets {
   static constexpr int shift = 23 - fine_bits;
   static constexpr std::uint32_t lowest_bits = (127 + lowest_octave) << 23, end_bits = (127 + end_octave) << 23;
 
+  /// p / q as a float.
   template <class Entry>
   DRAFTPROOF_DEVICE static float ratio(Entry target, Entry proposal) {
     if constexpr (std::is_same_v<Entry, double>)
