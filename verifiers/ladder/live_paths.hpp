@@ -6,7 +6,7 @@
 //   x        W - c                 q-mass of the other tokens in its group
 //   beta     -                     q-mass of the groups below
 //   H(j, r)  h[j - 1]              mean of j / (j + n), n being the number of paths in the token's group among r
-//                                 paths that take neither the token nor a group above
+//                                  paths that take neither the token nor a group above
 //
 //   mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
 //
