@@ -6,6 +6,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +24,18 @@ struct Command {
 
 inline std::vector<Command>& found_commands() {
   static std::vector<Command> all;
+  return all;
+}
+
+/// One row of `draftproof list` that a library beyond the framework adds.
+struct Listed {
+  std::string kind;
+  std::string_view name, about;
+};
+
+/// What such libraries have added.
+inline std::vector<Listed>& more_to_list() {
+  static std::vector<Listed> all;
   return all;
 }
 

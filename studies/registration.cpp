@@ -1,10 +1,24 @@
 // Puts the studies and the command `reproduce` among those of the program. draftproof::studies makes its users link with
 // this symbol undefined, which takes the object out of the archive.
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/studies/study.hpp>
+
 namespace draftproof::found {
 void studies();  // generated
 }
 
+namespace {
+
+bool add_studies() {
+  draftproof::found::studies();
+  for (const draftproof::Study& study : draftproof::found_studies())
+    draftproof::more_to_list().push_back({"studies", study.name, study.about});
+  return true;
+}
+
+}  // namespace
+
 extern "C" {
 extern bool draftproof_with_studies;
-bool draftproof_with_studies = (draftproof::found::studies(), true);
+bool draftproof_with_studies = add_studies();
 }

@@ -45,7 +45,10 @@ struct Study {
 };
 
 /// All studies found, by name.
-std::vector<Study>& found_studies();
+inline std::vector<Study>& found_studies() {
+  static std::vector<Study> all;
+  return all;
+}
 
 template <class S>
 void register_study() {

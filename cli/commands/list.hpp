@@ -8,7 +8,6 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/studies/study.hpp>
 
 namespace draftproof::commands {
 
@@ -54,7 +53,7 @@ struct List {
           component->info().summary);
     for (const Generator& generator : registry().generators()) add("instances", generator.name, generator.about);
     for (const FamilyInfo& family : known_families()) add("families", family.name, family.about);
-    for (const Study& study : found_studies()) add("studies", study.name, study.about);
+    for (const Listed& entry : more_to_list()) add(entry.kind, entry.name, entry.about);
     session.write(document);
     return exit_held;
   }
