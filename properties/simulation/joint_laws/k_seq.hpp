@@ -1,5 +1,5 @@
-// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1) and serves min(q, p / rho) of it,
-// beta the sum of those; the rest is p - c min(q, p / rho), c what all drafts serve together.
+// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1) and emits x with min(q, p / rho) of
+// it; beta is the sum of those. The last row is p - c min(q, p / rho), with c the factor of all drafts together.
 #pragma once
 
 #include <algorithm>
