@@ -37,7 +37,7 @@ class JointLaws {
  public:
   /// The process-wide list, possibly not filled yet; see known_joint_laws().
   static JointLaws& instance();
-  /// Adds a law.
+  /// Throws: std::logic_error if there is a law for this scheme and these drafts already.
   void add(const JointLaw& law);
   const std::vector<JointLaw>& all() const { return laws_; }
   /// Null if no law is known for this scheme on these drafts.
