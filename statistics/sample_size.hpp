@@ -10,10 +10,11 @@
 //
 //   any shape    N = sqrt(2) ||p|| (z_alpha + z_beta) / (4 eps^2)
 //
-// Derivation. Z = sum ((X - N p)^2 - X) p^(-2/3) over independent Poisson counts has mean 0 and variance 2 N^2 sum
-// p^(2/3) at the null; if output and p differ by delta, its mean is N^2 sum delta^2 p^(-2/3), at least N^2 (2 eps)^2
-// / sum p^(2/3) by Cauchy and Schwarz. Null variance and normal tails are approximations: these are plans, not
-// guarantees. The rate is that of Valiant and Valiant (recalled), whose L1 distance is 2 TV.
+// Derivation: under the null, Z = sum ((X - N p)^2 - X) p^(-2/3) over independent Poisson counts has mean 0 and
+// variance 2 N^2 sum p^(2/3). If output and p differ by delta, its mean is N^2 sum delta^2 p^(-2/3), which is at
+// least N^2 (2 eps)^2 / sum p^(2/3) by Cauchy and Schwarz. Null variance and normal tails are approximations, so the
+// results are plans and not guarantees. The rate is that of Valiant and Valiant (recalled), whose L1 distance is 2
+// TV.
 //
 //   along a key  N = lambda / (4 eps^2)
 //

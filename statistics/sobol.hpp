@@ -2,10 +2,9 @@
 // function of (seed, index) alone. It serves acceptance estimates and diagnosis; gates use independent trials.
 //
 //   x_n      point       n-th point, K words of 64 bits: coordinates are word / 2^64
-//   v_j      direction   32-bit direction numbers; digits of n choose which are xored
-//   v_j      direction   32-bit direction numbers; the binary digits of n select the ones that are xored
+//   v_j      direction   32-bit direction numbers; the binary digits of n select those to xor
 //   node     node        1 followed by the more significant digits; its hash with the dimension flips the digit
-// Scrambling permutes the cube so that any 2^m points starting at a multiple of 2^m stay a (t, m, s)-net in base 2,
+//
 // Correctness: scrambling permutes the cube so that any 2^m points starting at a multiple of 2^m stay a (t, m, s)-net
 // in base 2, while each single point is uniform; plain averages are unbiased. t is the sum of (degree - 1) over the
 // primitive polynomials in use: 0, 0, 1, 3 for 1 to 4 dimensions. Digits below the 32nd are hashed, so words are

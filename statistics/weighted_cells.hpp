@@ -1,5 +1,6 @@
 // Shortens a table of cells without changing the sums that e-values need. Many cells of equal count and nearly equal
 // probability become nine weighted cells.
+//
 //   w           probability    of a cell, > 0; cells come sorted by it
 //   X           count          of a cell
 //   run         runs_          cells in sequence with w in [w0 (1 - r), w0 (1 + r)], r = 1/33

@@ -6,7 +6,6 @@
 // property that varies its instance may be violated before the law is wrong on the instance itself, so the search
 // continues until a decisive property is violated. The other properties then get `further` more instances. Trials are
 // not run after the first violation: they cost more and add nothing.
-// anything has spoken: they would say it again, at a price.
 #pragma once
 
 #include <algorithm>

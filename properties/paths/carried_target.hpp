@@ -1,9 +1,9 @@
 // The target of a stateful scheme at a point of its process, computed from its carry alone, in rows of fractions. It
 // does not use the one-number form that schemes compute with.
 //
-//   p_0(.|u)   row_[0]        the model's target after node u
+//   p_0(.|u)   rows_[0]       the model's target after node u
 //   R_j(u)     layer.ratio    of layer j; then R_j(uy) = R_j(u) p_(j-1)(y|u) / q(y|u)
-//   p_j(.|u)   row_[j]        (R_j p_(j-1) - q)+ over its sum, for layers oldest first
+//   p_j(.|u)   rows_[j]       (R_j p_(j-1) - q)+ over its sum, for layers oldest first
 //   p_s        row()          the target of the newest layer
 //
 // A layer ends after its `remaining` tokens, and at a token with q = 0, where its ratio is infinite and the layer has
@@ -15,7 +15,6 @@
 // is at least R - 1. Then R_j(uy) > 1 wherever p_j(y|u) > 0, so a target that exists now exists at all later tokens.
 //
 // Source: sim/trees/conditional_model.hpp defines a carry.
-// so that a target which exists now exists for ever.
 #pragma once
 
 #include <algorithm>

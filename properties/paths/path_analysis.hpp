@@ -48,7 +48,7 @@ class PathInstanceAnalysis {
   /// The exact law on a variation of the instance; not cached.
   StepLaw<Rational> law_of(const PathInstance& variation);
 
-  /// `count` trials of one seed on a variation. Verifiers that cannot be explored have trials too.
+  /// Trials 0 .. count - 1 of one seed on a variation. Verifiers that cannot be explored have trials too.
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
   /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the limit cut the walk short.

@@ -1,5 +1,6 @@
 // A race gives rare tokens their share. The probability that a tail of n tokens, a gap of logits below the head, has
 // the winner is enclosed between two sums over strata of the head's word.
+//
 //   G(a)     share of words whose clock is below a, by bisection: clocks are monotone in their word
 //   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
 //   true     n exp(-gap) / (1 + n exp(-gap))
