@@ -17,8 +17,8 @@ std::vector<double> full_law(std::span<const double> stored, Values values, cons
                              const RowPlace& place);
 
 /// The law [K + 1] of one truncated row: K probabilities, which must be 0 where `padding` is true, and the rest. The
-/// full law's temperature and top-p cannot be computed from it, so the filter must be the default. Throws:
-/// InputError.
+/// full law's temperature and top-p cannot be computed from it, so the filter must be the default.
+/// Throws: InputError.
 std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding, double rest,
                                   const Filter& filter, const RowPlace& place);
 

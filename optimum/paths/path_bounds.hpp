@@ -27,8 +27,8 @@ PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& w
 /// Number of nodes of all trees up to which the bounds take seconds.
 inline constexpr std::size_t most_tree_nodes = 40'000;
 
-/// Solves for both certificates. Nothing if the law's trees have more than `most_nodes` nodes together. Throws:
-/// std::runtime_error if Clp finds no optimum.
+/// Solves for both certificates. Nothing if the law's trees have more than `most_nodes` nodes together.
+/// Throws: std::runtime_error if Clp finds no optimum.
 std::optional<PathBounds> path_bounds(const TreeLaw& law, std::size_t most_nodes = most_tree_nodes);
 
 }  // namespace draftproof

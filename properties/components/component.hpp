@@ -35,8 +35,8 @@ class AnyComponent {
 
   /// One finding for each check of the group; violations have the smallest counterexample found by shrinking.
   virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
-  /// The finding of one check on one case, given as text; nothing if the group has no such check. Throws:
-  /// std::invalid_argument, with the found and the expected text, if the text is not a case.
+  /// The finding of one check on one case, given as text; nothing if the group has no such check.
+  /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
   virtual std::optional<GateFinding> examine_one(std::string_view check, std::string_view instance) const = 0;
 
  private:

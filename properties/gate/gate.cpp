@@ -104,7 +104,7 @@ void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOption
   result.findings.push_back(std::move(*sampled.finding));
 }
 
-/// Runs the checks of this tier. Checks that do not apply are omitted; the note names a check that cannot run here.
+/// Runs the checks of this tier. Skipped checks have no finding; the note names the last of them.
 void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
   const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
   for (GateFinding& finding : component.examine(asked)) {

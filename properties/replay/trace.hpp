@@ -32,8 +32,8 @@ DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& draf
 DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
            std::uint64_t most);
 
-/// One trial of a simulation on these laws, in lines: the drafts, each draw with its uniform, the verdict. Throws:
-/// std::invalid_argument if the verifier does not run on these laws.
+/// One trial of a simulation on these laws, in lines: the drafts, each draw with its uniform, the verdict.
+/// Throws: std::invalid_argument if the verifier does not run on these laws.
 template <class L>
 std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
                                     std::uint64_t seed, std::uint64_t trial);

@@ -10,8 +10,8 @@
 
 namespace draftproof {
 
-/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name. Throws:
-/// std::logic_error if the key is in the list; reports could not tell the two apart.
+/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name.
+/// Throws: std::logic_error if the key is in the list; reports could not tell the two apart.
 template <class List, class Item, class Key>
 void insert_sorted(List& list, Item&& item, Key key) {
   const auto place =
