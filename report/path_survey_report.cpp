@@ -12,7 +12,7 @@ namespace draftproof {
 
 namespace {
 
-/// By number of drafts, verifiers before mutants, the better acceptance last.
+/// The rows by number of drafts, verifiers before mutants, in ascending order of acceptance.
 std::vector<const StepRow*> in_reading_order(const SurveyedPaths& item, const AnyTreeDrafter& drafter) {
   std::vector<const StepRow*> rows;
   for (const StepRow& row : item.rows)

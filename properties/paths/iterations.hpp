@@ -1,5 +1,5 @@
-// A few iterations one after the other on seeded words, each from where the one before ended and with what it
-// carries: what properties of single draws look at in schemes of paths.
+// Consecutive iterations on seeded words, each from the context and carry that the previous one left. Properties of
+// single draws use them for schemes of paths.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace draftproof {
 
-/// Iteration t of a run: what it started from and what it did.
+/// Iteration t of a run: its start and its result.
 struct Iteration {
   DraftTree tree;
   VerifierState<double> carry;
   ScriptedStep played;
 };
 
-/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider`; words are those
-/// of trials 0 .. count - 1. Stops where a step leads nowhere.
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `decider` on the words of
+/// trials 0 .. count - 1. Ends after a faulty step.
 template <class Visit>
 void run_iterations(const PathInstanceAnalysis& at, const DoubleContexts& conditionals, PathPlayable& decider,
                     std::uint64_t count, Visit visit) {

@@ -38,8 +38,9 @@ bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInf
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
 }
 
-/// Tuples of a row. Schemes that race through shared noise read V K words a tuple on either side and take what 2^27
-/// words are enough for, 65,536 at V = 512, K = 4 and 1,048 at V = 32,000, but one at each position.
+/// Number of tuples of a row. Schemes with shared noise read V K words a tuple on either side, so their number is
+/// limited to 2^27 words, 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000, but to at least one at each
+/// position.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   if (!verifier.info().shared_noise && !drafter.info().shared_noise()) return options.tuples;
@@ -47,7 +48,7 @@ std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& ve
   return std::min(options.tuples, std::max<std::uint64_t>(source.positions(), (std::uint64_t{1} << 27) / words));
 }
 
-/// The rows of the result, empty, grouped by draft law.
+/// The rows of the result, not filled yet, grouped by draft law.
 std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) {
   check_names(options.verifiers, "verifier", [](const auto& name) { return registry().verifier(name) != nullptr; });
   check_names(options.laws, "law", [](const auto& name) { return registry().drafter(name) != nullptr; });
@@ -76,7 +77,7 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows of schemes whose plans would enumerate too many tuples at some position.
+/// Marks the rows whose scheme would enumerate too many tuples at some position.
 void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
   if (std::all_of(rows.begin(), rows.end(),
                   [](const SurveyRow& row) { return row.verifier->info().unsupported.simulate.empty(); }))
@@ -89,12 +90,12 @@ void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
       row.not_run = row.verifier->info().unsupported.simulate;
 }
 
-/// Trials of one row at position `i` of `positions`.
+/// Number of trials of one row at position `i` of `positions`.
 std::uint64_t share(std::uint64_t tuples, std::size_t i, std::size_t positions) {
   return tuples / positions + (i < tuples % positions);
 }
 
-/// The exception of the earliest position: which one is reported does not depend on threads.
+/// The exception of the earliest position, so that the reported one does not depend on threads.
 class Failure {
  public:
   void keep(std::size_t position, std::exception_ptr exception) {
@@ -113,7 +114,7 @@ class Failure {
   std::exception_ptr exception_;
 };
 
-/// Row r over the positions that have trials; after a stop some have fewer than planned, or none.
+/// Sums row r over the positions that have trials; after a stop some have fewer than planned, or none.
 void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, SurveyRow& sum) {
   const auto counts = [r](const auto& rows) { return rows[r].tally.trials > 0 || !rows[r].not_run.empty(); };
   const auto used = static_cast<double>(std::count_if(at.begin(), at.end(), counts));
@@ -135,7 +136,7 @@ void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, Survey
 }  // namespace
 
 std::optional<double> SurveyRow::gap_closed() const {
-  // Below 1e-9 of acceptance the interval of any affordable number of tuples is wider than the gap.
+  // Below a gap of 1e-9 the confidence interval of any affordable number of tuples is wider than the gap.
   if (!optimum || *optimum - single < 1e-9 || tally.trials == 0) return std::nullopt;
   return (membership() - single) / (*optimum - single);
 }
@@ -154,7 +155,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
   mark_unaffordable(source, result.rows);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const std::size_t positions = source.positions();
-  // Threads share out the positions, or the trials of each position where there are too few of them.
+  // Threads divide the positions, or the trials of each position if there are too few positions.
   const bool by_position = positions >= 2 * static_cast<std::size_t>(threads);
   std::vector<std::vector<SurveyRow>> at(positions, result.rows);
   std::vector<char> done(positions, 0);
@@ -173,7 +174,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const RowPair pair = source.pair(i);
       const RatioTable table(pair.target, pair.proposals);
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
-      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
+      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // one for all verifiers of a law
       std::optional<Rows<double>> rows;  // for schemes that do not run on the table
       BackendChooser places(options.device, table);
       for (SurveyRow& row : at[i]) {
