@@ -1,4 +1,4 @@
-// steps/VERIFIER/LAW/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree drafted,
+// steps/VERIFIER/LAW/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree is drafted,
 // verified and counted. Rows of a parametric family serve as conditionals.
 #pragma once
 

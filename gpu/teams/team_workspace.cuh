@@ -1,7 +1,8 @@
 // A workspace (sim/device/cooperative_memory.hpp) whose threads are those of a partition: a plan's lists lie in the
 // partition's memory, and its threads make the plan together. Each partition of a team makes the same plan.
 //
-//   memory    partition.memory(): persistent lists from its beginning, behind a retained one; scratch lists from its end
+//   memory    partition.memory(): persistent lists from its beginning, after a retained one; scratch lists from its
+//             end
 //   each      threads take turns, then a barrier
 //   once      the first thread computes, then all read its result
 //   scan      one run of entries per thread; prefix over lanes by shuffles, over warps by a note in memory
