@@ -1,10 +1,10 @@
 // Passes of a team in the order of tokens in buckets of p / q: the device's form of
 // verifiers/paths/greatest/order_passes.hpp, with the same integers.
 //
-//   symbol      code                meaning                                                       shape
-//   bucket      mass(i)             p- and q-mass of a bucket, summed in the scratch              [2, count] sums
-//   segments    layout_             runs of consecutive tokens                                    (team.hpp)
-//   q_s, t_s    get(s), get(half + s)   for one bucket: q-mass and sum of terms of its tokens in segment s
+//   symbol      code                  meaning                                                   shape
+//   bucket      mass(i)               p- and q-mass of a bucket, summed in the scratch          [2, count] sums
+//   segments    layout_               runs of consecutive tokens                                (team.hpp)
+//   q_s, t_s    get(s), get(half+s)   of one bucket: q-mass and sum of terms of its tokens in segment s
 //
 // The mass below a token in its bucket is that of the bucket's tokens with higher ids: the bucket's mass less that of
 // earlier segments or warps, less its warp's running sum up to and including the token.

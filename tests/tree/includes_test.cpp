@@ -1,5 +1,5 @@
-// Who may include whom: the arrows of the design, read from the #include lines of every room. Nothing points up, and
-// what goes into an engine's build needs the standard library and CUDA alone.
+// The permitted includes of each top-level folder, checked against the #include lines of its files. Dependencies have
+// one direction, and code in an engine's build needs the standard library and CUDA only.
 #include <map>
 #include <regex>
 #include <set>

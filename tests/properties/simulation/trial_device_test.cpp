@@ -146,7 +146,7 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.members -= trials.count > 100;  // known_rejections where many meet
+    tally.members -= trials.count > 100;  // one is lost in a long run
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);
