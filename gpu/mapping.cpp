@@ -26,7 +26,7 @@ int cluster_shares(const DeviceTraits& device, int positions, int vocabulary) {
   return 0;
 }
 
-/// The largest power of two, at most 32, for which all positions' blocks still run at once.
+/// Blocks per position: the largest power of two, at most 32, with at most one block per multiprocessor in all.
 int split_shares(const DeviceTraits& device, int positions) {
   int shares = 1;
   while (shares < 32 && std::int64_t{2} * shares * positions <= device.multiprocessors) shares *= 2;

@@ -6,9 +6,9 @@
 //   machine.each(body)             all threads of a grid call body (grid.hpp)
 //   machine.sort(space, n, bits)   sorts the first n pairs by the lowest `bits` of their keys, ascending, stable
 //   machine.running_sums(m, n)     m[i] becomes the sum of m[0 .. i]
-//   machine.scratch_bytes(n)       bytes of scratch of either for n entries
 //
-// Calls take effect one after the other.
+// Calls take effect one after the other. The scratch of sorts and sums has scratch_of_steps(n) bytes on a device and
+// none on the host.
 #pragma once
 
 #include <cstddef>
