@@ -34,7 +34,7 @@ constexpr DeviceTraits beside_plans(DeviceTraits device, std::size_t plan_bytes)
 /// A mapping and its blocks per position; 1 except for cluster and split.
 struct Mapped {
   Mapping mapping;
-  int shares = 1;
+  int partitions = 1;
   bool operator==(const Mapped&) const = default;
 };
 

@@ -10,10 +10,10 @@
 
 namespace draftproof::gpu {
 
-int most_split_teams(const DeviceTraits& device, int positions, int shares) {
+int most_split_teams(const DeviceTraits& device, int positions, int partitions) {
   constexpr int blocks = 4;         // of 512 threads on one multiprocessor, which has 2048
   constexpr int most_rows = 65535;  // per grid
-  return std::min({positions, std::max(1, blocks * device.multiprocessors / shares), most_rows});
+  return std::min({positions, std::max(1, blocks * device.multiprocessors / partitions), most_rows});
 }
 
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks) {
@@ -31,7 +31,7 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
   if (workspace.converts)
     workspace.rows = take(static_cast<std::size_t>(DistinctRows{batch}.floats()) * sizeof(float));
   if (mapped.mapping == Mapping::split) {
-    workspace.teams = most_split_teams(device, batch.positions, mapped.shares);
+    workspace.teams = most_split_teams(device, batch.positions, mapped.partitions);
     workspace.split = take(static_cast<std::size_t>(workspace.teams) * sizeof(SplitScratch));
   }
   return workspace;

@@ -23,8 +23,8 @@ struct Workspace {
   int teams = 0;  ///< most teams of a split verification; the length of its scratch
 };
 
-/// Returns how many teams of `shares` blocks of 512 threads a device can run at once, at most `positions`.
-int most_split_teams(const DeviceTraits& device, int positions, int shares);
+/// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
+int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);

@@ -62,8 +62,8 @@ struct Ladder {
     }
 
     decltype(std::declval<const L&>().bins()) bins;
-    LadderPlan<Scalar, RoomOf<L>> plan;
-    LadderLevels<Scalar, RoomOf<L>> levels;
+    LadderPlan<Scalar, WorkspaceOf<L>> plan;
+    LadderLevels<Scalar, WorkspaceOf<L>> levels;
   };
 
   /// The residual (p - p_I)+. Copies of a plan share its core.

@@ -9,10 +9,10 @@ namespace draftproof::gpu {
 
 inline constexpr int most_blocks = std::numeric_limits<std::int32_t>::max();
 
-/// Calls launch(first, count) for successive ranges of positions, each of at most most_blocks / shares positions.
+/// Calls launch(first, count) for successive ranges of positions, each of at most most_blocks / partitions positions.
 template <class Launch>
-void for_positions_of_grids(int positions, int shares, const Launch& launch) {
-  const int most = most_blocks / shares;
+void for_positions_of_grids(int positions, int partitions, const Launch& launch) {
+  const int most = most_blocks / partitions;
   for (std::int64_t first = 0; first < positions; first += most)
     launch(first, static_cast<int>(std::min<std::int64_t>(most, positions - first)));
 }

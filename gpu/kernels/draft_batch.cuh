@@ -4,7 +4,7 @@
 //   kernel            grid                           reads of a proposal row
 //   drafts_by_warp    a warp per position            once per draw, from cache: small vocabularies
 //   drafts_by_block   a block per position           once per draw: many positions
-//   drafts_by_split   `shares` blocks per team,      once per draw, by the whole device: few positions
+//   drafts_by_split   `partitions` blocks per team,      once per draw, by the whole device: few positions
 //                     teams take positions in turn
 #pragma once
 
@@ -57,16 +57,16 @@ void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* 
   const auto positions = static_cast<unsigned>(batch.positions);
   DeviceTraits without = this_device();
   without.most_cluster = 0;
-  const auto [mapping, shares] =
+  const auto [mapping, partitions] =
       mapped(wanted, without, batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
   switch (mapping) {
     case Mapping::warp:
       drafts_by_warp<<<(positions + draft_warps - 1) / draft_warps, 32 * draft_warps, 0, stream>>>(drafter, batch);
       break;
     case Mapping::split: {
-      const int teams = most_split_teams(without, batch.positions, shares);
+      const int teams = most_split_teams(without, batch.positions, partitions);
       const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
-      return launch_split(drafts_by_split<D, Entry>, teams, shares, draft_threads, stream, drafter, batch,
+      return launch_split(drafts_by_split<D, Entry>, teams, partitions, draft_threads, stream, drafter, batch,
                           static_cast<SplitScratch*>(scratch.data()), 0);
     }
     default:

@@ -83,7 +83,7 @@ template <class V, class Entry>
 void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (no_steps<V>.empty()) {
     if (batch.requests == 0) return;  // CUDA refuses an empty grid
-    if constexpr (Carries<V, NodeLaws<Entry, BlockTeam>>)
+    if constexpr (Stateful<V, NodeLaws<Entry, BlockTeam>>)
       if (batch.carries == nullptr)
         throw std::invalid_argument("steps: " + std::string{step_name<V>} +
                                     " carries state from one iteration to the next, and the batch has no carries");

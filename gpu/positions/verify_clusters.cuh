@@ -17,8 +17,8 @@ namespace draftproof::gpu {
 static_assert(Position<DraftedPosition<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
 
 /// Bytes of a block's rows, rounded up to 16 so that the plan behind them is aligned.
-DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shares) {
-  return (on_chip_bytes(on_chip_layout(vocabulary, WarpLanes::lanes(), shares).slice()) + 15) / 16 * 16;
+DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int partitions) {
+  return (on_chip_bytes(on_chip_layout(vocabulary, WarpLanes::lanes(), partitions).slice()) + 15) / 16 * 16;
 }
 
 /// A block's memory for its plan, behind the rows.
@@ -54,11 +54,11 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
 }
 
 template <class V>
-void verify_clusters(const V& verifier, const StoredBatch& batch, int shares, Stream stream) {
+void verify_clusters(const V& verifier, const StoredBatch& batch, int partitions, Stream stream) {
   if constexpr (V::info.unsupported.device.empty()) {
-    const std::size_t shared = cluster_rows_bytes(batch.vocabulary, shares) + plan_bytes<V>;
-    for_positions_of_grids(batch.positions, shares, [&](std::int64_t first, int count) {
-      launch_clusters(verify_by_cluster<V>, count, shares, verify_threads, shared, stream, verifier,
+    const std::size_t shared = cluster_rows_bytes(batch.vocabulary, partitions) + plan_bytes<V>;
+    for_positions_of_grids(batch.positions, partitions, [&](std::int64_t first, int count) {
+      launch_clusters(verify_by_cluster<V>, count, partitions, verify_threads, shared, stream, verifier,
                       batch.part(first, count));
     });
   } else {

@@ -4,8 +4,8 @@
 //   kernel               grid                            reads of a position's rows
 //   verify_by_warp       a warp per position             at every pass, from cache: small vocabularies
 //   verify_by_block      a block per position            at every pass: many positions
-//   verify_by_cluster    `shares` blocks per position    once, into shared memory (verify_clusters.cuh)
-//   verify_by_split      `shares` blocks per team,       at every pass, by the whole device: few positions
+//   verify_by_cluster    `partitions` blocks per position    once, into shared memory (verify_clusters.cuh)
+//   verify_by_split      `partitions` blocks per team,       at every pass, by the whole device: few positions
 //                        teams take positions in turn
 //
 // Every thread computes the position's random words itself, so all threads take the same branches and reach every

@@ -44,7 +44,7 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
       break;
     case Mapping::split:
       if constexpr (!by_warp_or_block_alone<V>)
-        return launch_split(verify_by_split<V, Entry>, teams, mapped.shares, verify_threads, stream, verifier, batch,
+        return launch_split(verify_by_split<V, Entry>, teams, mapped.partitions, verify_threads, stream, verifier, batch,
                             scratch, shared);
       break;
     default:
@@ -61,9 +61,9 @@ void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, M
     const Mapped found = mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals,
                                 sizeof(Entry));
     if constexpr (has_format<Entry> && !by_warp_or_block_alone<V>)
-      if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.shares, stream);
+      if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.partitions, stream);
     const bool split = found.mapping == Mapping::split;
-    const int teams = split ? most_split_teams(this_device(), batch.positions, found.shares) : 0;
+    const int teams = split ? most_split_teams(this_device(), batch.positions, found.partitions) : 0;
     const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);
     launch_plain(verifier, batch, found, teams, static_cast<SplitScratch*>(scratch.data()), stream);
   } else {
@@ -78,7 +78,7 @@ void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, co
     const StoredLaunch launch(batch, stream, options, device_for<V>(options.mapping));
     if constexpr (!by_warp_or_block_alone<V>)
       if (launch.mapped().mapping == Mapping::cluster)
-        return verify_clusters(verifier, launch.stored(), launch.mapped().shares, stream);
+        return verify_clusters(verifier, launch.stored(), launch.mapped().partitions, stream);
     launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);
   } else {
     no_kernel(V::info.name, V::info.unsupported.device);

@@ -96,7 +96,7 @@ class NodeLaws {
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     return here().mass_without(k, seen, n);
   }
-  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const { return here().top(j); }
+  DRAFTPROOF_DEVICE Token kth_most_probable(int j) const { return here().kth_most_probable(j); }
   template <class F>
   DRAFTPROOF_DEVICE double sum(F f) const {
     return here().sum(std::move(f));

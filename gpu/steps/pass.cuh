@@ -24,7 +24,7 @@ inline constexpr std::string_view step_name<NodeByNode<V>> = V::info.name;
 
 /// Whether V carries state between iterations.
 template <class V, class L>
-concept Carries = requires(const V& verifier, const DraftedTree<L>& at, const CarryAt<L>& carry, const StepOutput& step) {
+concept Stateful = requires(const V& verifier, const DraftedTree<L>& at, const StateAt<L>& carry, const StepOutput& step) {
   verifier.after(at, carry, step);
 };
 
@@ -43,7 +43,7 @@ DRAFTPROOF_DEVICE StepOutput pass(const V& verifier, const StepBatch<Entry>& bat
   const TreeRows<Entry, T> rows(batch, request, team);
   const DraftedTree<L> at(rows, batch.tree(request));
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(request), Philox::Role::verify);
-  if constexpr (Carries<V, L>) {
+  if constexpr (Stateful<V, L>) {
     const DeviceCarry& carry = batch.carries[request];
     const StepOutput step = verifier.verify(at, carry, random);
     if (step.extra.token < 0) return step;

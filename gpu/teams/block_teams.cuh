@@ -32,10 +32,10 @@ class SharedScratch {
 };
 
 /// A block; its scratch lies in shared memory.
-class BlockTeam : public BlockShare, public SharedScratch {
+class BlockTeam : public BlockPartition, public SharedScratch {
  public:
   DRAFTPROOF_DEVICE explicit BlockTeam(TeamScratch* scratch, TeamMemory memory = {})
-      : BlockShare(memory), SharedScratch(scratch) {}
+      : BlockPartition(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int partition() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int partitions() { return 1; }
@@ -53,10 +53,10 @@ class BlockTeam : public BlockShare, public SharedScratch {
 };
 
 /// One warp of a block. The warps of a block work on different positions, each with its own scratch.
-class WarpTeam : public WarpShare, public SharedScratch {
+class WarpTeam : public WarpPartition, public SharedScratch {
  public:
   DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})
-      : WarpShare(memory), SharedScratch(scratch) {}
+      : WarpPartition(memory), SharedScratch(scratch) {}
 
   DRAFTPROOF_DEVICE static constexpr int partition() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int partitions() { return 1; }

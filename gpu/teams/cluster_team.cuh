@@ -20,10 +20,10 @@ namespace draftproof::gpu {
 
 /// `scratch` is the same variable in every block's shared memory. On older devices and on the host the class compiles
 /// but must not run.
-class ClusterTeam : public BlockShare {
+class ClusterTeam : public BlockPartition {
  public:
   DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch, TeamMemory memory = {})
-      : BlockShare(memory), scratch_{scratch} {}
+      : BlockPartition(memory), scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Candidate first(int warp) const {

@@ -7,12 +7,12 @@
 
 namespace draftproof::gpu {
 
-class BlockShare : public BlockWarps {
+class BlockPartition : public BlockWarps {
  public:
-  DRAFTPROOF_DEVICE explicit BlockShare(TeamMemory memory) : memory_{memory} {}
+  DRAFTPROOF_DEVICE explicit BlockPartition(TeamMemory memory) : memory_{memory} {}
 
   DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
-  DRAFTPROOF_DEVICE const BlockShare& own_share() const { return *this; }
+  DRAFTPROOF_DEVICE const BlockPartition& own_partition() const { return *this; }
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE void share_barrier() const { __syncthreads(); }
 #else
@@ -23,20 +23,20 @@ class BlockShare : public BlockWarps {
   TeamMemory memory_;
 };
 
-class WarpShare : public WarpLanes {
+class WarpPartition : public WarpLanes {
  public:
-  DRAFTPROOF_DEVICE explicit WarpShare(TeamMemory memory) : memory_{memory} {}
+  DRAFTPROOF_DEVICE explicit WarpPartition(TeamMemory memory) : memory_{memory} {}
 
   DRAFTPROOF_DEVICE static constexpr int warp() { return 0; }
   DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
   DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
-  DRAFTPROOF_DEVICE const WarpShare& own_share() const { return *this; }
+  DRAFTPROOF_DEVICE const WarpPartition& own_partition() const { return *this; }
   DRAFTPROOF_DEVICE void share_barrier() const { warp_barrier(); }
 
  private:
   TeamMemory memory_;
 };
 
-static_assert(Share<BlockShare> && Share<WarpShare>);
+static_assert(Partition<BlockPartition> && Partition<WarpPartition>);
 
 }  // namespace draftproof::gpu

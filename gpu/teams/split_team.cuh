@@ -12,10 +12,10 @@
 namespace draftproof::gpu {
 
 /// The blocks with equal blockIdx.y, numbered by blockIdx.x.
-class SplitTeam : public BlockShare {
+class SplitTeam : public BlockPartition {
  public:
   DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch, TeamMemory memory = {})
-      : BlockShare(memory), scratch_{scratch} {}
+      : BlockPartition(memory), scratch_{scratch} {}
 
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int partition() const { return static_cast<int>(blockIdx.x); }

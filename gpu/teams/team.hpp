@@ -11,7 +11,7 @@
 //                 put_first(a), first(w)       the same for each warp's first arrival; w counts over all partitions
 //                 add_to_sum(i, sum)           adds to sum i, by any thread, between barriers; for teams of steps
 //                 lane_sum(v) ..               collective over a warp (warp_lanes.cuh)
-//                 own_share()                  the threads of this partition, which make plans (team_workspace.cuh)
+//                 own_partition()                  the threads of this partition, which make plans (team_workspace.cuh)
 //                 add_shared(sum, more)        adds to a sum in memory of the partition, by any threads at once
 //
 // A put has the same value on all lanes of a warp, and all lanes call it.
@@ -48,7 +48,7 @@ struct TeamMemory {
 
 /// The threads of a partition, for any kind of team.
 template <class S>
-concept Share = requires(const S& partition, Fixed value, int i) {
+concept Partition = requires(const S& partition, Fixed value, int i) {
   { partition.lanes() } -> std::convertible_to<int>;
   { partition.lane() } -> std::convertible_to<int>;
   { partition.warps() } -> std::convertible_to<int>;
@@ -77,24 +77,24 @@ concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Candi
   { team.lane_max(i) } -> std::same_as<int>;
   { team.lane_get(sum, i) } -> std::same_as<Fixed>;
   { team.first_lane(true) } -> std::same_as<int>;
-  { team.own_share() } -> Share;
+  { team.own_partition() } -> Partition;
   team.add_shared(in_memory, sum);
 };
 
 template <Team T>
-using ShareOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_share())>;
+using PartitionOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_partition())>;
 
-/// The division of V tokens: `partitions` runs of `per_share` segments of `length` consecutive tokens. `length` is a
+/// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length` is a
 /// multiple of the lanes, so a warp's reads begin at a memory line if the row does. There are at most most_segments
 /// segments. A partition is a multiple of `whole` tokens, a power of two, so blocks of that many tokens are not cut.
 struct TeamLayout {
-  int vocabulary, length, segments, per_share;
+  int vocabulary, length, segments, per_partition;
 
   DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int partitions, int whole = 1) : vocabulary{tokens} {
-    per_share = TeamScratch::most_segments / partitions;
+    per_partition = TeamScratch::most_segments / partitions;
     int unit = lanes;
-    while (per_share * unit % whole != 0) unit *= 2;
-    const int wave = per_share * partitions * unit;
+    while (per_partition * unit % whole != 0) unit *= 2;
+    const int wave = per_partition * partitions * unit;
     length = (vocabulary / wave + (vocabulary % wave != 0)) * unit;
     segments = vocabulary / length + (vocabulary % length != 0);
   }
@@ -104,13 +104,13 @@ struct TeamLayout {
     const int first = begin(segment);
     return vocabulary - first < length ? vocabulary : first + length;
   }
-  DRAFTPROOF_DEVICE int first_segment(int partition) const { return partition * per_share; }
+  DRAFTPROOF_DEVICE int first_segment(int partition) const { return partition * per_partition; }
   DRAFTPROOF_DEVICE int last_segment(int partition) const {
-    const int after = first_segment(partition) + per_share;
+    const int after = first_segment(partition) + per_partition;
     return after < segments ? after : segments;
   }
   /// Tokens of a partition; the last partitions may have fewer, or none.
-  DRAFTPROOF_DEVICE int slice() const { return per_share * length; }
+  DRAFTPROOF_DEVICE int slice() const { return per_partition * length; }
 };
 
 }  // namespace draftproof::gpu

@@ -28,7 +28,7 @@ DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
 
 /// Writes to `all` the sums of `own` over partitions. With one partition it does nothing, and `own` may be `all`.
 template <Team T>
-DRAFTPROOF_DEVICE void add_up_shares(const T& team, Fixed* own, Fixed* all, int count) {
+DRAFTPROOF_DEVICE void add_up_partitions(const T& team, Fixed* own, Fixed* all, int count) {
   if (team.partitions() == 1) return;
   if constexpr (requires { team.add_up(own, all, count); }) {
     team.add_up(own, all, count);
@@ -50,7 +50,7 @@ class TeamMasses {
 
   /// `for_own` calls its argument on this thread's tokens; `rows` has p(x) and q(x, 0).
   template <Team T, class Rows, class ForOwn>
-  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamWorkspace<ShareOf<T>>& workspace, const Rows& rows,
+  DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamWorkspace<PartitionOf<T>>& workspace, const Rows& rows,
                                const ForOwn& for_own) {
     auto own = workspace.template scratch<Fixed>(2 * buckets), all = own;
     if (team.partitions() > 1) all = workspace.template scratch<Fixed>(2 * buckets);
@@ -74,7 +74,7 @@ class TeamMasses {
     });
     tell();
     workspace.meet();
-    add_up_shares(team, own.data(), all.data(), 2 * buckets);
+    add_up_partitions(team, own.data(), all.data(), 2 * buckets);
     sums_ = all;
   }
 

@@ -40,7 +40,7 @@ class TeamRows {
   static constexpr bool fresh = true;
 
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
-      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), workspace_(team.own_share()) {}
+      : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), workspace_(team.own_partition()) {}
 
   /// Switches to other rows of the same length. The scratch still holds sums of the old rows.
   DRAFTPROOF_DEVICE void look_at(const Source& rows) {
@@ -116,8 +116,8 @@ class TeamRows {
     return PassWeights<F>{*this, std::move(f), summed};
   }
 
-  using Workspace = TeamWorkspace<ShareOf<T>>;
-  using Bins = BucketRungsIn<Workspace>;
+  using Workspace = TeamWorkspace<PartitionOf<T>>;
+  using Bins = BucketBinsIn<Workspace>;
   /// The memory in which the team makes plans.
   DRAFTPROOF_DEVICE const Workspace& workspace() const { return workspace_; }
   /// The buckets of the ratio, by one pass. It clears the workspace, so bins come first in a plan.

@@ -108,7 +108,7 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
 
   own_blocks([&](int b, int begin, int end) {
     const float factor = factor_of_block(weight_of(notes[b]), static_cast<std::uint64_t>(total));
-    const float least = least_power_served(factor);
+    const float least = least_power_realised(factor);
     for (int i = begin; i < end; i += team.lanes()) out[i] = out[i] >= least ? out[i] * factor : 0;
   });
   team.barrier();

@@ -52,7 +52,7 @@ constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
   if (verifier.drafts.includes(trees.name)) return true;
   for (std::size_t i = 0; i < verifier.drafts.count; ++i) {
     const std::string_view law = verifier.drafts.names[i];
-    if (trees.siblings.lists(law) || (verifier.sequential && trees.siblings_in_turn.lists(law))) return true;
+    if (trees.siblings.lists(law) || (verifier.sequential && trees.siblings_sequential.lists(law))) return true;
   }
   return false;
 }

@@ -89,7 +89,7 @@ DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& laws) {
     return HostWorkspace{};
 }
 template <class L>
-using RoomOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const L&>()))>;
+using WorkspaceOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const L&>()))>;
 
 /// A list in a workspace: a vector, or its counterpart on a device.
 template <class Workspace, class T>

@@ -71,7 +71,7 @@ inline constexpr int most_plan_stretches = 512;
 /// Buckets of equal steps of the ratio (ratio_buckets.hpp), in lists of a workspace (cooperative_memory.hpp). On a
 /// device only the lists that of() reads are persistent. One pass over the rows; masses are fixed-point sums.
 template <class Workspace>
-class BucketRungsIn {
+class BucketBinsIn {
  public:
   static constexpr bool single_tokens = false;
   /// Most groups of bins that a plan distinguishes (verifiers/ladder/selected_law.hpp).
@@ -81,17 +81,17 @@ class BucketRungsIn {
   double least_spread = 0x1p-14;
 
   /// No bins; assign others before use.
-  BucketRungsIn() = default;
+  BucketBinsIn() = default;
   /// `rows` gives its rows of p and of one q by target_row() and proposal_row().
   template <class Rows>
   requires requires(const Rows& rows) { rows.target_row(); }
-  explicit BucketRungsIn(const Rows& rows)
-      : BucketRungsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
-  explicit BucketRungsIn(const simd::RatioMasses& masses) : BucketRungsIn(Workspace{}, RatioBuckets::count) {
+  explicit BucketBinsIn(const Rows& rows)
+      : BucketBinsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
+  explicit BucketBinsIn(const simd::RatioMasses& masses) : BucketBinsIn(Workspace{}, RatioBuckets::count) {
     fill(Workspace{}, masses);
   }
   /// Lists for at most `most` bins, to be filled by fill().
-  DRAFTPROOF_DEVICE BucketRungsIn(const Workspace& workspace, int most)
+  DRAFTPROOF_DEVICE BucketBinsIn(const Workspace& workspace, int most)
       : bin_(workspace.template persistent<typename Workspace::Index>(RatioBuckets::count)),
         bucket_(workspace.template scratch<typename Workspace::Index>(most)),
         target_(workspace.template scratch<double>(most + 1)),
@@ -156,6 +156,6 @@ class BucketRungsIn {
   ListIn<Workspace, double> target_, proposal_, ratio_;
 };
 
-using BucketBins = BucketRungsIn<HostWorkspace>;
+using BucketBins = BucketBinsIn<HostWorkspace>;
 
 }  // namespace draftproof

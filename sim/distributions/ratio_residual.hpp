@@ -97,7 +97,7 @@ class RatioResidual {
   template <class Visit>
   void for_each_realised(Visit visit) const {
     if (const double all = total(); all > 0)
-      serve_bisection(
+      realise_bisection(
           0, count_ - 1, 0, all, [this](std::size_t j) { return up_to(j + 1); },
           [&](std::size_t j, double share) { visit(table_->order()[j], share); });
   }

@@ -92,7 +92,7 @@ class Softmax {
   }
   void scale_block(std::size_t b) {
     const float factor = blocks_[b].factor;
-    softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_served(factor));
+    softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_realised(factor));
   }
 
   /// The probabilities of the last row, [V].

@@ -44,7 +44,7 @@ DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units
 }
 
 /// The least power with a positive probability: the product of a smaller one with the factor is not a normal float.
-DRAFTPROOF_DEVICE inline float least_power_served(float factor) {
+DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
   // 2 exceeds every power: with a factor below the least normal float every probability is 0.
   return factor >= least_normal_float ? least_normal_float / factor : 2;
 }

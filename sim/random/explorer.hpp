@@ -50,7 +50,7 @@ class Explorer {
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {
     if (!(den > Scalar{0})) {
-      if (!served_) throw std::logic_error("explorer: flip with a denominator that is not positive");
+      if (!realised_) throw std::logic_error("explorer: flip with a denominator that is not positive");
       return certain(num > den);  // u den < num for every u: a product that underflowed
     }
     if (!(num > Scalar{0})) return certain(false);
@@ -98,7 +98,7 @@ class Explorer {
     if constexpr (WeighsTokens<W>)
       if (tracked_ && spread_attended(weights)) return {every_token, none_accepted};
     visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
-    if (spread_.empty() && !served_) throw std::logic_error("explorer: emit from weights that are all zero");
+    if (spread_.empty() && !realised_) throw std::logic_error("explorer: emit from weights that are all zero");
     return {every_token, none_accepted};
   }
 
@@ -132,7 +132,7 @@ class Explorer {
   /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
   /// realise (realised_weights.hpp), a flip whose denominator underflowed compares num > den, and an emit from
   /// weights that are all zero is a leaf without a spread.
-  void with_rounding() { served_ = true; }
+  void with_rounding() { realised_ = true; }
   /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
   /// the weight of one token. Saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
@@ -149,8 +149,8 @@ class Explorer {
  private:
   template <class W, class Visit>
   void visit(const W& weights, Visit visitor) const {
-    if (served_)
-      visit_served(weights, visitor);
+    if (realised_)
+      visit_realised(weights, visitor);
     else
       weights.for_each(visitor);
   }
@@ -206,7 +206,7 @@ class Explorer {
   Weight certain_{1};
   std::vector<std::pair<Token, Weight>> spread_;
   std::vector<Branch<Weight>>* branches_ = nullptr;
-  bool served_ = false;
+  bool realised_ = false;
   bool tracked_ = false;
   std::span<const Token> tokens_;
   std::span<const std::uint64_t> fixed_picks_;

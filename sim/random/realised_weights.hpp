@@ -15,7 +15,7 @@ namespace draftproof {
 
 /// Calls visit(token, weight) with the realised weights, or with the weights where their sums are exact.
 template <class W, class Visit>
-void visit_served(const W& weights, Visit& visit) {
+void visit_realised(const W& weights, Visit& visit) {
   if constexpr (requires { weights.for_each_realised(visit); })
     weights.for_each_realised(visit);
   else
@@ -26,14 +26,14 @@ void visit_served(const W& weights, Visit& visit) {
 /// for the first j with bound(j) > threshold ends at j. Bounds that were rounded one by one may fall with j; the
 /// result then depends on which of them the bisection reads, and this call follows it.
 template <class Bound, class Visit>
-void serve_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
+void realise_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
                      const Visit& visit) {
   if (!(from < to)) return;
   if (low == high) return visit(low, to - from);
   const std::size_t middle = low + (high - low) / 2;
   const double cut = bound(middle);
-  serve_bisection(low, middle, from, std::min(to, cut), bound, visit);
-  serve_bisection(middle + 1, high, std::max(from, cut), to, bound, visit);
+  realise_bisection(low, middle, from, std::min(to, cut), bound, visit);
+  realise_bisection(middle + 1, high, std::max(from, cut), to, bound, visit);
 }
 
 }  // namespace draftproof

@@ -90,7 +90,7 @@ inline constexpr std::uint32_t companion_stream = stream_numbers;
 
 /// One thread's part of a race: every `threads`-th block of every stream.
 template <class Weight, class R>
-struct RaceWalk {
+struct RaceScan {
   static constexpr int volley =
       static_cast<int>(simd::strip) / 4;  ///< blocks whose words are made at once, where the source can
   int vocabulary, first_stream, streams;
@@ -148,7 +148,7 @@ struct RaceWalk {
 template <int most, class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE SmallestK<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
                                       R& random) {
-  return k_smallest<most>(laws, wanted, RaceWalk<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
+  return k_smallest<most>(laws, wanted, RaceScan<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
 }
 
 }  // namespace draftproof

@@ -62,7 +62,7 @@ inline constexpr int max_path_length = 64;
 /// The carried state of verifiers on L. Every step takes at least one position off each layer and adds one layer, so
 /// there are never more layers than a path has tokens.
 template <class L>
-using CarryAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
+using StateAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
 /// A drafted tree with the laws at its nodes. Refers to both, owns neither.
 template <class L>

@@ -22,7 +22,7 @@ struct TreeDrafterInfo {
   DraftLaws siblings{};
   /// The laws that a node's children, distinct and in draw order, have for a sequential verifier (Info::sequential):
   /// the number of children may depend on the children.
-  DraftLaws siblings_in_turn{};
+  DraftLaws siblings_sequential{};
   bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
   bool fixed = false;              ///< not random: the tree is a function of the context
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids

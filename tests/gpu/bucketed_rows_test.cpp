@@ -102,7 +102,7 @@ void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, d
   for (const Seen& thread : found)
     if (!(thread == wanted)) {
       std::printf("mismatch: shape %d, V = %d, K = %d, c = %g, team %d x %d x %d: excess %lld, wanted %lld\n",
-                  static_cast<int>(shape), vocabulary, max_of_k.paths, c, team_shape.shares, team_shape.warps,
+                  static_cast<int>(shape), vocabulary, max_of_k.paths, c, team_shape.partitions, team_shape.warps,
                   team_shape.lanes, static_cast<long long>(thread.excess), static_cast<long long>(wanted.excess));
       ++counts.mismatches;
       return;

@@ -15,7 +15,7 @@ namespace {
 using namespace draftproof;
 using namespace draftproof::kernel_mutants;
 
-constexpr parity::TeamShape block{.shares = 1, .warps = 3, .lanes = 4};
+constexpr parity::TeamShape block{.partitions = 1, .warps = 3, .lanes = 4};
 
 /// The number of verdicts that differ from the host, on which the threads of a team disagree, or that do not finish.
 template <class M>

@@ -81,14 +81,14 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
 
 /// Bins for which a plan distinguishes few stretches; with the usual 512, no rows would exceed them.
 template <class Workspace>
-struct FewStretches : BucketRungsIn<Workspace> {
+struct FewStretches : BucketBinsIn<Workspace> {
   static constexpr int most_stretches = 6;
-  DRAFTPROOF_DEVICE explicit FewStretches(const BucketRungsIn<Workspace>& all) : BucketRungsIn<Workspace>(all) {}
+  DRAFTPROOF_DEVICE explicit FewStretches(const BucketBinsIn<Workspace>& all) : BucketBinsIn<Workspace>(all) {}
 };
 
 template <class L>
 Outcome joined_on(const L& laws, int drafts) {
-  const FewStretches<RoomOf<L>> bins(laws.bins());
+  const FewStretches<WorkspaceOf<L>> bins(laws.bins());
   const auto plan = plan_ladder(laws, bins, FixedCoverage<double>(drafts), true);
   Outcome outcome;
   for (std::size_t i = 0; i < plan.slope.size(); ++i) outcome.numbers.push_back(plan.slope[i]);

@@ -22,7 +22,7 @@ void expect(const Mapped& found, const Mapped& wanted, const char* what) {
   if (found == wanted) return;
   ++failures;
   std::printf("%s: found %s of %d, wanted %s of %d\n", what, std::string(name_of(found.mapping)).c_str(),
-              found.shares, std::string(name_of(wanted.mapping)).c_str(), wanted.shares);
+              found.partitions, std::string(name_of(wanted.mapping)).c_str(), wanted.partitions);
 }
 
 void expect_refused(Mapping wanted, const DeviceTraits& device, int vocabulary, int proposals, std::size_t bytes,

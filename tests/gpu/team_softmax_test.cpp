@@ -18,9 +18,9 @@
 namespace draftproof::parity {
 namespace {
 
-constexpr TeamShape shapes[] = {{.shares = 1, .warps = 1, .lanes = 4},
-                                {.shares = 1, .warps = 3, .lanes = 4},
-                                {.shares = 4, .warps = 2, .lanes = 4}};
+constexpr TeamShape shapes[] = {{.partitions = 1, .warps = 1, .lanes = 4},
+                                {.partitions = 1, .warps = 3, .lanes = 4},
+                                {.partitions = 4, .warps = 2, .lanes = 4}};
 
 struct ByTeam {
   std::vector<float> row;
@@ -32,9 +32,9 @@ ByTeam by_team(const TeamShape& shape, const std::vector<Entry>& logits, float i
   const int vocabulary = static_cast<int>(logits.size());
   ByTeam result{std::vector<float>(logits.size()), {}};
   HostTeam team(shape);
-  std::vector<std::vector<gpu::SoftmaxNote>> notes(static_cast<std::size_t>(shape.shares));
+  std::vector<std::vector<gpu::SoftmaxNote>> notes(static_cast<std::size_t>(shape.partitions));
   std::vector<gpu::SoftmaxOutcome> outcomes(static_cast<std::size_t>(shape.threads()));
-  const gpu::TeamLayout layout = gpu::on_chip_layout(vocabulary, shape.lanes, shape.shares);
+  const gpu::TeamLayout layout = gpu::on_chip_layout(vocabulary, shape.lanes, shape.partitions);
   for (auto& own : notes) own.resize(static_cast<std::size_t>(gpu::softmax_blocks(layout.slice())));
   team.run([&](const HostThread& thread) {
     const int count = gpu::tokens_of_partition(thread, layout), first = count > 0 ? thread.partition() * layout.slice() : 0;

@@ -102,11 +102,11 @@ void move_rows_apart() {
 
 /// Every position is in exactly one grid.
 void cut_grids() {
-  for (const int shares : {1, 8, 16}) {
+  for (const int partitions : {1, 8, 16}) {
     std::int64_t next = 0;
     constexpr int all = std::numeric_limits<int>::max();
-    gpu::for_positions_of_grids(all, shares, [&](std::int64_t first, int count) {
-      expect(first == next && count > 0 && std::int64_t{count} * shares <= gpu::most_blocks, "grids one by one");
+    gpu::for_positions_of_grids(all, partitions, [&](std::int64_t first, int count) {
+      expect(first == next && count > 0 && std::int64_t{count} * partitions <= gpu::most_blocks, "grids one by one");
       next = first + count;
     });
     expect(next == all, "all positions in a grid");

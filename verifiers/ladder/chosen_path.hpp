@@ -31,7 +31,7 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE void append(const Place& place, int child, int bin) {
     places_[length_] = place;
     proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), bin);
-    last_rung_ = bin;
+    last_bin_ = bin;
     nodes_[++length_] = child;
   }
 
@@ -46,7 +46,7 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
   DRAFTPROOF_DEVICE Scalar proposal(int i) const { return proposals_[i]; }
   /// Bin of the last token.
-  DRAFTPROOF_DEVICE int last_bin() const { return last_rung_; }
+  DRAFTPROOF_DEVICE int last_bin() const { return last_bin_; }
   DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
     if (plain(i)) return c * laws(i).residual_mass(one() / c);
     if constexpr (Ranked<L>) {
@@ -81,7 +81,7 @@ class ChosenSteps {
     template <class Visit>
     void for_each_realised(Visit visit) const {
       with([&visit](const auto& weights) {
-        visit_served(weights, visit);
+        visit_realised(weights, visit);
         return no_token;
       });
     }
@@ -170,7 +170,7 @@ class ChosenSteps {
   };
   template <ShowsRows Row>
   struct PassOf<Row> {
-    using type = std::optional<LadderLeft<Row, LadderRungs<Row>>>;
+    using type = std::optional<LadderLeft<Row, LadderBins<Row>>>;
   };
 
   const DraftedTree<L>& at_;
@@ -179,7 +179,7 @@ class ChosenSteps {
   mutable int passed_at_ = -1;
   mutable Scalar passed_scale_{0};
   int length_ = 0;
-  int last_rung_ = 0;
+  int last_bin_ = 0;
   int nodes_[max_path_length + 1] = {DraftTree::root};
   Scalar proposals_[max_path_length];
   Place places_[max_path_length];

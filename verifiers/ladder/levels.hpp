@@ -104,10 +104,10 @@ class LadderLevels {
   using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
   /// Ranks with a table of range maxima.
-  class TabledRanks {
+  class TabulatedRanks {
    public:
-    TabledRanks() = default;
-    TabledRanks(const HostWorkspace&, std::vector<Interval> ranks, bool many_trials)
+    TabulatedRanks() = default;
+    TabulatedRanks(const HostWorkspace&, std::vector<Interval> ranks, bool many_trials)
         : largest_(std::move(ranks), many_trials) {}
     const RangeMaximum& largest() const { return largest_; }
     Interval of(int i) const { return largest_.of(i, i + 1); }
@@ -180,7 +180,7 @@ class LadderLevels {
 
   int bins_ = 0;
   ListIn<Workspace, Scalar> distinct_;                       ///< distinct levels, ascending from 0 to 1
-  std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
+  std::conditional_t<alone, TabulatedRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
 };
 
 }  // namespace draftproof

@@ -143,7 +143,7 @@ DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
   }
 }
 template <class L>
-using LadderRungs = decltype(ladder_bins(std::declval<const L&>(), false));
+using LadderBins = decltype(ladder_bins(std::declval<const L&>(), false));
 
 /// The bin of token x in the bins of these laws.
 template <class L, class Bins>

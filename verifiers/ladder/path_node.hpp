@@ -39,10 +39,10 @@ DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& laws) {
 
 /// The optional bins of one node.
 template <class Bins>
-class OwnRungs {
+class OwnBins {
  public:
-  OwnRungs() = default;
-  DRAFTPROOF_DEVICE OwnRungs(const Bins& bins) : bins_{bins}, there_{true} {}
+  OwnBins() = default;
+  DRAFTPROOF_DEVICE OwnBins(const Bins& bins) : bins_{bins}, there_{true} {}
 
   DRAFTPROOF_DEVICE explicit operator bool() const { return there_; }
   DRAFTPROOF_DEVICE const Bins& operator*() const { return bins_; }
@@ -58,8 +58,8 @@ template <class L>
 class LadderNode {
  public:
   using Scalar = typename L::Scalar;
-  using Workspace = RoomOf<L>;
-  using Bins = LadderRungs<L>;
+  using Workspace = WorkspaceOf<L>;
+  using Bins = LadderBins<L>;
   /// Law of a number of paths.
   using Active = ListIn<Workspace, Scalar>;
 
@@ -72,14 +72,14 @@ class LadderNode {
                    [&laws](bool coarse) { return std::make_shared<const Bins>(ladder_bins(laws, coarse)); }) {}
 
   /// `make_bins(coarse)` is called if there is a choice to make.
-  template <class MakeRungs>
-  LadderNode(const L& laws, Active active, const MakeRungs& make_bins) {
+  template <class MakeBins>
+  LadderNode(const L& laws, Active active, const MakeBins& make_bins) {
     plan(laws, std::move(active), make_bins);
   }
   /// Turns this into the node with these laws and paths. In place, because a copy would pass through a thread's
   /// registers.
-  template <class MakeRungs>
-  DRAFTPROOF_DEVICE void plan(const L& laws, Active active, const MakeRungs& make_bins) {
+  template <class MakeBins>
+  DRAFTPROOF_DEVICE void plan(const L& laws, Active active, const MakeBins& make_bins) {
     active_ = std::move(active);
     if (no_choice(laws, active_)) return;
     bins_ = make_bins(laws.one() - active_[0] < Scalar(seldom_two));
@@ -253,7 +253,7 @@ class LadderNode {
   struct Nothing {};
 
   Active active_;
-  std::conditional_t<by_team, OwnRungs<Bins>, std::shared_ptr<const Bins>>
+  std::conditional_t<by_team, OwnBins<Bins>, std::shared_ptr<const Bins>>
       bins_;  ///< shared between nodes on the host
   LadderPlan<Scalar, Workspace> plan_;
   LadderLevels<Scalar, Workspace> levels_;

@@ -86,7 +86,7 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
 /// buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts more of it
 /// (docs/ladder.md). Releases the scratch lists of the workspace of the laws, the masses of bins among them.
 template <class L, class Bins, class Coverage>
-DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Bins& bins,
+DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& laws, const Bins& bins,
                                                                         const Coverage& coverage,
                                                                         bool whole_buckets = false) {
   const auto& ratios = [&]() -> decltype(auto) {

@@ -24,7 +24,7 @@ namespace draftproof {
 /// Number of entries for kept laws, and for the two laws in use.
 inline constexpr int most_kept_of_laws = 512, laws_worked_on = 2 * max_drafts;
 /// Memory of a team for these entries, in bytes.
-inline constexpr std::size_t planned_again_bytes = (most_kept_of_laws + laws_worked_on) * sizeof(double);
+inline constexpr std::size_t recomputed_plan_bytes = (most_kept_of_laws + laws_worked_on) * sizeof(double);
 
 /// Recomputes plans of laws that a team reads. One object a thread and output; all threads make the same calls.
 template <class L>

@@ -27,7 +27,7 @@ struct GreedyBlock {
                              .claims = {.accepts_equal_laws = true}};
 
   template <class L, class R>
-  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, const CarryAt<L>& carry, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, const StateAt<L>& carry, R& random) const {
     using Scalar = typename L::Scalar;
     const LayeredPath<L> path(at, carry);
     const L& laws = at.laws(DraftTree::root);
@@ -45,7 +45,7 @@ struct GreedyBlock {
   }
 
   template <class L>
-  DRAFTPROOF_DEVICE CarryAt<L> after(const DraftedTree<L>& at, const CarryAt<L>& carry, const StepOutput& step) const {
+  DRAFTPROOF_DEVICE StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, const StepOutput& step) const {
     return LayeredPath<L>::after(at, carry, at.tree().depth(step.node), step.extra.token);
   }
 };

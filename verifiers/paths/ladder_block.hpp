@@ -37,7 +37,7 @@ struct LadderBlock {
       .ranks_tokens = true};
 
   /// Shared memory of a team for a plan and for the laws of the number of paths, in bytes.
-  static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + planned_again_bytes;
+  static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + recomputed_plan_bytes;
 
   template <class L>
   using Plans = std::conditional_t<PlannedByTeam<L>, PlanRecomputer<L>, LadderPaths<L>>;

@@ -16,7 +16,7 @@ struct DelayedPaths {
                                         .siblings = DraftLaws{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
                                         // without replacement, but their number depends on them.
-                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .siblings_sequential = DraftLaws{"without_replacement"},
                                         .has_stem = true};
 
   /// Adds the stem and the paths to `out`.

@@ -11,7 +11,7 @@ struct IidPaths {
                                         .siblings = DraftLaws{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
                                         // without replacement, but their number depends on them.
-                                        .siblings_in_turn = DraftLaws{"without_replacement"},
+                                        .siblings_sequential = DraftLaws{"without_replacement"},
                                         .independent_paths = true};
 
   /// Adds K paths of L tokens to `out`.

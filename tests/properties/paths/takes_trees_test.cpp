@@ -19,7 +19,7 @@ constexpr Info written_for(DraftLaws laws, bool sequential = false) {
 TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
   constexpr TreeDrafterInfo plain{.name = "odd_trees", .summary = ""};
   constexpr TreeDrafterInfo sampled{
-      .name = "odd_trees", .summary = "", .siblings = DraftLaws{"iid"}, .siblings_in_turn = DraftLaws{"distinct"}};
+      .name = "odd_trees", .summary = "", .siblings = DraftLaws{"iid"}, .siblings_sequential = DraftLaws{"distinct"}};
   for (const TreeDrafterInfo& trees : {plain, sampled}) {
     EXPECT_TRUE(takes_trees(written_for(any_law), trees));
     EXPECT_TRUE(takes_trees(written_for(DraftLaws{"chain", "odd_trees"}), trees));

@@ -140,7 +140,7 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
 double draw_error(const auto& laws, double b) {
   std::vector<double> served(static_cast<std::size_t>(laws.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };
-  visit_served(laws.residual(b), add);
+  visit_realised(laws.residual(b), add);
   Accumulator<double> sum;
   for (Token x = 0; x < laws.vocabulary(); ++x)
     sum += std::abs(served[static_cast<std::size_t>(x)] - std::max(laws.target(x) - b * laws.proposal(x), 0.0));

@@ -19,7 +19,7 @@ std::map<Token, double> realised_law(const auto& weights) {
   std::map<Token, double> law;
   double total = 0;
   const auto add = [&](Token x, const auto& weight) { total += law[x] += static_cast<double>(weight); };
-  visit_served(weights, add);
+  visit_realised(weights, add);
   for (auto& [token, weight] : law) weight /= total;
   return law;
 }
@@ -75,7 +75,7 @@ TEST(RealisedWeights, OfABisectionOverFallingBounds) {
   // A bisection among 4 for the first bound above the threshold reads the second bound first, then one of the others.
   const std::vector<double> bounds{0.5, 0.25, 0.75, 1};
   std::vector<double> shares(4, 0.0);
-  serve_bisection(
+  realise_bisection(
       0, 3, 0, 1, [&bounds](std::size_t j) { return bounds[j]; },
       [&shares](std::size_t j, double share) { shares[j] = share; });
   EXPECT_EQ(shares, (std::vector{0.25, 0.0, 0.5, 0.25}));

@@ -21,7 +21,7 @@ class HostLaws {
     rows.batch.faults = faults_.data();
     floats_.resize(static_cast<std::size_t>(rows.floats()));
     std::vector<gpu::SoftmaxNote> notes(static_cast<std::size_t>(gpu::softmax_blocks(batch.vocabulary)));
-    HostTeam team({.shares = 1, .warps = 2, .lanes = 4});
+    HostTeam team({.partitions = 1, .warps = 2, .lanes = 4});
     for (std::int64_t i = 0; i < rows.size(); ++i)
       team.run([&](const HostThread& thread) {
         gpu::convert_row(thread, rows, i, floats_.data() + i * rows.row_apart(), notes.data());

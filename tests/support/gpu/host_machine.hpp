@@ -35,7 +35,7 @@ static_assert(gpu::Grid<HostGrid>);
 
 class HostMachine {
  public:
-  HostMachine(int warps, int lanes) : team_({.shares = 1, .warps = warps, .lanes = lanes}) {}
+  HostMachine(int warps, int lanes) : team_({.partitions = 1, .warps = warps, .lanes = lanes}) {}
 
   /// Runs the body twice: a body whose threads read each other's output gives another result the second time.
   template <class Body>

@@ -95,7 +95,7 @@ class HostThread {
     team_->blocks_[static_cast<std::size_t>(partition())].wait(team_->fibers_);
     team_->fibers_.linger();
   }
-  const HostThread& own_share() const { return *this; }
+  const HostThread& own_partition() const { return *this; }
   void add_shared(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(partition()); }
   /// The same address in another partition's slice, or in its memory.

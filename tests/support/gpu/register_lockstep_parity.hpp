@@ -18,14 +18,14 @@ namespace parity {
 /// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter; a single
 /// warp; partitions that are separate blocks, and the same with rows in the memory of the partitions.
 enum class Mapping { block, warp, split, cluster };
-inline constexpr TeamShape block_shape{.shares = 1, .warps = 2, .lanes = 4};
+inline constexpr TeamShape block_shape{.partitions = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {
   switch (mapping) {
     case Mapping::warp:
-      return {.shares = 1, .warps = 1, .lanes = 4};
+      return {.partitions = 1, .warps = 1, .lanes = 4};
     case Mapping::split:
     case Mapping::cluster:
-      return {.shares = 4, .warps = 2, .lanes = 4};
+      return {.partitions = 4, .warps = 2, .lanes = 4};
     default:
       return block_shape;
   }

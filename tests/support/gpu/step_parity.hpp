@@ -49,7 +49,7 @@ int run(const Sizes& sizes);
 
 template <class V>
 StepOutput host_step(const V& verifier, const HostAt& at, HostCarry& carry, Philox random) {
-  if constexpr (gpu::Carries<V, HostLaws>) {
+  if constexpr (gpu::Stateful<V, HostLaws>) {
     const StepOutput step = verifier.verify(at, carry, random);
     if (step.extra.token >= 0) carry = verifier.after(at, carry, step);
     return step;
@@ -65,7 +65,7 @@ StepOutput host_step(const V& verifier, const HostAt& at, HostCarry& carry, Phil
 template <class V>
 void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine) {
   if (info.unsupported.fresh.empty())
-    add(Scheme{info, gpu::Carries<V, HostLaws>,
+    add(Scheme{info, gpu::Stateful<V, HostLaws>,
                [](const HostAt& at, HostCarry& carry, Philox random) { return host_step(V{}, at, carry, random); },
                std::move(machine)});
 }

@@ -18,8 +18,8 @@
 
 namespace draftproof::parity {
 
-inline constexpr TeamShape cluster_of_fibers{.shares = 4, .warps = 2, .lanes = 4};
-inline constexpr TeamShape block_of_fibers{.shares = 1, .warps = 3, .lanes = 4};
+inline constexpr TeamShape cluster_of_fibers{.partitions = 4, .warps = 2, .lanes = 4};
+inline constexpr TeamShape block_of_fibers{.partitions = 1, .warps = 3, .lanes = 4};
 
 /// The same as decide() of gpu/positions/verify_kernel.cuh.
 template <class V, class B, class L>
@@ -48,7 +48,7 @@ Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   team.give_memory(gpu::plan_bytes<V>);
   std::vector<Verdict> verdicts(static_cast<std::size_t>(shape.threads()));
   team.run([&](const HostThread& thread) {
-    const gpu::TeamLayout layout = gpu::on_chip_layout(batch.vocabulary, shape.lanes, shape.shares);
+    const gpu::TeamLayout layout = gpu::on_chip_layout(batch.vocabulary, shape.lanes, shape.partitions);
     float* const memory = team.slice(thread.partition(), gpu::on_chip_bytes(layout.slice()) / sizeof(float));
     const auto [rows, fault] = gpu::bring_on_chip(batch, position, thread, memory);
     Verdict& verdict = verdicts[static_cast<std::size_t>(thread.index())];

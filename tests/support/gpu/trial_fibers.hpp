@@ -82,7 +82,7 @@ struct Grid {
 template <class Body>
 void run_grid(const Grid& grid, const Body& body) {
   for (unsigned int block = 0; block < grid.blocks; ++block) {
-    HostTeam team({.shares = 1, .warps = grid.warps, .lanes = grid.lanes});
+    HostTeam team({.partitions = 1, .warps = grid.warps, .lanes = grid.lanes});
     gpu::BlockCounts counts;
     std::memset(&counts, 0xa5, sizeof counts);  // a block's memory is uninitialized
     team.run([&](const HostThread& thread) {

@@ -25,7 +25,7 @@ class LayeredPath {
   using Scalar = typename L::Scalar;
 
   /// The first path of the tree under the target that `carry` leaves.
-  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry)
+  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const StateAt<L>& carry)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
     step(length(), no_token);
@@ -46,20 +46,20 @@ class LayeredPath {
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
   /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
-  DRAFTPROOF_DEVICE static CarryAt<L> after(const DraftedTree<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
+  DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted, Token extra) {
     const L& last = PlainSteps<L>(at).laws(accepted);
     // All ratios become infinite, so no layer changes a row.
     if (!(last.proposal(extra) > last.zero())) return {};
     LayeredPath path(at, carry, accepted, extra);
     path.layers_.push_back({path.length(), path.running_});
-    CarryAt<L> left;
+    StateAt<L> left;
     for (const PendingResidual<Scalar>& layer : path.layers_)
       if (layer.remaining > accepted + 1) left.push_back({layer.remaining - accepted - 1, layer.ratio});
     return left;
   }
 
  private:
-  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry, int accepted, Token extra)
+  DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted, Token extra)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < accepted; ++i) step(i, steps_.token(i));
     step(accepted, extra);
@@ -98,7 +98,7 @@ class LayeredPath {
   }
 
   PlainSteps<L> steps_;
-  CarryAt<L> layers_;
+  StateAt<L> layers_;
   Scalar running_;
   Scalar b_[max_path_length + 1], mass_[max_path_length + 1], ratio_[max_path_length + 1];
 };
