@@ -66,6 +66,10 @@ set_source_files_properties(${found_sources} ${PROJECT_BINARY_DIR}/found/everyth
 target_precompile_headers(draftproof_framework PRIVATE <fmt/format.h>
                           <nlohmann/json.hpp> <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map>
                           <memory> <string> <vector>)
+# Mutants are proved and sampled on small models: no benchmark times them.
+set(mutant_sources ${found_sources})
+list(FILTER mutant_sources INCLUDE REGEX "/(path_)?mutant_")
+set_source_files_properties(${mutant_sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 
 set(command_sources "")
 set(command_calls "")
@@ -79,6 +83,7 @@ set_target_properties(draftproof_cli PROPERTIES EXPORT_NAME cli)
 target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11::CLI11)
 target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}")
 draftproof_own_target(draftproof_cli)
+draftproof_glue(draftproof_cli)
 
 # Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
 set(study_sources "")
@@ -96,6 +101,7 @@ target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::C
 # An archive's object that only registers is left behind unless something wants it (studies/registration.cpp).
 target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
 draftproof_own_target(draftproof_studies)
+draftproof_glue(draftproof_studies)
 
 # An archive may hold main: the linker takes it for programs that bring none. A translation unit of our own keeps
 # the generator happy about a target's sources.

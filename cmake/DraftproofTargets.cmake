@@ -24,3 +24,10 @@ function(draftproof_own_target target)
     target_link_options(${target} PUBLIC -fsanitize=${DRAFTPROOF_SANITIZE})
   endif()
 endfunction()
+
+# draftproof_glue(<target>): a library that arranges what others compute. All its sources are compiled as one, with little
+# optimisation: reading the headers is most of the compiler's time.
+function(draftproof_glue target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+endfunction()

@@ -83,6 +83,9 @@ struct Info {
 
   /// Whether the scheme is wrong on purpose: it departs from a lossless rule and does not declare itself lossy.
   constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
+  /// Whether the scheme runs in the forms that the precision audit asks: exploration in double. A mutant does only if its
+  /// bug is one of rounding.
+  constexpr bool precision_audited() const { return !is_mutant() || wrong_by_rounding; }
 };
 
 /// Declaration of a drafter.

@@ -22,7 +22,8 @@ struct FormsAgree {
   static constexpr Tier tier = Tier::edge;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
-    return verifier.info().promise == Promise::lossless && verifier.info().unsupported.simulate.empty();
+    return verifier.info().promise == Promise::lossless && verifier.info().unsupported.simulate.empty() &&
+           verifier.info().precision_audited();
   }
   static Answer check(InstanceAnalysis& at) {
     const int drafts = at.instance().drafts;

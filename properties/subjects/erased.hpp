@@ -142,24 +142,23 @@ class VerifierOf final : public AnyVerifier {
   explicit VerifierOf(Kind kind, V verifier = {}) : AnyVerifier(V::info, kind), verifier_{std::move(verifier)} {}
 
   DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& laws, int drafts) const override {
-    return make<V::info.unsupported.explore.empty(), Explorer<Rational>>(laws, drafts);
+    return make<explored, Explorer<Rational>>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
-    return make<V::info.unsupported.explore.empty(), Explorer<double>>(laws, drafts);
+    return make<explored && V::info.precision_audited(), Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
-    return make < V::info.unsupported.explore.empty() && V::info.unsupported.simulate.empty(),
-           Explorer < double >> (laws, drafts);
+    return make<explored && tabled && V::info.precision_audited(), Explorer<double>>(laws, drafts);
   }
   DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
                                                              int drafts) const override {
-    return make < V::info.unsupported.explore.empty() && V::info.unsupported.fresh.empty(), Explorer < double >> (laws, drafts);
+    return make<explored && streamed && V::info.precision_audited(), Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
-    return make<V::info.unsupported.simulate.empty(), Philox>(laws, drafts);
+    return make<tabled, Philox>(laws, drafts);
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
-    return make < V::info.unsupported.fresh.empty() && V::info.derived_from.empty(), Philox > (laws, drafts);
+    return make<streamed && !V::info.is_mutant(), Philox>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Philox>(laws, drafts);
@@ -168,12 +167,16 @@ class VerifierOf final : public AnyVerifier {
     return make<true, Scripted>(laws, drafts);
   }
   DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable& laws, int drafts) const override {
-    return make<V::info.unsupported.simulate.empty(), Scripted>(laws, drafts);
+    return make<tabled, Scripted>(laws, drafts);
   }
 
  private:
+  static constexpr bool explored = V::info.unsupported.explore.empty();
+  static constexpr bool tabled = V::info.unsupported.simulate.empty();
+  static constexpr bool streamed = V::info.unsupported.fresh.empty();
+
   template <bool possible, class R, class L>
-  DeciderPtr<L, R> make(const L& laws, int drafts) const {
+  DeciderPtr<L, R> make([[maybe_unused]] const L& laws, [[maybe_unused]] int drafts) const {
     if constexpr (possible)
       return std::make_unique<DeciderOf<V, L, R>>(verifier_, laws, drafts);
     else

@@ -80,18 +80,18 @@ class PathVerifierOf final : public AnyPathVerifier {
 
   On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>& conditionals,
                                                   const TreeShape& shape) const override {
-    return make<V::info.unsupported.explore.empty(), Explorer<Rational>>(conditionals, shape);
+    return make<explored, Explorer<Rational>>(conditionals, shape);
   }
   On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>& conditionals,
                                                 const TreeShape& shape) const override {
-    return make<V::info.unsupported.explore.empty(), Explorer<double>>(conditionals, shape);
+    return make<explored && !lifted_mutant, Explorer<double>>(conditionals, shape);
   }
   On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape) const override {
     return make<V::info.unsupported.simulate.empty(), Philox>(conditionals, shape);
   }
   On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>& conditionals,
                                            const TreeShape& shape) const override {
-    return make < V::info.unsupported.fresh.empty() && V::info.derived_from.empty(), Philox > (conditionals, shape);
+    return make<streamed && !V::info.is_mutant(), Philox>(conditionals, shape);
   }
   On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape) const override {
     return make<true, Scripted>(conditionals, shape);
@@ -109,8 +109,14 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
  private:
+  /// A mutant of one position at the nodes of trees: compiled for the forms that refute it alone.
+  static constexpr bool lifted_mutant = V::info.is_mutant() && requires { typename V::Position; };
+  static constexpr bool explored = V::info.unsupported.explore.empty();
+  static constexpr bool streamed = V::info.unsupported.fresh.empty();
+
   template <bool possible, class R, class L>
-  PathDeciderPtr<L, R> make(const ConditionalModel<L>& conditionals, const TreeShape& shape) const {
+  PathDeciderPtr<L, R> make([[maybe_unused]] const ConditionalModel<L>& conditionals,
+                            [[maybe_unused]] const TreeShape& shape) const {
     if constexpr (possible)
       return std::make_unique<PathDeciderOf<V, L, R>>(verifier_, conditionals, shape);
     else

@@ -144,6 +144,8 @@ inline constexpr bool node_liftable =
 /// The tree form of V, under the name of V with "_tree".
 template <class V>
 struct LiftedToTrees : NodeByNode<V> {
+  using Position = V;  ///< the verifier of one position
+
  private:
   using Texts = detail::LiftedTexts<V>;
 
