@@ -54,13 +54,16 @@ struct SurveyChoice {
 template <class Level>
 class SurveyProofs {
  public:
-  /// Adds the pairs of these rows whose verifier can be explored.
+  /// Adds the pairs of these rows, with `explored` those alone whose verifier can be explored.
   template <class Row>
-  void ask(const std::vector<Row>& rows) {
+  void ask(const std::vector<Row>& rows, bool explored = true) {
     for (const Row& row : rows)
-      if (const Pair pair{row.verifier, row.drafter}; row.verifier->info().unsupported.explore.empty() &&
-                                                      std::find(pairs_.begin(), pairs_.end(), pair) == pairs_.end())
-        pairs_.push_back(pair);
+      if (!explored || row.verifier->info().unsupported.explore.empty()) ask(*row.verifier, *row.drafter);
+  }
+  /// Adds one pair.
+  void ask(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
+    if (const Pair pair{&verifier, &drafter}; std::find(pairs_.begin(), pairs_.end(), pair) == pairs_.end())
+      pairs_.push_back(pair);
   }
 
   /// Runs the proofs; none if `instances` is 0.

@@ -14,9 +14,9 @@ class BlockPartition : public BlockWarps {
   DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
   DRAFTPROOF_DEVICE const BlockPartition& own_partition() const { return *this; }
 #if defined(__CUDA_ARCH__)
-  DRAFTPROOF_DEVICE void share_barrier() const { __syncthreads(); }
+  DRAFTPROOF_DEVICE void partition_barrier() const { __syncthreads(); }
 #else
-  DRAFTPROOF_DEVICE void share_barrier() const {}
+  DRAFTPROOF_DEVICE void partition_barrier() const {}
 #endif
 
  private:
@@ -31,7 +31,7 @@ class WarpPartition : public WarpLanes {
   DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
   DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
   DRAFTPROOF_DEVICE const WarpPartition& own_partition() const { return *this; }
-  DRAFTPROOF_DEVICE void share_barrier() const { warp_barrier(); }
+  DRAFTPROOF_DEVICE void partition_barrier() const { warp_barrier(); }
 
  private:
   TeamMemory memory_;

@@ -55,7 +55,7 @@ class SplitTeam : public BlockPartition {
     barrier();
     for (int i = thread; i < count; i += threads)
       all[i] = static_cast<Fixed>(__ldcg(reinterpret_cast<const long long*>(sums + i)));
-    share_barrier();
+    partition_barrier();
   }
 #else
   DRAFTPROOF_DEVICE int partition() const { return 0; }

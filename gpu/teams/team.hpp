@@ -56,7 +56,7 @@ concept Partition = requires(const S& partition, Fixed value, int i) {
   { partition.lane_get(value, i) } -> std::same_as<Fixed>;
   { partition.first_lane(true) } -> std::same_as<int>;
   { partition.memory() } -> std::same_as<TeamMemory>;
-  partition.share_barrier();
+  partition.partition_barrier();
 };
 
 template <class T>

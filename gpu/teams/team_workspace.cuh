@@ -54,51 +54,51 @@ class ListsOfTeams {
 };
 
 /// One object per thread; all threads of a partition make the same calls.
-template <Share S>
+template <Partition S>
 class TeamWorkspace : public ListsOfTeams {
  public:
-  DRAFTPROOF_DEVICE explicit TeamWorkspace(const S& partition) : share_{partition} {}
+  DRAFTPROOF_DEVICE explicit TeamWorkspace(const S& partition) : partition_{partition} {}
 
   template <class E>
   DRAFTPROOF_DEVICE List<E> persistent(int size) const {
-    auto* const items = reinterpret_cast<E*>(share_.memory().data + kept_);
-    kept_ += bytes_of<E>(size);
+    auto* const items = reinterpret_cast<E*>(partition_.memory().data + persistent_);
+    persistent_ += bytes_of<E>(size);
     check();
     return {items, size};
   }
   template <class E>
   DRAFTPROOF_DEVICE List<E> scratch(int size) const {
-    brief_ += bytes_of<E>(size);
+    scratch_ += bytes_of<E>(size);
     check();
-    return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
+    return {reinterpret_cast<E*>(partition_.memory().data + (partition_.memory().bytes - scratch_)), size};
   }
   /// A list that outlives plans; made before the first plan.
   template <class E>
   DRAFTPROOF_DEVICE List<E> retained(int size) const {
     clear();
     const List<E> list = persistent<E>(size);
-    lasting_ = kept_;
+    retained_ = persistent_;
     return list;
   }
   DRAFTPROOF_DEVICE void release_scratch() const { end_brief_after(0); }
   /// Bytes of scratch lists so far; a mark for end_brief_after, which releases the lists made since.
-  DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
+  DRAFTPROOF_DEVICE unsigned brief_so_far() const { return scratch_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
-    share_.share_barrier();
-    brief_ = mark;
+    partition_.partition_barrier();
+    scratch_ = mark;
   }
   /// Releases all lists except a retained one: a new plan begins.
   DRAFTPROOF_DEVICE void clear() const {
     release_scratch();
-    kept_ = lasting_;
+    persistent_ = retained_;
   }
 
-  DRAFTPROOF_DEVICE void meet() const { share_.share_barrier(); }
+  DRAFTPROOF_DEVICE void meet() const { partition_.partition_barrier(); }
 
   template <class F>
   DRAFTPROOF_DEVICE void each(int count, const F& f) const {
     for (int i = thread(); i < count; i += threads()) f(i);
-    share_.share_barrier();
+    partition_.partition_barrier();
   }
 
   template <class F>
@@ -106,12 +106,12 @@ class TeamWorkspace : public ListsOfTeams {
     using Answer = decltype(f());
     if constexpr (std::is_void_v<Answer>) {
       if (thread() == 0) f();
-      share_.share_barrier();
+      partition_.partition_barrier();
     } else {
-      const unsigned mark = brief_;
+      const unsigned mark = scratch_;
       const List<Answer> note = scratch<Answer>(1);
       if (thread() == 0) note[0] = f();
-      share_.share_barrier();
+      partition_.partition_barrier();
       const Answer answer = note[0];
       end_brief_after(mark);
       return answer;
@@ -124,19 +124,19 @@ class TeamWorkspace : public ListsOfTeams {
     const int end = begin + run < count ? begin + run : count;
     E own = none;
     for (int i = begin; i < end; ++i) own = join(own, value(i));
-    for (int step = 1; step < share_.lanes(); step *= 2) {
-      const E before = from_lane(own, share_.lane() < step ? share_.lane() : share_.lane() - step);
-      if (share_.lane() >= step) own = join(before, own);
+    for (int step = 1; step < partition_.lanes(); step *= 2) {
+      const E before = from_lane(own, partition_.lane() < step ? partition_.lane() : partition_.lane() - step);
+      if (partition_.lane() >= step) own = join(before, own);
     }
-    const unsigned mark = brief_;
-    const List<E> warps = scratch<E>(share_.warps());
-    if (share_.lane() == share_.lanes() - 1) warps[static_cast<std::size_t>(share_.warp())] = own;
-    E before = from_lane(own, share_.lane() == 0 ? 0 : share_.lane() - 1);
-    if (share_.lane() == 0) before = none;
-    share_.share_barrier();
+    const unsigned mark = scratch_;
+    const List<E> warps = scratch<E>(partition_.warps());
+    if (partition_.lane() == partition_.lanes() - 1) warps[static_cast<std::size_t>(partition_.warp())] = own;
+    E before = from_lane(own, partition_.lane() == 0 ? 0 : partition_.lane() - 1);
+    if (partition_.lane() == 0) before = none;
+    partition_.partition_barrier();
     E all = none;
-    for (int warp = 0; warp < share_.warps(); ++warp) {
-      if (warp == share_.warp()) before = join(all, before);
+    for (int warp = 0; warp < partition_.warps(); ++warp) {
+      if (warp == partition_.warp()) before = join(all, before);
       all = join(all, warps[static_cast<std::size_t>(warp)]);
     }
     for (int i = begin; i < end; ++i) {
@@ -150,22 +150,22 @@ class TeamWorkspace : public ListsOfTeams {
 
   template <class Follows, class Visit>
   DRAFTPROOF_DEVICE int chain(int count, const Follows& follows, const Visit& visit) const {
-    const unsigned mark = brief_;
+    const unsigned mark = scratch_;
     const List<int> note = scratch<int>(1);
-    if (share_.warp() == 0) {
+    if (partition_.warp() == 0) {
       int found = 0;
       for (int i = 1, last = 0; i < count;) {
-        const int own = i + share_.lane();
-        const int hit = share_.first_lane(own < count && follows(last, own));
+        const int own = i + partition_.lane();
+        const int hit = partition_.first_lane(own < count && follows(last, own));
         i += hit;
-        if (hit == share_.lanes()) continue;
-        if (share_.lane() == 0) visit(found, i);
+        if (hit == partition_.lanes()) continue;
+        if (partition_.lane() == 0) visit(found, i);
         ++found;
         last = i++;
       }
-      if (share_.lane() == 0) note[0] = found;
+      if (partition_.lane() == 0) note[0] = found;
     }
-    share_.share_barrier();
+    partition_.partition_barrier();
     const int found = note[0];
     end_brief_after(mark);
     return found;
@@ -173,17 +173,17 @@ class TeamWorkspace : public ListsOfTeams {
 
   template <class Holds>
   DRAFTPROOF_DEVICE int first(int begin, int end, const Holds& holds) const {
-    for (; begin < end; begin += share_.lanes()) {
-      const int own = begin + share_.lane();
-      const int hit = share_.first_lane(own < end && holds(own));
-      if (hit < share_.lanes()) return begin + hit;
+    for (; begin < end; begin += partition_.lanes()) {
+      const int own = begin + partition_.lane();
+      const int hit = partition_.first_lane(own < end && holds(own));
+      if (hit < partition_.lanes()) return begin + hit;
     }
     return end;
   }
 
  private:
-  DRAFTPROOF_DEVICE int thread() const { return share_.warp() * share_.lanes() + share_.lane(); }
-  DRAFTPROOF_DEVICE int threads() const { return share_.warps() * share_.lanes(); }
+  DRAFTPROOF_DEVICE int thread() const { return partition_.warp() * partition_.lanes() + partition_.lane(); }
+  DRAFTPROOF_DEVICE int threads() const { return partition_.warps() * partition_.lanes(); }
 
   template <class E>
   DRAFTPROOF_DEVICE static constexpr unsigned bytes_of(int size) {
@@ -192,30 +192,30 @@ class TeamWorkspace : public ListsOfTeams {
   }
   DRAFTPROOF_DEVICE void check() const {
 #if defined(__CUDA_ARCH__)
-    assert(kept_ + brief_ <= share_.memory().bytes);
+    assert(persistent_ + scratch_ <= partition_.memory().bytes);
 #else
-    if (kept_ + brief_ > share_.memory().bytes) throw std::logic_error("workspace: a plan has outgrown the team's memory");
+    if (persistent_ + scratch_ > partition_.memory().bytes) throw std::logic_error("workspace: a plan has outgrown the team's memory");
 #endif
   }
 
   template <class E>
   DRAFTPROOF_DEVICE E from_lane(const E& value, int lane) const {
     if constexpr (std::is_arithmetic_v<E>) {
-      return share_.lane_get(value, lane);
+      return partition_.lane_get(value, lane);
     } else {
       struct Words {
         std::uint64_t words[sizeof(E) / sizeof(std::uint64_t)];
       };
       static_assert(sizeof(E) == sizeof(Words));
       auto bits = bit_cast<Words>(value);
-      for (auto& word : bits.words) word = share_.lane_get(word, lane);
+      for (auto& word : bits.words) word = partition_.lane_get(word, lane);
       return bit_cast<E>(bits);
     }
   }
 
-  S share_;
-  mutable unsigned kept_ = 0, brief_ = 0;  ///< bytes in use
-  mutable unsigned lasting_ = 0;           ///< bytes of the retained list
+  S partition_;
+  mutable unsigned persistent_ = 0, scratch_ = 0;  ///< bytes in use
+  mutable unsigned retained_ = 0;           ///< bytes of the retained list
 };
 
 }  // namespace draftproof::gpu

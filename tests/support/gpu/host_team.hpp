@@ -91,7 +91,7 @@ class HostThread {
         scratch.first[index_ / lanes()] = {arrival.time, arrival.token};
   }
   Candidate first(int warp) const { return {own().first[warp].time, own().first[warp].token}; }
-  void share_barrier() const {
+  void partition_barrier() const {
     team_->blocks_[static_cast<std::size_t>(partition())].wait(team_->fibers_);
     team_->fibers_.linger();
   }

@@ -1,0 +1,80 @@
+// `draftproof demo`: one screen on what is exact, what accepts how much, and one refuted bug.
+#pragma once
+
+#include <draftproof/cli/survey_choice.hpp>
+#include <draftproof/report/demo_report.hpp>
+#include <draftproof/report/kill_matrix_report.hpp>
+
+namespace draftproof::commands {
+
+struct Demo {
+  static constexpr std::string_view name = "demo";
+  static constexpr std::string_view about = "one screen: what is exact, how much it accepts, and one refuted bug";
+
+  std::vector<std::string> specs{"zipf:vocabulary=32000,positions=4", "gaussian_logits:vocabulary=10,positions=16"};
+  std::string tables;
+  int drafts = 4;
+  int instances = 200;
+  int path_instances = 24;
+  std::uint64_t tuples = 1 << 18;
+
+  void declare(CLI::App& app) {
+    app.add_option("source", specs, source_help)->capture_default_str();
+    app.add_option("--tables", tables, "write the whole tables to this file");
+    app.add_option("-K,--drafts", drafts, "number of drafts")->check(CLI::Range(1, max_drafts))->capture_default_str();
+    app.add_option("--tuples", tuples, "draft tuples per row")->check(many)->capture_default_str();
+  }
+
+  int run(const Session& session) {
+    Session whole = session;
+    whole.output = tables;
+    whole.format = "table";
+    if (!tables.empty()) whole.check_output();
+    SurveyOptions options{.drafts = {drafts}, .tuples = tuples};
+    SurveyChoice::take(session, options);
+    const SourceChoice rows{};
+    const std::vector<Source> sources = rows.open_whole(specs, session.seed);
+    std::uint64_t total = 0;
+    for (const Source& source : sources) total += survey_size(source, options);
+    std::vector<SurveyedSource> surveyed;
+    SurveyProofs<TokenLevel> asked;
+    {
+      Progress progress("surveying", total, session.quiet);
+      std::uint64_t before = 0;
+      options.progress = [&](std::uint64_t done) { progress.update(before + done); };
+      for (const Source& source : sources) {
+        surveyed.push_back({&source, draftproof::survey(source, options)});
+        asked.ask(surveyed.back().result.rows, false);
+        before += survey_size(source, options);
+      }
+    }
+    const std::vector<Proof> proofs = asked.prove(instances, session);
+    SurveyProofs<BlockLevel> asked_of_paths;
+    for (const auto& verifier : path_registry().verifiers())
+      if (const auto laws = path_registry().drafters_of(verifier->info());
+          verifier->kind() != Kind::mutant && !laws.empty())
+        asked_of_paths.ask(*verifier, *laws.front());
+    const std::vector<PathProof> path_proofs = asked_of_paths.prove(path_instances, session);
+    KillOptions kills{.controls = 0};
+    kills.proof = {.seed = session.seed, .threads = session.threads, .stop = &stop_requested()};
+    const KillMatrix bugs = kill_matrix(kills);
+    if (!tables.empty()) {
+      Document document = report_survey(surveyed, proofs, options, 0.95, session.timings);
+      for (Section& section : report_kill_matrix(bugs, kills, session.timings).sections)
+        document.sections.push_back(std::move(section));
+      whole.write(document);
+    }
+    session.write(report_demo({.surveyed = surveyed,
+                               .proofs = proofs,
+                               .path_proofs = path_proofs,
+                               .bugs = &bugs,
+                               .drafts = drafts,
+                               .tables = tables}));
+    if (stop_requested()) return exit_undecided;
+    const bool missed = std::any_of(bugs.rows.begin(), bugs.rows.end(), [](const KillRow& row) { return !row.caught(); });
+    return missed || status_of(proofs) == Status::violated || status_of(path_proofs) == Status::violated ? exit_violated
+                                                                                                        : exit_held;
+  }
+};
+
+}  // namespace draftproof::commands

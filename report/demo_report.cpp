@@ -1,0 +1,194 @@
+#include <draftproof/report/demo_report.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+/// Numbers of schemes by verdict; a scheme counts once, with the worst verdict of its draft laws.
+struct Count {
+  std::set<std::string_view> proved, refuted, not_explored, lossy;
+
+  template <class Level>
+  void add(const ProofOf<Level>& proof) {
+    const std::string_view name = proof.verifier->info().name;
+    if (proof.verifier->kind() == Kind::lossy)
+      lossy.insert(name);
+    else if (proof.violation())
+      refuted.insert(name);
+    else if (proof.provable() && proof.kept())
+      proved.insert(name);
+    else
+      not_explored.insert(name);
+  }
+  std::string text() const {
+    return fmt::format("{} proved, {} refuted, {} lossy by design, {} not proved (shared noise or no such form: gated by trials)",
+                       proved.size(), refuted.size(), lossy.size(), not_explored.size());
+  }
+  nlohmann::ordered_json data() const {
+    return {{"proved", proved.size()},
+            {"refuted", refuted.size()},
+            {"lossy", lossy.size()},
+            {"not_proved", not_explored.size()}};
+  }
+};
+
+/// "boundary_uniforms 5, law_in_budget 2": how many bugs each check caught first among those that no proof refutes.
+std::string by_check(const std::map<std::string, int>& counts) {
+  std::vector<std::pair<int, std::string>> order;
+  for (const auto& [check, count] : counts) order.emplace_back(-count, check);
+  std::sort(order.begin(), order.end());
+  std::string text;
+  for (const auto& [count, check] : order) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check, -count);
+  return text;
+}
+
+struct BugCount {
+  int all = 0, refuted = 0, missed = 0;
+  std::map<std::string, int> others{};
+
+  explicit BugCount(const KillMatrix& matrix) {
+    for (const KillRow& row : matrix.rows) {
+      ++all;
+      if (row.decided >= 0)
+        ++refuted;
+      else if (const GateFinding* first = row.catcher())
+        ++others[first->check];
+      else
+        ++missed;
+    }
+  }
+};
+
+/// A refuted bug that accepts more than the rule it is derived from, if there is one; else the first refuted bug.
+const KillRow* shown_bug(const KillMatrix& matrix) {
+  const KillRow* first = nullptr;
+  for (const KillRow& row : matrix.rows) {
+    if (row.decided < 0) continue;
+    if (row.name == "wor_verified_as_iid") return &row;
+    if (!first) first = &row;
+  }
+  return first;
+}
+
+bool in_table(const SurveyRow& row, int drafts) {
+  return row.verifier->kind() == Kind::verifier && row.tally.trials > 0 &&
+         (row.drafts == drafts || !row.verifier->takes(drafts));
+}
+
+/// The draft laws of the table in the order in which the survey met them, i.i.d. laws first.
+std::vector<const AnyDrafter*> laws_of(const DemoResult& result) {
+  std::vector<const AnyDrafter*> laws;
+  for (const SurveyedSource& item : result.surveyed)
+    for (const SurveyRow& row : item.result.rows)
+      if (in_table(row, result.drafts) && std::find(laws.begin(), laws.end(), row.drafter) == laws.end())
+        laws.push_back(row.drafter);
+  std::stable_partition(laws.begin(), laws.end(), [](const auto* law) { return law->info().shared_proposal_iid; });
+  return laws;
+}
+
+const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier, const AnyDrafter* law, int drafts) {
+  for (const SurveyRow& row : item.result.rows)
+    if (row.verifier == verifier && row.drafter == law && in_table(row, drafts)) return &row;
+  return nullptr;
+}
+
+Section table_of(const DemoResult& result) {
+  Section section{.title = fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
+                                       "optimum that it closes",
+                                       result.drafts)};
+  auto& table = section.table;
+  table.columns = {{"scheme"}};
+  for (const SurveyedSource& item : result.surveyed) {
+    const std::string name = item.source->name();
+    table.columns.push_back({name.substr(0, name.find_first_of("_:")), true});
+    table.columns.push_back({"gap", true});
+  }
+  table.columns.push_back({"ns", true});
+  for (const AnyDrafter* law : laws_of(result)) {
+    std::vector<Cell> best{{fmt::format("optimum of {} drafts", law->info().name), Tone::faint}};
+    std::vector<const AnyVerifier*> verifiers;
+    std::map<const AnyVerifier*, double> accepted;
+    for (const SurveyedSource& item : result.surveyed) {
+      std::optional<double> optimum;
+      for (const SurveyRow& row : item.result.rows) {
+        if (row.drafter != law || !in_table(row, result.drafts)) continue;
+        if (row.drafts == result.drafts && row.optimum) optimum = row.optimum;
+        if (accepted.emplace(row.verifier, row.membership()).second) verifiers.push_back(row.verifier);
+      }
+      best.push_back({optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint});
+      best.push_back({""});
+    }
+    best.push_back({""});
+    table.rows.push_back(std::move(best));
+    std::stable_sort(verifiers.begin(), verifiers.end(),
+                     [&](const auto* a, const auto* b) { return accepted[a] < accepted[b]; });
+    for (const AnyVerifier* verifier : verifiers) {
+      std::string name = "  " + std::string(verifier->info().name);
+      std::string time = "-";
+      std::vector<Cell> cells{{""}};
+      for (const SurveyedSource& item : result.surveyed) {
+        const SurveyRow* row = row_of(item, verifier, law, result.drafts);
+        const auto closed = row ? row->gap_closed() : std::nullopt;
+        cells.push_back({row ? fmt::format("{:.4f}", row->membership()) : "-"});
+        cells.push_back({closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"});
+        if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
+        if (row && row->drafts != result.drafts && name.find('(') == std::string::npos)
+          name += fmt::format(" (K = {})", row->drafts);
+      }
+      cells.front() = {name};
+      cells.push_back({time, Tone::faint});
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  section.after = {"ns: processor time to draw, decide and count one tuple on the first source. -: does not run there, or the "
+                   "optimum is not known."};
+  return section;
+}
+
+}  // namespace
+
+Document report_demo(const DemoResult& result) {
+  Count positions, paths;
+  for (const Proof& proof : result.proofs) positions.add(proof);
+  for (const PathProof& proof : result.path_proofs) paths.add(proof);
+  const BugCount bugs(*result.bugs);
+  Document document;
+  document.data = {{"schema", "draftproof.demo/1"},
+                   {"schemes", positions.data()},
+                   {"path_schemes", paths.data()},
+                   {"bugs", {{"planted", bugs.all}, {"refuted", bugs.refuted}, {"missed", bugs.missed}}}};
+  document.data["bugs"]["caught_by"] = bugs.others;
+  Section counts{.title = "Is the output exactly the target's? (exact fractions, generated instances)"};
+  counts.before = {"  schemes of one position:  " + positions.text(),
+                   "  schemes of paths, trees:  " + paths.text(),
+                   fmt::format("  bugs planted on purpose:  {} refuted by a counterexample in fractions of {}{}", bugs.refuted,
+                               bugs.all, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
+  if (!bugs.others.empty())
+    counts.before.push_back("    the others are caught by: " + by_check(bugs.others));
+  document.sections.push_back(std::move(counts));
+  document.sections.push_back(table_of(result));
+  if (const KillRow* bug = shown_bug(*result.bugs)) {
+    const GateFinding& shown = *bug->shown();
+    document.data["example"] = {{"bug", bug->name}, {"counterexample", shown.instance}, {"evidence", shown.evidence}};
+    document.sections.push_back({.title = "One of the bugs: " + bug->name,
+                                 .before = {fmt::format("  refuted on {}: {}", shown.instance, shown.evidence)}});
+  }
+  Section next{.title = "Next"};
+  if (!result.tables.empty()) next.before.push_back("  whole tables: " + result.tables);
+  next.before.push_back("  draftproof prove k_seq                             one scheme's proof, in fractions");
+  next.before.push_back("  draftproof survey-paths data/stories512_trees.npz  accepted tokens per step of paths and trees");
+  next.before.push_back("  draftproof check                                   the gate: proofs, edge cases, trials");
+  document.sections.push_back(std::move(next));
+  return document;
+}
+
+}  // namespace draftproof
