@@ -44,12 +44,7 @@ bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& t
         return step.extra;
       },
       [&](const Leaf<Weight>& leaf) {
-        if (leaf.verdict.token >= 0) {
-          sink(node, leaf.verdict.token, leaf.probability);
-        } else {
-          const Weight unit = leaf.probability / leaf.spread_total;
-          for (const auto& [token, weight] : leaf.spread) sink(node, token, Weight(unit * weight));
-        }
+        leaf.each_token([&](Token extra, const Weight& probability) { sink(node, extra, probability); });
       });
   if (leaves) *leaves += explorer.leaves();
   return whole;
