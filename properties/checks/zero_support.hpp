@@ -20,7 +20,7 @@ struct ZeroSupport {
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_rows(at.instance());
+    const Rows<double> rows = double_laws(at.instance());
     if (auto wrong = first_fault(at, rows, at.trials(at.instance(), trials))) return Answer::violated(*wrong);
     if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
     const RatioTable table = table_of(rows);

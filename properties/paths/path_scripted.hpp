@@ -15,7 +15,7 @@ namespace draftproof {
 using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
-DoubleContexts double_contexts(const PathInstance& instance);
+DoubleContexts double_laws(const PathInstance& instance);
 
 /// One iteration and all that it read.
 struct ScriptedStep {
@@ -36,7 +36,5 @@ std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& 
 
 /// "[0 2] then 1".
 std::string step_text(const StepOutput& step, const DraftTree& tree);
-/// Nothing where both are the same step by the same draws.
-std::optional<std::string> difference(const ScriptedStep& a, const ScriptedStep& b, const DraftTree& tree);
 
 }  // namespace draftproof

@@ -18,6 +18,14 @@ void register_path_property() {
   PathRegistry::instance().add(property_of<P, BlockLevel>());
 }
 
+// How a found property of both levels enters the registries.
+
+template <template <class Level> class P>
+void register_property() {
+  register_property<P<TokenLevel>>();
+  register_path_property<P<BlockLevel>>();
+}
+
 // How a found family of instances enters the registry.
 
 template <class G>

@@ -14,7 +14,7 @@ std::vector<double> double_row(const std::vector<int>& weights) {
   return row;
 }
 
-Rows<double> double_rows(const Instance& instance) {
+Rows<double> double_laws(const Instance& instance) {
   std::vector<std::vector<double>> proposals;
   for (const auto& weights : instance.proposals) proposals.push_back(double_row(weights));
   return {double_row(instance.target), std::move(proposals)};

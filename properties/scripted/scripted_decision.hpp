@@ -16,7 +16,7 @@ namespace draftproof {
 
 /// A law in double: every entry the quotient of two integers, rounded once.
 std::vector<double> double_row(const std::vector<int>& weights);
-Rows<double> double_rows(const Instance& instance);
+Rows<double> double_laws(const Instance& instance);
 RatioTable table_of(const Rows<double>& rows);
 
 using Tuple = std::vector<Token>;
@@ -62,5 +62,17 @@ std::string verdict_text(const Verdict& verdict);
 inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
 /// The same draws, outcomes included; `first` of them.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
+
+/// What a run of either level may differ in from `trial`, a ScriptedTrial or an Iteration: "A by N draws`between`B by M".
+/// Nothing where both give the same by the same draws.
+template <class Trial, class Played>
+std::optional<std::string> difference(const Trial& trial, const Played& again, std::string_view between) {
+  const Played& first = trial.played;
+  if (same(first, again) && first.draws.size() == again.draws.size() &&
+      same_draws(first.draws, again.draws, first.draws.size()))
+    return std::nullopt;
+  return text_of(first, trial) + " by " + std::to_string(first.draws.size()) + std::string(between) +
+         text_of(again, trial) + " by " + std::to_string(again.draws.size());
+}
 
 }  // namespace draftproof

@@ -10,6 +10,7 @@
 #include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/precision/audit_rows.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
