@@ -1,7 +1,6 @@
 // `draftproof survey-paths`: every verifier of paths and trees on captured trees or on models, side by side.
 #pragma once
 
-#include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/survey_choice.hpp>
 #include <draftproof/report/path_survey_report.hpp>
@@ -42,10 +41,7 @@ struct SurveyPaths {
       sources.push_back(PathSource::open(spec, rows));
       total += options.steps * plan_steps(*sources.back(), options).size();
     }
-    if (total == 0)
-      throw InputError({.file = "steps",
-                        .found = "no verifier that fits these sources, laws and numbers of drafts",
-                        .wanted = "at least one"});
+    choice.check_rows(total, "steps");
     std::vector<SurveyedPaths> surveyed;
     SurveyProofs<BlockLevel> asked;
     {
