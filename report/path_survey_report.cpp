@@ -72,13 +72,11 @@ nlohmann::ordered_json row_data(const StepRow& row, const PathProof* proof, int 
 }  // namespace
 
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
-                         const PathSurveyOptions& options, bool complete, bool timings) {
+                            const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.steps/1"},
-          {"seed", options.seed},
-          {"length", options.length},
-          {"complete", complete}};
+  data = {
+      {"schema", "draftproof.steps/1"}, {"seed", options.seed}, {"length", options.length}, {"complete", complete}};
   for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},

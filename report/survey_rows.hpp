@@ -17,14 +17,15 @@ struct LawRows {
   std::vector<const Row*> rows;
 };
 
-/// The rows for which `shown(row)` by draft law, laws in the order of their first rows. The rows of a law are sorted by
-/// number of drafts, verifiers before mutants, then by `acceptance(row)`, the largest last.
+/// The rows for which `shown(row)` by draft law, laws in the order of their first rows. The rows of a law are sorted
+/// by number of drafts, verifiers before mutants, then by `acceptance(row)`, the largest last.
 template <class Row, class Shown, class Acceptance>
 std::vector<LawRows<Row>> rows_by_law(const std::vector<Row>& rows, Shown shown, Acceptance acceptance) {
   std::vector<LawRows<Row>> laws;
   for (const Row& row : rows) {
     if (!shown(row)) continue;
-    auto law = std::find_if(laws.begin(), laws.end(), [&](const auto& known) { return known.drafter == row.drafter; });
+    auto law =
+        std::find_if(laws.begin(), laws.end(), [&](const auto& known) { return known.drafter == row.drafter; });
     if (law == laws.end()) law = laws.insert(laws.end(), {row.drafter, {}});
     law->rows.push_back(&row);
   }

@@ -17,14 +17,13 @@ struct SurveyPaths {
   PathSurveyOptions options;
 
   void declare(CLI::App& app) {
-    choice.declare(app, options, "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals",
-                   "tree", "numbers of paths; other trees get as many nodes");
+    choice.declare(app, options,
+                   "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals", "tree",
+                   "numbers of paths; other trees get as many nodes");
     app.add_option("-L,--length", options.length, "drafted tokens of a path")
         ->check(CLI::Range(1, max_path_length))
         ->capture_default_str();
-    app.add_option("--steps", options.steps, "steps per row of the table")
-        ->check(many)
-        ->capture_default_str();
+    app.add_option("--steps", options.steps, "steps per row of the table")->check(many)->capture_default_str();
     app.add_option("--iterations", options.iterations,
                    "of a trial, one after the other; 0: 1, or 8 with state and on live models")
         ->check(CLI::Range(0, 1'000'000));

@@ -1,8 +1,9 @@
-// Coins at the ends of the unit interval and on the thresholds, which sampling would never draw: for every draft tuple of
-// an instance, or for trees drafted by seeded words.
+// Coins at the ends of the unit interval and on the thresholds, which sampling would never draw: for every draft
+// tuple of an instance, or for trees drafted by seeded words.
 //
 //   u        0, 2^-53 and the largest     for all draws a decision goes on after, and for those that end it
-//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it accepts
+//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
+//                                         accepts
 //            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
 //                                         draw: where p, q and p / q are on the grid (positions)
 //   p = q    largest coins                every draft is accepted where the scheme claims so (paths)
@@ -95,11 +96,13 @@ struct BoundaryUniforms {
   static Wrong fault_at_the_ends(auto& plan, const auto& laws, const auto& trial, const std::string& drafts) {
     for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
       for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
-        if (auto wrong = fault_of_coins(plan, laws, trial, inner, last)) return at_coins(drafts, inner, last) + *wrong;
+        if (auto wrong = fault_of_coins(plan, laws, trial, inner, last))
+          return at_coins(drafts, inner, last) + *wrong;
     return std::nullopt;
   }
 
-  static Wrong fault_of_coins(auto& plan, const auto& laws, const auto& trial, std::uint64_t inner, std::uint64_t last) {
+  static Wrong fault_of_coins(auto& plan, const auto& laws, const auto& trial, std::uint64_t inner,
+                              std::uint64_t last) {
     BoundaryWords words(inner, last);
     const auto played = run_scripted(plan, trial, words);
     if (auto fault = fault_of(played, trial, laws)) return fault;

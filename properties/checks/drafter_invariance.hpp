@@ -1,7 +1,7 @@
 // A scheme that claims it emits the same token whatever the drafter does: randomness and target stay as they are, the
-// proposal and the drafts change. Along paths this holds given the drafts that agreed so far: the proposals of the first
-// d tokens stay as they are, those after d tokens change. Runs trial by trial, so it reaches schemes that no explorer can
-// walk.
+// proposal and the drafts change. Along paths this holds given the drafts that agreed so far: the proposals of the
+// first d tokens stay as they are, those after d tokens change. Runs trial by trial, so it reaches schemes that no
+// explorer can walk.
 #pragma once
 
 #include <algorithm>

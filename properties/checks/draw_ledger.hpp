@@ -1,8 +1,8 @@
-// Every draw is on record and none is used for two things: a verifier reads words of its own, all of them are logged, and
-// no draw depends on words that were read after it.
+// Every draw is on record and none is used for two things: a verifier reads words of its own, all of them are logged,
+// and no draw depends on words that were read after it.
 //
-//   its own     no word is also the drafter's, another purpose's or another trial's (properties/scripted/word_ledger.hpp);
-//               noise that drafters read is for schemes that say so
+//   its own     no word is also the drafter's, another purpose's or another trial's (scripted/word_ledger.hpp); noise
+//               that drafters read is for schemes that say so
 //   on record   the words addressed are the draws logged; a run on the recorded words is the same run
 //   in order    new words from the n-th draw on change no draw before it, and new words behind the last one nothing
 //   terminal    nothing is drawn after the emitted token (positions)
@@ -82,8 +82,8 @@ struct DrawLedger {
   static Wrong fault_in_replay(auto& plan, const auto& trial, const AddressedWords& words) {
     if (words.noise_blocks() > 0) return std::nullopt;  // noise has addresses, and no order to be played in
     RecordedWords recorded(words);
-    Wrong wrong = difference(trial, run_scripted(plan, trial, recorded),
-                             on_level<Level>(" draws, replayed ", " draws, and "));
+    Wrong wrong =
+        difference(trial, run_scripted(plan, trial, recorded), on_level<Level>(" draws, replayed ", " draws, and "));
     if (wrong) wrong = on_level<Level>("emits ", "replayed, ") + *wrong;
     return wrong;
   }

@@ -1,5 +1,5 @@
-// With p = q (after every prefix) a scheme that claims it accepts a draft (a whole path) always: with probability 1, or
-// in every trial where the scheme cannot be explored.
+// With p = q (after every prefix) a scheme that claims it accepts a draft (a whole path) always: with probability 1,
+// or in every trial where the scheme cannot be explored.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,8 @@ namespace draftproof::checks {
 template <class Level>
 struct EqualLaws {
   static constexpr std::string_view name = "equal_laws";
-  static constexpr std::string_view about =
-      on_level<Level>("p = q: some draft is accepted with probability 1",
-                      "where claimed: p = q accepts L tokens with probability 1");
+  static constexpr std::string_view about = on_level<Level>(
+      "p = q: some draft is accepted with probability 1", "where claimed: p = q accepts L tokens with probability 1");
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr int trials = on_level<Level>(64, 16);

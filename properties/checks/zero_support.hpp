@@ -32,7 +32,8 @@ struct ZeroSupport {
   }
 
  private:
-  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const Rows<double>& rows, const Trials& ran) {
+  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const Rows<double>& rows,
+                                                const Trials& ran) {
     for (std::size_t t = 0; t < ran.verdicts.size(); ++t) {
       const auto first = ran.drafts.begin() + static_cast<std::ptrdiff_t>(t) * ran.stride;
       const Tuple tuple(first, first + ran.lengths[t]);

@@ -17,7 +17,8 @@ struct Iteration {
   ScriptedStep played{};
 };
 
-inline PathDeciderPtr<Rows<double>, Scripted> plan_on(const PathInstanceAnalysis& at, const DoubleContexts& conditionals) {
+inline PathDeciderPtr<Rows<double>, Scripted> plan_on(const PathInstanceAnalysis& at,
+                                                      const DoubleContexts& conditionals) {
   return at.verifier().scripted_on(conditionals, at.instance().shape);
 }
 

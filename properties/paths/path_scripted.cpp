@@ -22,15 +22,16 @@ DoubleContexts double_laws(const PathInstance& instance) {
   }
 }
 
-ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words) {
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
+                          Words& words) {
   Scripted random{WordsFrom(words)};
   ScriptedStep played{decider.decide(tree, carry, random), {}};
   played.draws = random.draws();
   return played;
 }
 
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
-                  int context) {
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
+                  Words& words, int context) {
   Scripted random{WordsFrom(words)};
   DraftTree tree(context);
   drafter.draw(conditionals, shape, random, tree);

@@ -22,11 +22,12 @@ struct ScriptedStep {
   StepOutput output;
   std::vector<Draw> draws;
 };
-ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words);
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
+                          Words& words);
 
 /// The tree that `words` draft after `context`.
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
-                  int context = 0);
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
+                  Words& words, int context = 0);
 
 /// A step that cannot be: no node, no token, or tokens that the target does not have.
 std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,

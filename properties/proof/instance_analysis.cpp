@@ -28,21 +28,21 @@ bool InstanceAnalysis::each_tuple(const std::function<void(std::span<const Token
   Explorer<Rational> explorer(limits_);
   const bool whole = each_drafted_tuple(
       explorer,
-      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); }, visit);
+      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); },
+      visit);
   leaves_ += explorer.leaves();
   return whole;
 }
 
 bool InstanceAnalysis::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
-                               std::span<const Token> tuple,
-                               const std::function<void(Token, int, const Rational&)>& visit) {
+                                    std::span<const Token> tuple,
+                                    const std::function<void(Token, int, const Rational&)>& visit) {
   Explorer<Rational> explorer(limits_);
-  const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
-                                      [&](const Leaf<Rational>& leaf) {
-                                        leaf.each_token([&](Token x, const Rational& probability) {
-                                          visit(x, leaf.verdict.accepted, probability);
-                                        });
-                                      });
+  const bool whole = explorer.explore(
+      [&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+      [&](const Leaf<Rational>& leaf) {
+        leaf.each_token([&](Token x, const Rational& probability) { visit(x, leaf.verdict.accepted, probability); });
+      });
   leaves_ += explorer.leaves();
   return whole;
 }

@@ -57,8 +57,7 @@ ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explore
         return decider.decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<Weight>& leaf) {
-        leaf.each_token(
-            [&](Token x, const Weight& probability) { add(x, leaf.verdict.accepted, probability); });
+        leaf.each_token([&](Token x, const Weight& probability) { add(x, leaf.verdict.accepted, probability); });
       });
   for (const auto& sum : output) law.output.push_back(sum.value());
   law.flag = flag.value();

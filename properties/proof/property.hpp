@@ -24,10 +24,10 @@ struct Answer {
 };
 
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
-/// `Answer check(InstanceAnalysis&)`, all static. `every` rations properties that walk further trees: n asks the property
-/// of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers that cannot
-/// be explored too. `static constexpr Tier tier` is given where it is not a proof. A template over Level in
-/// properties/checks/ is a property of positions and of paths.
+/// `Answer check(InstanceAnalysis&)`, all static. `every` rations properties that walk further trees: n asks the
+/// property of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers
+/// that cannot be explored too. `static constexpr Tier tier` is given where it is not a proof. A template over Level
+/// in properties/checks/ is a property of positions and of paths.
 template <class Level>
 struct PropertyOf {
   std::string_view name;

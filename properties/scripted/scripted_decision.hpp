@@ -63,8 +63,8 @@ inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token
 /// The same draws, outcomes included; `first` of them.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
 
-/// What a run of either level may differ in from `trial`, a ScriptedTrial or an Iteration: "A by N draws`between`B by M".
-/// Nothing where both give the same by the same draws.
+/// How a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by N`between`B by M", N
+/// and M the numbers of draws. Nothing where both give the same output by the same draws.
 template <class Trial, class Played>
 std::optional<std::string> difference(const Trial& trial, const Played& again, std::string_view between) {
   const Played& first = trial.played;

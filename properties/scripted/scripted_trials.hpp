@@ -4,8 +4,8 @@
 //   double_laws(instance)                      the laws in double
 //   plan_on(analysis, laws)                    a new plan of the verifier
 //   first_fault(analysis, laws, plan, n, visit)
-//                                              trials 0 .. n - 1: visit(t, trial, drafting words, verifying words) says
-//                                              what is wrong, or nothing; the run ends with the first fault
+//                                              trials 0 .. n - 1: visit(t, trial, drafting words, verifying words)
+//                                              returns what is wrong, or nothing; ends with the first fault
 //   run_scripted(plan, trial, words)           the trial's drafts again, on other words
 //   fault_of(played, trial, laws)              what no output may be
 //   place_of(t, trial)                         names the trial in a finding
@@ -55,7 +55,9 @@ std::optional<std::string> fault_of(const ScriptedDecision& played, const Script
   return fault_of(played.verdict, trial.drafts, laws);
 }
 inline bool same(const ScriptedDecision& a, const ScriptedDecision& b) { return same(a.verdict, b.verdict); }
-inline std::string text_of(const ScriptedDecision& played, const ScriptedTrial&) { return verdict_text(played.verdict); }
+inline std::string text_of(const ScriptedDecision& played, const ScriptedTrial&) {
+  return verdict_text(played.verdict);
+}
 inline std::string place_of(std::uint64_t t, const ScriptedTrial& trial) {
   return "trial " + std::to_string(t) + ", drafts " + tuple_text(trial.drafts);
 }

@@ -60,12 +60,13 @@ int iterations_of(const PathSource& source, const PathSurveyOptions& options, co
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Steps of a row. Schemes that race through shared noise read V K words a drafted level on either side: 16,384 steps at
-/// V = 512, K = L = 4.
+/// Steps of a row. Schemes that race through shared noise read V K words a drafted level on either side: 16,384 steps
+/// at V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
-  return affordable_trials(options.steps, *row.verifier, *row.drafter, static_cast<std::uint64_t>(source.starts()), words);
+  return affordable_trials(options.steps, *row.verifier, *row.drafter, static_cast<std::uint64_t>(source.starts()),
+                           words);
 }
 
 /// Trees up to which every start gets its linear program, milliseconds each.
@@ -182,10 +183,10 @@ std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOpti
     if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
     const auto per_trial = static_cast<std::uint64_t>(iterations_of(source, options, *row.verifier));
     const StepRun run{.verifier = *row.verifier,
-                         .drafter = *row.drafter,
-                         .shape = shape_of(*row.drafter, row.drafts, options.length),
-                         .seed = options.seed,
-                         .iterations = static_cast<int>(per_trial)};
+                      .drafter = *row.drafter,
+                      .shape = shape_of(*row.drafter, row.drafts, options.length),
+                      .seed = options.seed,
+                      .iterations = static_cast<int>(per_trial)};
     const std::uint64_t steps = planned_steps(source, options, row);
     const TrialBudget budget{.trials = (steps + per_trial - 1) / per_trial,
                              .threads = options.threads,

@@ -62,7 +62,7 @@ struct SurveyRow {
   double single = 0;                ///< mean over positions of sum min(p, q): the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  Backend place{};                 ///< where the tuples were run
+  Backend place{};                  ///< where the tuples were run
   double cpu_seconds = 0;           ///< drawing, deciding and counting the tuples, here; not reproducible
 
   double flag() const { return rate(tally.flagged); }

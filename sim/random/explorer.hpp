@@ -214,8 +214,8 @@ class Explorer {
   std::size_t picks_ = 0;
 };
 
-/// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number of
-/// drafts. False where the leaf limit cut the walk short.
+/// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number
+/// of drafts. False where the leaf limit cut the walk short.
 template <class Weight, class Draw, class Visit>
 bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
   Token tuple[max_drafts];
