@@ -1,8 +1,10 @@
-// The draft is kept whatever the target says.
+// Mutant: keeps the draft without a test.
 //
-// Cost: none. Source: a wrong count of matches kept every draft: huggingface/transformers#28508; rule of
-// arXiv:2211.17192. Wrong because the output law is q. Hidden at p = q alone. Smallest: p = (0 1), q = (1 0): law (1
-// 0), TV 1.
+// Cost: none.
+// Source: a wrong count of matches kept every draft: huggingface/transformers#28508; rule of arXiv:2211.17192.
+// Error: the output law is q.
+// Hidden: at p = q only.
+// Smallest: p = (0 1), q = (1 0): law (1 0), TV 1.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

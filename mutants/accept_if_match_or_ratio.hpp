@@ -1,11 +1,13 @@
-// Two right rules joined into a wrong one: a token y is drawn from p, and the draft x is kept if it equals y or if
-// the ratio test passes; otherwise the residual of single-draft sampling follows.
+// Mutant: two right rules joined into a wrong one. A token y is drawn from p, and the draft x is kept if it equals y
+// or if the ratio test passes; otherwise the residual of single-draft sampling follows.
 //
-//   y        random.pick(p)      the target's own sample
+//   y        random.pick(p)      a draw from the target
 //
-// Cost: a draw from p, a flip, a draw after a refusal. Source: alibaba/rtp-llm#1295. Wrong because the match alone is
-// exact, and so is the ratio alone: together they accept more than min(p, q). Hidden at p = q, and where p and q
-// share no token. Smallest: p = (1 1)/2, q = (0 1): law (1 3)/4, TV 1/4.
+// Cost: a draw from p, a flip, a draw after a refusal.
+// Source: alibaba/rtp-llm#1295.
+// Error: each of the two tests alone is exact; together they accept more than min(p, q).
+// Hidden: at p = q, and where p and q share no token.
+// Smallest: p = (1 1)/2, q = (0 1): law (1 3)/4, TV 1/4.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

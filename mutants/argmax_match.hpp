@@ -1,6 +1,7 @@
-// The most probable token of p is emitted whatever was drafted; it counts as accepted if it was.
+// Mutant: emits the most probable token of p, whatever was drafted; it counts as accepted if it was.
 //
-// Source: greedy verification applied to sampling. Wrong unless p is a point mass.
+// Source: greedy verification applied to sampling.
+// Hidden: if p is a point mass.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

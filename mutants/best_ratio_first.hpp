@@ -1,12 +1,13 @@
-// Recursive rejection of drafts from different proposals; the next draft to test is the one whose token has the best
-// ratio of what is left to its proposal.
+// Mutant: recursive rejection of drafts from different proposals that next tests the draft whose token has the
+// greatest ratio of residual to proposal.
 //
 //   q_k      at.proposal(x, k)   law of draft k
-//   F r      refusals.left(x)    what is left to serve, not normalised
+//   F r      refusals.left(x)    residual, not normalised
 //
-// Source: a slip waiting in any verifier with several draft models, whose order is free only as long as it does not
-// look at the tokens; rule of arXiv:2305.09781. Wrong because a draft that comes first for what it is no longer has
-// law q_k. Hidden at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
+// Source: a possible slip of any verifier with several draft models, whose order is free only as long as it does not
+// depend on the tokens; rule of arXiv:2305.09781.
+// Error: a draft that comes first because of its token does not have law q_k.
+// Hidden: at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

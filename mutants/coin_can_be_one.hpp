@@ -1,9 +1,11 @@
-// Single-draft sampling with coins of 32 bits converted to float: the largest of them round to 1.
+// Mutant: single-draft sampling with 32-bit uniforms converted to float: the largest of them round to 1.
 //
-//   u        (float) word 2^-32     1 for 129 of 2^32 words; a draft with p = q is then refused
+//   u        (float) word 2^-32     1 for 128 of 2^32 words; a draft with p = q is then refused
 //
-// Source: sgl-project/sglang#30822, found in review. Exact to an explorer, and too rare for samples. After the
-// refusal nothing is left of p: the draw has no weights. Smallest: p = q on one token, u = 1.
+// Source: sgl-project/sglang#30822, found in review.
+// Error: an explorer finds it exact, and it is too rare for samples. After such a refusal the residual is empty and
+// the draw has no weights.
+// Smallest: p = q on one token, u = 1.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>

@@ -1,10 +1,12 @@
-// Single-draft sampling whose accept coin is also the threshold of the draw from the residual.
+// Mutant: single-draft sampling whose accept uniform is also the threshold of the draw from the residual.
 //
-//   u        one coin       refused means u >= a = p / q, so the draw sees the upper part of [0, 1) alone
+//   u        one uniform    after a refusal u >= a = p / q, so the draw uses only the upper part of [0, 1)
 //   R        running sums of (p - q)+ / F in token order: token x is drawn for u in [R_x, R_(x+1))
 //
-// Source: vllm-project/vllm-ascend#16370. To an explorer: given the refusal, token x has the overlap of its interval
-// with [a, 1). Exact where the residual has one token. Smallest: p=(1 1 1)/3, q=(0 0 1) gives (1 3 2)/6, TV 1/6.
+// Source: vllm-project/vllm-ascend#16370.
+// Error: after a refusal token x has the overlap of its interval with [a, 1); the branch for explorers computes this.
+// Hidden: where the residual has one token.
+// Smallest: p=(1 1 1)/3, q=(0 0 1) gives (1 3 2)/6, TV 1/6.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -39,7 +41,7 @@ struct CoinReusedAsThreshold {
   }
 
  private:
-  /// What is left of each token's interval of [0, 1) above `from`. Walked, never drawn from.
+  /// The part of each token's interval of [0, 1) above `from`. Enumerated only, never drawn from.
   template <class Scalar, class W>
   struct Overlaps {
     const W& weights;

@@ -1,12 +1,13 @@
-// Recursive rejection of drafts from different proposals, each draft paired with the proposal of another: the rows
-// arrive in reverse order.
+// Mutant: recursive rejection of drafts from different proposals that tests each draft against the proposal of
+// another one: the rows arrive in reverse order.
 //
 //   q_k      at.proposal(x, k)   law of draft k
-//   F r      refusals.left(x)    what is left to serve, not normalised
+//   F r      refusals.left(x)    residual, not normalised
 //
 // Source: rows of q gathered in another order than the drafts, as in NVIDIA/TensorRT-LLM#12588; rule of
-// arXiv:2305.09781. Wrong because a draft is tested against a law it was not drawn with. Hidden at K = 1 and with
-// identical proposals.
+// arXiv:2305.09781.
+// Error: a draft is tested against a law it was not drawn from.
+// Hidden: at K = 1 and with identical proposals.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -23,11 +24,11 @@ struct Mispaired {
     for (int k = 0; k < at.drafts(); ++k) {
       const int row = Pairing::row(k, at.drafts());
       const Token x = at.draft(k);
-      // The believed proposal may not have the draft at all: then u * 0 < r decides, as it would in an engine.
+      // The assumed proposal may be 0 at the draft: then u * 0 < r decides, as in an engine.
       const auto served = refusals.mass() * at.proposal(x, row);
       if (served > at.zero() ? random.flip(refusals.left(x), served) : refusals.left(x) > at.zero())
         return accepted(x, k);
-      // Under a wrong law a refusal can leave nothing; then p is all there is to draw from.
+      // With a wrong law a refusal can leave no residual; the draw is then from p.
       if (!refusals.refuse(row)) return random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);

@@ -1,12 +1,13 @@
-// Single-draft sampling whose residual draw is a race in the noise the draft was drawn by.
+// Mutant: single-draft sampling whose residual draw is a race in the noise that drew the draft.
 //
 //   E_x      noise of stream 0           the draft is argmin E / q, the correction argmin E / (p - q)+
 //
-// Source: vllm-project/vllm#47386, fixed by #54282. That x won the race of q at time T says of every other clock that
-// it shows more than q T: the correction leans to tokens with little q. Exact where the residual has one token, so V
-// = 3 is the smallest. By hand, as what is left of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1
-// 3)/12 gives (10 11 9)/30, TV 1/30. No explorer can walk noise; the ledger sees whose words are read, trials see the
-// law.
+// Source: vllm-project/vllm#47386, fixed by #54282.
+// Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
+// little q. An explorer cannot enumerate noise; the ledger sees which words are read, trials see the law.
+// Hidden: where the residual has one token, so below V = 3.
+// Smallest: by hand, as the remainder of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
+// gives (10 11 9)/30, TV 1/30.
 #pragma once
 
 #include <draftproof/sim/sampling/exponential_race.hpp>

@@ -1,11 +1,13 @@
-// Single-draft sampling that keeps a draft without a test when p and q differ by less than a tenth there.
+// Mutant: single-draft sampling that keeps a draft without a test where p and q differ by less than a tenth.
 //
-//   e        1 / parts           the difference that counts as none
+//   e        1 / parts           smallest difference that is tested
 //
-// Cost: one flip, a draw after a refusal. Source: mlc-ai/mlc-llm#2236, on purpose there. Wrong because a difference
-// is small wherever both probabilities are, so rare tokens come as often as q drafts them. Hidden at p = q, and where
-// no drafted token's p falls below its q by less than the difference. Smallest: p = (1 2)/3, q = (1 3)/4: law (1
-// 3)/4, TV 1/12.
+// Cost: one flip, a draw after a refusal.
+// Source: mlc-ai/mlc-llm#2236, on purpose there.
+// Error: the difference is small wherever both probabilities are, so rare tokens are emitted as often as q drafts
+// them.
+// Hidden: at p = q, and where no drafted token's p is below its q by less than the difference.
+// Smallest: p = (1 2)/3, q = (1 3)/4: law (1 3)/4, TV 1/12.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,11 +1,12 @@
-// Single-draft sampling whose residual draw compares a float uniform with float running sums, and returns the last id
-// when rounding leaves no bucket for it.
+// Mutant: single-draft sampling whose residual draw compares a float uniform with float running sums, and returns the
+// last id if rounding leaves the uniform above all sums.
 //
 //   u        24 bits, the largest 1 - 2^-24
 //   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
 //
-// Source: sgl-project/sglang#22643. Exact to an explorer; off by the rounding of products and sums, whatever the
-// weight of token V - 1. Seen by the largest uniform where accepted drafts leave nothing of that token.
+// Source: sgl-project/sglang#22643.
+// Error: the rounding of products and sums goes to token V - 1, whatever its weight; an explorer finds it exact.
+// Visible: with the largest uniform, if accepted drafts leave no residual at token V - 1.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>

@@ -1,11 +1,14 @@
-// Recursive rejection whose loop over the drafts starts at the second: the first is what the output holds before the
-// loop, and stays there if every other draft is refused.
+// Mutant: recursive rejection whose loop over the drafts starts at the second. The output is set to the first draft
+// before the loop, and keeps it if every other draft is refused.
 //
 //   F(b)     at.residual_mass(b)     sum over the vocabulary of (p - b q)+
 //
-// Cost: K - 1 flips. Source: ohdearquant/lattice#243, where a loop over positions starts at 1; this is the same slip
-// in a loop over siblings. Wrong because a draft that no test has seen has law q, and no residual is ever served.
-// Hidden at p = q alone. Smallest: p = (0 1), q = (1 0), K = 1: law (1 0), TV 1.
+// Cost: K - 1 flips.
+// Source: ohdearquant/lattice#243, where a loop over positions starts at 1; this is the same slip in a loop over
+// siblings.
+// Error: an untested draft has law q, and no residual is ever served.
+// Hidden: at p = q only.
+// Smallest: p = (0 1), q = (1 0), K = 1: law (1 0), TV 1.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,6 +1,7 @@
-// The K most probable tokens, verified as if they had been drawn without replacement.
+// Mutant: the K most probable tokens, verified as if they had been drawn without replacement.
 //
-// Source: dynamic trees under a sampling verifier. Wrong because a fixed token was certain, not likely with q.
+// Source: dynamic trees with a sampling verifier.
+// Error: the drafts are certain, not drawn with probability q.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

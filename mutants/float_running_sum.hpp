@@ -1,13 +1,15 @@
-// The token is drawn from p by adding p up in single precision, left to right, as textbook samplers do.
+// Mutant: draws the token from p by running sums in single precision, left to right, like textbook samplers.
 //
-//   S_x      sums[x]    p(0) + ... + p(x), rounded to float after each addition
-//   draw                smallest x with S_x > u S_V-1
-//   served              (S_x - S_x-1) / S_V-1 in the place of p(x)
+//   S_x      sums[x]                     p(0) + ... + p(x), rounded to float after each addition
+//   draw     Differences                 smallest x with S_x > u S_(V-1)
+//   law      (S_x - S_(x-1)) / S_(V-1)   in place of p(x)
 //
-// Cost: V additions once, then O(log V) a draw. Source: class property of textbook samplers.
-// Wrong because near 1 a float moves in steps of 2^-24: a token of probability 2^-26 gets nothing, or a whole step.
-// The loss grows with V. In fractions the sums are exact and so is the law: only an audit of the floating-point
-// program sees it.
+// Cost: V additions once, then O(log V) a draw.
+// Source: class property of textbook samplers.
+// Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
+// grows with V.
+// Hidden: in fractions, where the sums are exact and so is the law; only an audit of the floating-point program sees
+// it.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +60,7 @@ struct FloatRunningSum {
     }
 
    private:
-    /// Of floats a double: no difference is rounded a second time.
+    /// A double for floats, so that no difference is rounded a second time.
     using Weight = std::conditional_t<std::floating_point<Number>, double, Number>;
     const std::vector<Number>* sums_;
   };

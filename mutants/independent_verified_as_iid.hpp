@@ -1,7 +1,8 @@
-// Drafts of different proposals, verified as if all had been drawn from the first.
+// Mutant: drafts of different proposals, verified as if all had been drawn from the first.
 //
-// Source: a verifier that keeps one row of q for all draft models; rule of arXiv:2305.09781. Wrong because the later
-// drafts are tested against a law they were not drawn with. Hidden at K = 1 and with identical proposals.
+// Source: a verifier that keeps one row of q for all draft models; rule of arXiv:2305.09781.
+// Error: later drafts are tested against a law they were not drawn from.
+// Hidden: at K = 1 and with identical proposals.
 #pragma once
 
 #include <draftproof/mutants/crossed_proposals.hpp>

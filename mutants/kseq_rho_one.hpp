@@ -1,12 +1,14 @@
-// K-SEQ without its division factor: every draft is held against p itself, and what the drafts serve too much is
-// clipped out of the residual.
+// Mutant: K-SEQ without its division factor. Every draft is tested against p itself, and the residual is clipped
+// where the drafts serve too much.
 //
-//   beta     overlap              sum min(p, q), the chance that one draft passes
-//   gamma    plan.served          (1 - (1 - beta)^K) / beta
+//   beta     1 - refused          sum min(p, q), the probability that one draft passes
+//   gamma    served               (1 - (1 - beta)^K) / beta
 //
-// Cost: K flips, one draw. Source: rule of arXiv:2310.15141 with rho = 1. Wrong because gamma min(p, q) exceeds p
-// where p < q: entries of the residual below 0 cannot be served back. Hidden at K = 1, at p = q and on disjoint
-// supports. Smallest: p = (1 2)/3, q = (2 1)/3, K = 2: law (4 5)/9, TV 1/9.
+// Cost: K flips, one draw.
+// Source: rule of arXiv:2310.15141 with rho = 1.
+// Error: gamma min(p, q) exceeds p where p < q; negative entries of the residual cannot be taken back.
+// Hidden: at K = 1, at p = q and on disjoint supports.
+// Smallest: p = (1 2)/3, q = (2 1)/3, K = 2: law (4 5)/9, TV 1/9.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -40,7 +42,7 @@ struct KseqRhoOne {
       return rest > at.zero() ? rest : at.zero();
     };
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
-    return random.emit(at.residual(at.zero()));  // all was clipped: p is all there is to draw from
+    return random.emit(at.residual(at.zero()));  // all was clipped: draws from p
   }
 };
 

@@ -1,7 +1,8 @@
-// Every draft is tested against p itself; only the last residual is right.
+// Mutant: tests every draft against p itself; only the last residual is right.
 //
-// Source: a slip of multi-draft loops that never move the residual. Wrong because a refused draft has already shown
-// that q's share of p is served. Hidden at K = 1, where it is single-draft sampling, and at p = q.
+// Source: a slip of multi-draft loops that never update the residual.
+// Error: after a refusal part of p is already served.
+// Hidden: at K = 1, where it is single-draft sampling, and at p = q.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,9 +1,11 @@
-// Single-draft sampling with a coin that accepts on its threshold too: u q <= p, with u in [0, 1).
+// Mutant: single-draft sampling that also accepts on the threshold: u q <= p, with u in [0, 1).
 //
-//   u        one coin     0 happens: a draft with p = 0 is then kept
+//   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
-// Source: sgl-project/sglang#35771. Off by 2^-53 a test, so no law and no sample shows it: exact to an explorer. On a
-// grid of b bits it is off by a cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Source: sgl-project/sglang#35771.
+// Error: 2^-53 a test, so neither laws nor samples show it, and an explorer finds it exact. On a grid of b bits the
+// error is one cell, 1/32 in total variation at b = 4.
+// Smallest: p=(0 1), q=(1 1)/2, u = 0.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -28,7 +30,7 @@ struct NonStrictCompare {
   }
 
  private:
-  /// A real-valued coin is on its threshold with probability 0.
+  /// A real-valued uniform is on its threshold with probability 0.
   template <class Scalar, class R>
   DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
     if constexpr (requires { random.next(Purpose::flip); })

@@ -1,10 +1,11 @@
-// The right accept test, then a draw from p instead of the residual after a refusal.
+// Mutant: the right accept test, then after a refusal a draw from p instead of the residual.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
 //
-// Source: a slip reported in public verifiers (alibaba/rtp-llm#1295). Wrong because accepted drafts already served
-// min(p, q): drawing from all of p serves it twice. Hidden when p = q and when p and q are disjoint.
+// Source: a slip reported in public verifiers (alibaba/rtp-llm#1295).
+// Error: accepted drafts already served min(p, q); the draw from all of p serves it twice.
+// Hidden: when p = q and when p and q are disjoint.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

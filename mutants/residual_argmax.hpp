@@ -1,10 +1,12 @@
-// The right accept test, then the most probable token of the residual instead of a draw from it; of equals the lower
+// Mutant: the right accept test, then the most probable token of the residual instead of a draw; of equals the lower
 // id.
 //
 //   best     plan             argmax of p - q
 //
-// Cost: one flip, a scan of the vocabulary once per (p, q). Source: family of vllm-project/vllm#10863. Wrong because
-// the residual's other tokens are never served. Hidden at p = q and where the residual has one token, so at V = 2.
+// Cost: one flip, a scan of the vocabulary once per (p, q).
+// Source: family of vllm-project/vllm#10863.
+// Error: the other tokens of the residual are never served.
+// Hidden: at p = q and where the residual has one token, so at V = 2.
 // Smallest: p = (0 1 1)/2, q = (1 0 0): law (0 1 0), TV 1/2.
 #pragma once
 

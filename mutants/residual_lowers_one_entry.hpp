@@ -1,12 +1,14 @@
-// The right accept test; after a refusal a draw from p with the refused token's entry alone lowered by q and clipped
-// at 0. Setting that entry to 0 is the same law, since a refused token has p < q.
+// Mutant: the right accept test; after a refusal a draw from p in which only the refused token's entry is lowered by
+// q and clipped at 0. Setting that entry to 0 has the same law, since a refused token has p < q.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
 //
-// Cost: one flip, a pass after a refusal. Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175. Wrong because every token
-// that q drafts has been served, not the refused one alone. Hidden at p = q, at V = 2 and where the residual has one
-// token besides the refused one. Smallest: p = (0 1 1)/2, q = (1 0 1)/2: law (0 1 3)/4, TV 1/4.
+// Cost: one flip, a pass after a refusal.
+// Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175.
+// Error: every token that q drafts was served, not only the refused one.
+// Hidden: at p = q, at V = 2 and where the residual has one token besides the refused one.
+// Smallest: p = (0 1 1)/2, q = (1 0 1)/2: law (0 1 3)/4, TV 1/4.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

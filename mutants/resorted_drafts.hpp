@@ -1,7 +1,8 @@
-// I.i.d. drafts sorted by q before recursive rejection sees them.
+// Mutant: i.i.d. drafts sorted by q before recursive rejection.
 //
-// Source: tree builders that rank nodes. Wrong because the first of the sorted drafts no longer has law q, though
-// acceptance stays plausible. Hidden at K = 1.
+// Source: tree builders that rank nodes.
+// Error: the first of the sorted drafts does not have law q, though acceptance stays plausible.
+// Hidden: at K = 1.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -17,7 +18,7 @@ struct HigherProposal {
   }
 };
 
-/// A verifier that sees its drafts sorted: `Before` says of two different tokens which comes first.
+/// A verifier that gets its drafts sorted: `Before` is true if its first token precedes its second.
 template <class Verifier, class Before = HigherProposal>
 struct Resorted {
   template <Laws L>

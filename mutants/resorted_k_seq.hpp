@@ -1,7 +1,8 @@
-// I.i.d. drafts sorted by q before K-SEQ sees them.
+// Mutant: i.i.d. drafts sorted by q before K-SEQ.
 //
-// Source: tree builders that rank nodes. Wrong because K-SEQ takes the first draft that passes, and the first of the
-// sorted drafts no longer has law q. Hidden at K = 1.
+// Source: tree builders that rank nodes.
+// Error: K-SEQ takes the first draft that passes, and the first of the sorted drafts does not have law q.
+// Hidden: at K = 1.
 #pragma once
 
 #include <draftproof/mutants/resorted_drafts.hpp>

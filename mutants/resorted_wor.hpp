@@ -1,6 +1,8 @@
-// Drafts without replacement sorted by q before recursive rejection without replacement sees them.
+// Mutant: drafts without replacement sorted by q before recursive rejection without replacement.
 //
-// Source: tree builders that rank nodes. Wrong because the draw order carries the law. Hidden at K = 1.
+// Source: tree builders that rank nodes.
+// Error: the rule needs the draw order.
+// Hidden: at K = 1.
 #pragma once
 
 #include <draftproof/mutants/resorted_drafts.hpp>

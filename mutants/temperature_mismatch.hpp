@@ -1,13 +1,14 @@
-// Drafts come from q; the verifier is told q at another temperature, q^(1/T) normalised with T = 1/2, and does
-// everything right for that law.
+// Mutant: drafts come from q; the verifier gets q at another temperature, q^(1/T) normalised with T = 1/2, and is
+// correct for that law.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
-//   q'       q q / S          what the verifier believes; S is the sum of q^2
+//   q'       q q / S          proposal that the verifier assumes; S is the sum of q^2
 //
-// Cost: a pass for S, one flip, a pass after a refusal. Source: the family of vllm-project/vllm#9834, where a law was
-// computed at another temperature than the request's. Wrong because min(p, q') q / q' is served, not min(p, q').
-// Hidden where q is flat on its support.
+// Cost: a pass for S, one flip, a pass after a refusal.
+// Source: the family of vllm-project/vllm#9834, where a law was computed at another temperature than the request's.
+// Error: it serves min(p, q') q / q', not min(p, q').
+// Hidden: where q is flat on its support.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

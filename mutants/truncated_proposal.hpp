@@ -1,13 +1,15 @@
-// Drafts come from the whole q; the verifier is told q cut to its two likeliest tokens and normalised, and does
-// everything right for that law. A draft outside the cut passes whenever p has it, as u * 0 < p does.
+// Mutant: drafts come from the whole q; the verifier gets q cut to its two likeliest tokens and normalised, and is
+// correct for that law. A draft outside the cut is accepted whenever p > 0 there, as u * 0 < p is.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
-//   q'       believed         q / kept on the likeliest tokens, 0 elsewhere
+//   q'       -                q / kept on the likeliest tokens, 0 elsewhere: the proposal that the verifier assumes
 //
-// Cost: one flip, a pass after a refusal. Source: the mirror image of huggingface/transformers#47932, where drafts
-// came from the cut law and the verifier had the whole one. Wrong because tokens outside the cut are served twice, by
-// the draft and by the residual. Hidden where q has no more tokens than the cut keeps.
+// Cost: one flip, a pass after a refusal.
+// Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut law and the verifier had
+// the whole one.
+// Error: tokens outside the cut are served twice, by the draft and by the residual.
+// Hidden: where q has no more tokens than the cut keeps.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -22,7 +24,7 @@ struct TruncatedProposal {
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
-  /// The likeliest tokens of q; one twice where V = 1.
+  /// The two likeliest tokens of q; twice the same one if V = 1.
   template <class Scalar>
   struct Cut {
     Token first, second;
@@ -48,7 +50,7 @@ struct TruncatedProposal {
     const Token x = at.draft(0);
     if (cut.has(x) ? random.flip(at.target(x) * cut.kept, at.proposal(x)) : at.target(x) > at.zero())
       return accepted(x, 0);
-    // A draft that neither p nor the believed law has is refused even where those two agree; then p is all there is.
+    // A draft without p and without assumed proposal is refused even where these two agree; the draw is then from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }

@@ -1,8 +1,10 @@
-// Drafts drawn without replacement, verified by recursive rejection as if each had been drawn from the whole q.
+// Mutant: drafts drawn without replacement, verified by recursive rejection as if each had been drawn from the whole
+// q.
 //
 // Source: a slip of tree verifiers: q is not renormalised after a refusal. Setting the refused token to zero without
-// renormalising has the same law. Wrong because a later draft is likelier than the q it is tested against; hidden
-// whenever at most one token is left in the residual, so on most small instances.
+// renormalising has the same law.
+// Error: a later draft has a higher probability than the q it is tested against.
+// Hidden: if at most one token is left in the residual, so on most small instances.
 #pragma once
 
 #include <draftproof/verifiers/recursive_rejection.hpp>

@@ -1,10 +1,11 @@
-// Sample and match by a race whose clocks may show 0: a token with p = 0 and E = 0 has the key 0 / 0, and the
+// Mutant: sample and match by a race whose clocks can be 0. A token with p = 0 and E = 0 has the key 0 / 0, and the
 // greatest of keys with a NaN among them is the NaN.
 //
-//   E_x      -ln(1 - u)      0 where the uniform is
+//   E_x      -ln(1 - u)      0 if the uniform is 0
 //   key      p(x) / E_x      greatest wins: the exponential race
 //
-// Source: pytorch/pytorch#192577, where it is one draw in some hundreds at V = 152,000. Exact to an explorer.
+// Source: pytorch/pytorch#192577, where it is one draw in some hundreds at V = 152,000.
+// Error: an explorer finds it exact.
 // Smallest: p=(1 0), all uniforms 0.
 #pragma once
 
@@ -37,7 +38,7 @@ struct ZeroExponentialWins {
   static Token winner(const P& at, R& random) {
     Token best = no_token;
     double greatest = -1;
-    bool undefined = false;  // a NaN keeps its place against all that follow
+    bool undefined = false;  // a NaN stays the greatest of all that follow
     for (Token x = 0; x < at.vocabulary(); ++x) {
       const double clock = -std::log1p(-unit_interval(random.next(Purpose::emit)));
       const double key = static_cast<double>(at.target(x)) / clock;

@@ -1,10 +1,13 @@
-// Single-draft sampling with the residual clamped from below by the smallest positive number, so that a residual
-// without mass is uniform over all tokens; the ratio is a product with 1 / q, which may round below 1 at p = q.
+// Mutant: single-draft sampling with the residual clamped from below by the smallest positive number, so that a
+// residual without mass is uniform over all tokens. The ratio is a product with 1 / q, which may round below 1 at p =
+// q.
 //
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
-// Source: vllm-project/vllm#2336. Exact to an explorer, and 2^-1022 off in double. Seen by a uniform of 0, which
-// draws the first token whatever its weight, and by a refusal at p = q. Smallest: p=(0 1), q=(1 0), all uniforms 0.
+// Source: vllm-project/vllm#2336.
+// Error: 2^-1022 in double; an explorer finds it exact.
+// Visible: with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q.
+// Smallest: p=(0 1), q=(1 0), all uniforms 0.
 #pragma once
 
 #include <limits>

@@ -1,31 +1,34 @@
-// How a program looks at one decision. `Laws` are the target and proposal laws at a position, in whatever form an
-// interpreter keeps them; a `Position` is laws plus the drafts proposed there. Drafters read laws, verifiers a
-// position; neither knows which model of the concept it runs on.
+// One decision as a program sees it. `Laws` are the target and proposal laws at a position; a `Position` is laws plus
+// the drafts proposed there. Drafters read laws, verifiers read a position, and both are templates over the model.
 //
-//   symbol   code                       meaning                                              shape
-//   V        laws.vocabulary()          number of tokens                                     int
-//   p(x)     laws.target(x)             target probability                                   scalar
-//   q(x)     laws.proposal(x)           proposal probability; proposal(x, k) of draft k      scalar
-//   F(b)     laws.residual_mass(b)      sum over the vocabulary of (p - b q)+                scalar
-//   F, -F'   laws.mass_and_slope(b)     F(b), and q-mass of the tokens with p > b q          two scalars
-//   r_b      laws.residual(b)           weights (p - b q)+                                   weights
-//            laws.clipped(b, clip_ratio)      weights p - b min(q, p / clip_ratio), 0 < b <= clip_ratio        weights
-//            laws.row(k)                weights q_k                                          weights
-//            laws.row_without(k, s, n)  weights q_k with the n distinct tokens at s set to 0 weights
-//            laws.mass_without(k, s, n) sum of the above                                     scalar
-//            laws.sum(f)                sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
-//            laws.weights(f)            weights f(x)                                         weights
-//            laws.alias_weights(f)             the same for a plan: kept where trials are many      weights
-//            tabulated(laws, f)            weights(f) for a plan, with its draws (tabled_weights)  weights
-//            laws.bins()               tokens or buckets by p / q descending (bins.hpp)    bins
-//            laws.bin(bins, x)        bin of token x; q(x) > 0                            int
-//            laws.ranking()             tokens by p / q descending (token_ranking.hpp)           optional
-//            laws.kth_most_probable(j)                j-th most probable token of q, ties to the lower id  token
-//   K        at.drafts()                number of drafts at hand                             int
-//   x_k      at.draft(k)                k-th draft, k from 0                                 token
+//   symbol   code                        returns                                              shape
+//   V        laws.vocabulary()           number of tokens                                     int
+//   p(x)     laws.target(x)              target probability                                   scalar
+//   q(x)     laws.proposal(x)            proposal probability; proposal(x, k): of draft k     scalar
+//   F(b)     laws.residual_mass(b)       sum over the vocabulary of (p - b q)+                scalar
+//   F, -F'   laws.mass_and_slope(b)      F(b), and q-mass of the tokens with p > b q          two scalars
+//   r_b      laws.residual(b)            (p - b q)+                                           weights
+//            laws.clipped(b, c)          p - b min(q, p / c), 0 < b <= c                      weights
+//            laws.row(k)                 q_k                                                  weights
+//            laws.row_without(k, s, n)   q_k with the n distinct tokens at s set to 0         weights
+//            laws.mass_without(k, s, n)  sum of the above                                     scalar
+//            laws.sum(f)                 sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
+//            laws.weights(f)             f(x)                                                 weights
+//            laws.alias_weights(f)       f(x), for a plan that many trials draw from          weights
+//            tabulated(laws, f)          the same tokens from the same words as weights(f),   weights
+//                                        for a plan (tabulated_weights.hpp)
+//            laws.bins()                 tokens or buckets by p / q descending                bins (ratio_bins.hpp)
+//            laws.bin(bins, x)           bin of token x; q(x) > 0                             int
+//            laws.ranking()              tokens by p / q descending; optional                 ratio_ranking.hpp
+//            laws.kth_most_probable(j)   j-th most probable token of q, from 0, j < min(V,    token
+//                                        max_drafts); ties to the lower id
+//   K        at.drafts()                 number of drafts                                     int
+//   x_k      at.draft(k)                 k-th draft, k from 0                                 token
 //
-// Every model calls f on all tokens or only on those where p or q is positive; f must be 0 elsewhere.
-// On a device all threads of a block call these together and get the same answer.
+// A scalar is a probability mass in L::Scalar. `zero()` and `one()` return its constants.
+// f must be 0 where p = q = 0: a model may call f on all tokens or only on those with p or q positive.
+// On a device all threads of a block make these calls together and get the same result.
+// Throws: nothing; a draw from weights that are all zero returns no_token.
 #pragma once
 
 #include <concepts>
@@ -35,14 +38,13 @@
 
 namespace draftproof {
 
-// A point of the curve of residuals and how steeply it falls there: what Newton's method on b needs.
-
-/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b.
+/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b. Newton's method on b needs both.
 template <class Scalar>
 struct MassAndSlope {
   Scalar mass, slope;
 };
 
+/// The calls of the table above that every model has. L::Scalar is the type of a mass.
 template <class L>
 concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, const Token* seen) {
   { laws.vocabulary() } -> std::convertible_to<int>;
@@ -61,28 +63,33 @@ concept Laws = requires(const L& laws, typename L::Scalar b, Token x, int k, con
   { laws.row_without(k, seen, k) } -> Weights;
 };
 
-/// Laws met once, whose every mass is a pass over V: plans settle for few of them.
+/// Laws read straight from rows, without preparation: every mass is a pass over V, so plans use few of them.
 template <class L>
 concept FreshLaws = Laws<L> && L::fresh;
 
+/// Laws with the drafts proposed under them.
 template <class P>
 concept Position = Laws<P> && requires(const P& at, int k) {
   { at.drafts() } -> std::convertible_to<int>;
   { at.draft(k) } -> std::same_as<Token>;
 };
 
-/// Laws with drafts: the model of Position the framework hands to verifiers. Refers to both, owns neither.
+/// Laws plus an array of drafts: the Position that verifiers get. Refers to both, owns neither; forwards every call
+/// of Laws.
 template <class L>
 class DraftedPosition {
  public:
   using Scalar = typename L::Scalar;
   using Underlying = L;
 
+  /// `drafts` holds `count` tokens; laws and drafts must outlive the position.
   DRAFTPROOF_DEVICE DraftedPosition(const L& laws, const Token* drafts, int count) : laws_{laws}, drafts_{drafts}, count_{count} {}
 
   DRAFTPROOF_DEVICE int drafts() const { return count_; }
   DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
+  /// Pointer to the drafts, drafts() tokens.
   DRAFTPROOF_DEVICE const Token* draft_data() const { return drafts_; }
+  /// The laws without the drafts.
   DRAFTPROOF_DEVICE const L& laws() const { return laws_; }
 
   DRAFTPROOF_DEVICE int vocabulary() const { return laws_.vocabulary(); }

@@ -1,17 +1,20 @@
-// Where a program's randomness comes from. Drafters and verifiers consume it through a few calls only, so that an
-// explorer can walk every branch, a tape can script every draw, and a ledger can see all of them.
+// Where a program's randomness comes from. Drafters and verifiers draw through a few calls only, so an explorer can
+// enumerate every branch, a tape can script every draw, and a ledger can log all of them.
 //
-//   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly, never divides
-//   pick(weights)    a token with probability proportional to its weight; the program goes on with it
-//   emit(weights)    the same, terminal: the verdict of the trial. An explorer spreads it over all tokens at once
+//   call             returns                                                                             shape
+//   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly,          bool
+//                    and never divides
+//   pick(weights)    a token with probability proportional to its weight; the program continues with it  token
+//   emit(weights)    the same as the last draw of a trial; an explorer spreads it over all tokens        verdict
+//   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share         two words
 //
-//   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share: two words
+// flip, pick and emit are private to a role: drafter and verifier never read the same word. Noise is addressed by
+// trial, stream and block, so every reader of an address gets the same words; sources that enumerate branches have no
+// noise.
 //
-// The first three belong to whoever calls them: drafter and verifier never read the same word. Noise is addressed by
-// trial, stream and block alone, so whoever asks gets the same words; sources that walk branches cannot offer it.
-//
-// den > 0 is a precondition of flip (a draft that cannot have been drawn has no accept test), a positive total one
-// of pick and emit: no fallback hides a branch of probability zero.
+// Preconditions: den > 0 in flip (a draft that cannot have been drawn has no accept test); a positive total in pick
+// and emit. Sources do not replace a draw of probability zero by another: such a draw gives no_token.
+// Throws: an explorer, std::logic_error on a violated precondition; a tape, std::out_of_range when it has run out.
 #pragma once
 
 #include <concepts>
@@ -22,7 +25,7 @@
 
 namespace draftproof {
 
-/// Draws of different purposes never share a counter. One value per role, not per call site.
+/// The role of a draw. Draws of different purposes never share a counter; there is one value per role, not per call.
 enum class Purpose : std::uint32_t {
   draft = 1,
   flip = 2,
@@ -34,40 +37,41 @@ enum class Purpose : std::uint32_t {
   noise = 8
 };
 
-/// What one address of the shared noise holds: words 2 b and 2 b + 1 of a stream.
+/// The words at one address of the shared noise: words 2 b and 2 b + 1 of a stream.
 struct NoiseBlock {
   std::uint64_t first, second;
 };
 
 namespace detail {
-// Not a lambda: nvcc rejects a generic one inside a requires expression.
+// A struct, because nvcc rejects a generic lambda inside a requires expression.
 struct SomeVisit {
   DRAFTPROOF_DEVICE void operator()(Token, const auto&) const {}
 };
 }  // namespace detail
 
-/// A quarter of a block of noise, in the order of its words from the lower half of the first on.
+/// Quarter i = 0 .. 3 of a block of noise, 32 bits: lower half of `first`, upper half of `first`, then of `second`.
 DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {
   const std::uint64_t half = i < 2 ? block.first : block.second;
   return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);
 }
 
-/// Weights over tokens, as a source draws from them or walks them.
+/// Weights over tokens. draw(word) returns the token that a 64-bit word selects, no_token if all weights are zero;
+/// for_each(visit) calls visit(token, weight) for every token of positive weight.
 template <class W>
 concept Weights = requires(const W& weights, const detail::SomeVisit& visit) {
   { weights.draw(std::uint64_t{}) } -> std::same_as<Token>;
   weights.for_each(visit);
 };
 
-/// Weights that can be asked about one token; `total` is their sum over all.
+/// Weights that also give the weight of one token, and `total`, the sum over all tokens.
 template <class W>
 concept WeighsTokens = requires(const W& weights, Token x) {
   weights.weight(x);
   weights.total();
 };
 
-/// Weights over something other than tokens that say there may be as many as tokens: a walk of one tuple may rather
-/// draw such a pick than try every branch.
+/// Weights over something other than tokens, with as many outcomes as there are tokens. An explorer may draw such a
+/// pick instead of trying every branch (Explorer::fix_picks).
 template <class W>
 concept ManyBranches = requires {
   W::many_branches;
@@ -80,6 +84,7 @@ struct SomeWeights {
 };
 }  // namespace detail
 
+/// A source of random decisions: the calls of the table above, without noise.
 template <class R>
 concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.flip(1.0, 2.0) } -> std::same_as<bool>;
@@ -87,16 +92,17 @@ concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.emit(weights) } -> std::same_as<Verdict>;
 };
 
-/// Streams of noise are numbered below this; the two bits above say what kind of words a stream holds.
+/// Stream numbers are below this; the two bits above it give the kind of words that a stream holds.
 inline constexpr std::uint32_t stream_numbers = 0x400000;
 
-/// A source whose noise a drafter and a verifier can share. With their kinds streams are below 2^24.
+/// A source whose noise a drafter and a verifier can share. A stream with its kind is below 2^24.
 template <class R>
 concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t stream, std::uint32_t block) {
   { random.noise(stream, block) } -> std::same_as<NoiseBlock>;
 };
 
-/// A source of noise that makes many blocks of a stream faster than one by one; a log would not see them.
+/// A source of noise that writes the quarters of `count` blocks of a stream in one call, faster than one by one. A
+/// source that logs its draws does not offer it.
 template <class R>
 concept BulkNoiseSource = NoiseSource<R> &&
     requires(const R& random, std::uint32_t stream, std::size_t count, std::uint32_t* out) {

@@ -1,14 +1,18 @@
-// What makes a type a verifier or a drafter, and how the framework calls one.
+// What makes a type a verifier or a drafter, and how the framework calls it.
 //
-// A verifier is a struct with a static Info named `info` and
-//     Verdict verify(const P& at, R& random) const            or
-//     auto prepare(const L& laws, int drafts) const           what depends on (p, q, K) alone, and then
+// A verifier is a struct with a static Info named `info` and either
+//     Verdict verify(const P& at, R& random) const
+// or a plan, which depends on (p, q, K) only, and a decision with it:
+//     auto prepare(const L& laws, int drafts) const
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
+//
 // A drafter is a struct with a static DrafterInfo named `info` and
-//     int draw(const L& laws, int drafts, R& random, Token* out) const      returns how many drafts it wrote
-// and, if it reads shared noise, a type `Marginal`, the drafter that draws the same law without. It declares its law in
-// closed form, in code of its own, which the property declared_drafts holds `draw` to:
-//     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)      that tuples begin so
+//     int draw(const L& laws, int drafts, R& random, Token* out) const
+// which writes at most `drafts` tokens to `out` and returns their number, and
+//     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)
+// which returns the declared probability that a tuple begins with the `count` tokens at `prefix`. `mass` shares no
+// code with `draw`; the property declared_drafts compares the two. A drafter that reads shared noise has a type
+// `Marginal` instead of `mass`: the drafter of the same law without noise.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +25,19 @@
 
 namespace draftproof {
 
-/// Laws that draw one token for each of many words at a time. A drafter may offer
+/// Laws that draw one token for each of many words in one call. For such laws a drafter may offer
 ///     void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const
-/// for them: what draw makes of each trial of a batch of words, tuples `stride` apart.
+/// which gives for each trial t of a batch of words what `draw` gives: the tuple at out + t * stride, and its number
+/// of drafts in lengths[t].
 template <class L>
 concept DrawsTogether = requires(const L& laws, std::span<const std::uint64_t> words, Token* out) {
   laws.row(0).draw(words, out, 1);
 };
 
-/// The plan of a verifier that prepares nothing.
+/// The plan of a verifier without a plan.
 struct NoPlan {};
 
-/// Everything `verifier` computes from the laws and the number of drafts alone.
+/// Returns the verifier's plan for these laws and number of drafts, NoPlan if it has none.
 template <class V, Laws L>
 DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& laws, int drafts) {
   if constexpr (requires { verifier.prepare(laws, drafts); })
@@ -41,10 +46,11 @@ DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& laws, int drafts) {
     return NoPlan{};
 }
 
+/// The type of the plan of V on laws L.
 template <class V, Laws L>
 using PlanOf = decltype(prepare(std::declval<const V&>(), std::declval<const L&>(), 0));
 
-/// One decision of `verifier` at `at`, with the plan made for the same laws and at least as many drafts.
+/// Returns one decision of `verifier` at `at`. `plan` was made for the same laws and at least as many drafts.
 template <class V, Position P, class Plan, class R>
 DRAFTPROOF_DEVICE Verdict verify(const V& verifier, const P& at, const Plan& plan, R& random) {
   if constexpr (requires { verifier.verify(at, plan, random); })
@@ -64,7 +70,7 @@ requires(D::info.shared_noise()) struct WalkedDrafter<D> {
 };
 }  // namespace detail
 
-/// The drafter that is walked in the place of D: D itself, unless it reads shared noise.
+/// The drafter that explorers run in place of D: D itself, or D::Marginal if D reads shared noise.
 template <class D>
 using WalkedDrafter = typename detail::WalkedDrafter<D>::type;
 
@@ -79,7 +85,7 @@ requires(D::info.misdeclares()) struct DeclaredDrafter<D> {
 };
 }  // namespace detail
 
-/// The drafter whose law D declares: that of D, unless it is wrong on purpose.
+/// The drafter whose law D declares: D::Declared if D is wrong on purpose, WalkedDrafter<D> otherwise.
 template <class D>
 using DeclaredDrafter = typename detail::DeclaredDrafter<D>::type;
 

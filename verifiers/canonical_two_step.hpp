@@ -1,17 +1,17 @@
-// The canonical architecture of multi-draft sampling: select one of the drafts by weights, then verify it as
-// a single draft. With the weights of an optimal flow it reaches the optimum of its draft law.
+// The canonical architecture of multi-draft sampling: selects one of the drafts by weights and verifies it as a
+// single draft. The weights come from an optimal flow, so the scheme reaches the optimum of its draft law.
 //
 //   A           core->drafts.sets[i]     set of the drafts
-//   beta_y(A)   core->share[i] / Q(A)    chance to select its member y; spare mass goes to any member
+//   beta_y(A)   core->share[i] / Q(A)    probability of selecting member y of A; spare mass goes to any member
 //   p_I         plan.selected.of(y)      law of the selected draft, sum over A of Q(A) beta_y(A)
 //
-// Cost: enumeration of the draft law and a flow once per (p, q, K); one draw over |A| numbers and one flip a
-// trial.
-// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived
-// here.
-// Exact for all weights, because p_I is summed from the very shares that select. Acceptance sum min(p_I, p):
-// the flow's value, as p_I is at least the flow into every token and the flow keeps to p. A plan belongs to
-// one draft law, so there is one type a law.
+// Cost: one enumeration of the draft law and one flow per (p, q, K); one draw over |A| numbers and one flip a trial.
+// Acceptance: sum min(p_I, p), the value of the flow: p_I is at least the flow into every token, and the flow into a
+// token is at most p.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
+// Correctness: p_I is summed from the same shares that select the draft, so the scheme is lossless for all weights. A
+// plan is valid for one draft law only, so each law has its own type.
+// Throws: std::length_error from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
 #include <draftproof/verifiers/optimal_transport.hpp>
@@ -19,7 +19,7 @@
 
 namespace draftproof::verifiers {
 
-/// Any selection by shares of sets, verified.
+/// A selection of one draft by shares of sets, and the verification of that draft.
 template <class L>
 struct TwoStepPlan {
   using Scalar = typename L::Scalar;

@@ -1,10 +1,8 @@
-// The canonical two-step architecture for one draw of each of K different proposals. The setting of its
-// source.
+// The canonical two-step architecture for one draw from each of K different proposals, as in its source.
 //
-// The plan, its cost and why it is exact: canonical_two_step.hpp. Acceptance is the optimum of this draft
-// law.
-// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived
-// here.
+// canonical_two_step.hpp describes the plan, its cost and its correctness.
+// Acceptance: the optimum of this draft law.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/independent.hpp>

@@ -1,20 +1,20 @@
-// Global resolution: the optimum for i.i.d. drafts up to a tolerance, without a linear program. The cut of
-// the optimum says which drafts are accepted for certain; softmax choices, fitted by convex minimisation,
-// spread them over tokens.
+// Global resolution: reaches the optimum for i.i.d. drafts up to a tolerance, without a linear program. The cut of
+// the optimum gives the drafts that are always accepted; softmax choices, fitted by convex minimisation, choose among
+// the other tokens.
 //
 //   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
-//   |T|     truncation      tokens outside H that the fit is about; all unless said otherwise
+//   |T|     truncation      number of tokens outside H that are fitted; all by default
 //   H       core            tokens of the minimising cut, odds of every set (verifiers/transport/resolution_plan.hpp)
-//   delta   plan.residual   what no draft serves
+//   delta   plan.residual   the part of p that no draft serves
 //
-// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1
-// numbers a trial.
+// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a
+// trial.
 // Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
-// Within tau because the output differs from p by no more than the marginals that the fits miss, which the
-// plan measures. A refused set lies in H and the residual outside it, so no unaccepted token was drafted. A tuple
-// with a draft outside H and T is accepted at the first such draft, which adds at most 1 - q(H + T)^K to the total
-// variation and takes nothing from the acceptance: plan.core->error states it all. `tau` is promised without
-// truncation only.
+// Correctness: the output law differs from p by at most the error of the fitted marginals, which the plan measures. A
+// refused set lies in H and the residual lies outside H, so an emitted token that is not accepted was not drafted. A
+// tuple with a draft outside H and T is accepted at the first such draft; this adds at most 1 - q(H + T)^K to the
+// total variation and does not reduce acceptance. plan.core->error bounds the whole error. The bound `tau` holds only
+// without truncation.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,16 @@
-// List coupling (GLS): K races of q draft, the first arrival over the same K races run with p is the token.
+// List coupling (GLS): the drafts are the winners of K races of q; the token is the first arrival over the same K
+// races run with p.
 //
 //   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
-//   x_k       argmin over x of E^(k)_x / q(x)          the drafter's part: drafters/races.hpp
-//   Y         argmin over x and k of E^(k)_x / p(x)    ties to the lower id; q is never read
+//   x_k       argmin over x of E^(k)_x / q(x)          computed by the drafter: drafters/gumbel_iid.hpp
+//   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
-// Cost: K passes over the vocabulary and K V random words. Acceptance: optimum/race_acceptance.hpp; at least K p_j /
-// (phi + K - 1) summed over j, the list matching bound. Source: Rowan, Phan and Khisti, arXiv:2506.05632. Exact
-// because K races of rates p are one race of rates K p, whose winner has law p. Every stream is needed: from one
-// stream alone the token is as exact, and other streams' drafts match by luck.
+// Cost: K passes over the vocabulary and K V random words.
+// Acceptance: optimum/race_acceptance.hpp; at least K p_j / (phi + K - 1) summed over j, the list matching bound.
+// Source: Rowan, Phan and Khisti, arXiv:2506.05632.
+// Correctness: K races of rates p are one race of rates K p, and its winner has law p. With one stream only the
+// output would still have law p, but drafts of the other streams would match it only by chance, so all streams are
+// read.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,12 +1,13 @@
-// Optimal verification of greedy drafts: K - 1 fixed tokens and one draw from what q leaves outside them. The
-// single-draft rule on that draw, with its true law; a residual draw counts if it hits a fixed token.
+// Optimal verification of greedy drafts: K - 1 fixed tokens and one draw from q restricted to the other tokens. The
+// single-draft rule tests the draw with its true law; a residual draw counts as accepted if it is a fixed token.
 //
 //   T        first K - 1 drafts      most probable tokens of q
 //   q'       tail(x)                 q outside T, renormalised; uniform there if q has no mass left
 //
-// Cost: one pass for the plan, one flip and at most one draw. Acceptance p(T) + sum outside T of min(p, q'),
-// the optimum of its draft law. Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
-// Exact because it is single-draft sampling with draft law q'.
+// Cost: one pass for the plan, one flip and at most one draw.
+// Acceptance: p(T) + sum outside T of min(p, q'), the optimum of its draft law.
+// Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
+// Correctness: the scheme is single-draft sampling with draft law q'.
 #pragma once
 
 #include <draftproof/sim/sampling/function_weights.hpp>
@@ -14,17 +15,17 @@
 
 namespace draftproof::verifiers {
 
-/// Single-draft sampling of the last draft, whose law is q outside a fixed set; shared by schemes of that shape. The
-/// set holds the first tokens of an order, so the last of them tells who is in it. Free of branches: a pass looks at
-/// V tokens.
+/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order, so
+/// comparing a token with the last fixed one decides membership. No branches: passes over V tokens call this.
 template <class L>
 struct TailLaw {
   using Scalar = typename L::Scalar;
   const L& laws;
-  Token last = no_token;  ///< of the fixed tokens; those of greater q, or of the same and a lower id, are fixed too
-  Scalar bound;           ///< its q; above 1 if no token is fixed
-  Scalar divisor,
-      uniform;  ///< tail is q / divisor + uniform: q-mass outside the fixed tokens and 0, or 1 and 1 / count
+  /// The last of the fixed tokens; tokens of greater q, or of equal q and lower id, are fixed too.
+  Token last = no_token;
+  Scalar bound;  ///< q of `last`; above 1 if no token is fixed
+  /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
+  Scalar divisor, uniform;
 
   TailLaw(const L& of, int fixed_tokens) : laws{of}, bound{of.one() + of.one()} {
     Token fixed[max_drafts];

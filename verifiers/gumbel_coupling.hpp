@@ -1,12 +1,14 @@
 // Gumbel coupling: draft and token are the winners of one race of exponential clocks, run with q and with p.
 //
 //   E_x    noise of stream 0, token x     exponential of rate 1, read by drafter and verifier
-//   x_1    argmin of E_x / q(x)           the drafter's part: drafters/races.hpp
-//   Y      argmin of E_x / p(x)           ties to the lower id; q is never read
+//   x_1    argmin of E_x / q(x)           computed by the drafter: drafters/gumbel_iid.hpp
+//   Y      argmin of E_x / p(x)           ties go to the lower id; q is not read
 //
-// Cost: one pass over the vocabulary and V random words. Acceptance sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j),
-// below single-draft sampling: the price of a token that does not depend on the drafter. Source: Daliri et al.,
-// arXiv:2408.07978. Exact because the winner of a race with rates p has law p.
+// Cost: one pass over the vocabulary and V random words.
+// Acceptance: sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j), below single-draft sampling; in return the token does
+// not depend on the drafter.
+// Source: Daliri et al., arXiv:2408.07978.
+// Correctness: the winner of a race with rates p has law p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,13 +1,14 @@
-// Shared race: the first arrivals of one race of q are the drafts, the winner of the same race of p is the token.
+// Shared race: the drafts are the first arrivals of one race of q, the token is the winner of the same race of p.
 //
 //   E_x       noise of stream 0, token x        exponential of rate 1, read by drafter and verifier
-//   x_1..x_K  first arrivals of E_x / q(x)      the drafter's part: drafters/gumbel_top_k.hpp
-//   Y         argmin of E_x / p(x)              ties to the lower id; q is never read
+//   x_1..x_K  first arrivals of E_x / q(x)      computed by the drafter: drafters/gumbel_top_k.hpp
+//   Y         argmin of E_x / p(x)              ties go to the lower id; q is not read
 //
-// Cost: one pass over the vocabulary and V random words, whatever K is. Acceptance: optimum/race_acceptance.hpp; that
-// of the Gumbel coupling at K = 1. Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked
-// against the paper; the formula is derived here and held to simulation and reference values. Exact because the
-// winner of a race with rates p has law p.
+// Cost: one pass over the vocabulary and V random words for every K.
+// Acceptance: optimum/race_acceptance.hpp; equal to that of the Gumbel coupling at K = 1.
+// Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked against the paper; the formula is
+// derived here and compared with simulation and reference values.
+// Correctness: the winner of a race with rates p has law p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,17 +1,19 @@
-// K-SEQ: every draft is held against p / rho for one factor rho; what all of them leave is served by one residual.
+// K-SEQ: tests every draft against p / rho with one factor rho; one residual serves the rest of p.
 //
 //   p        at.target(x)                target probability of token x
 //   q        at.proposal(x)              probability each draft was drawn with
 //   rho      plan.factor                 division factor, at least the root rho* of gamma(rho) = rho
-//   beta     overlap(at, rho)            sum min(q, p / rho), the chance that one draft passes
+//   beta     (1 - F(rho)) / rho          sum min(q, p / rho), the probability that one draft passes;
+//                                        F(rho) is at.residual_mass(rho), the sum of (p - rho q)+
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
 // Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
-// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial. Acceptance 1 - (1 - beta)^K.
+// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial.
+// Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
-// Exact for every rho with gamma <= rho: the drafts serve gamma min(q, p / rho) <= p. So rho is rounded up.
-// At rho* itself acceptance never falls as K grows; a rounded factor gives back what the rounding is worth, which is
-// why the scheme makes no such claim here.
+// Correctness: the drafts serve gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
+// rho* itself acceptance never falls as K grows; a rounded factor can lose as much as the rounding, so the scheme
+// does not claim more_drafts_never_hurt.
 #pragma once
 
 #include <type_traits>
@@ -28,7 +30,7 @@ struct KSeq {
                              .drafts = DraftLaws{"iid"},
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true}};
 
-  /// 0: the smallest valid factor. Otherwise the factor to use; the caller answers for factor >= rho*, as K is.
+  /// 0: the smallest valid factor. Otherwise the factor to use; the caller must ensure factor >= rho*.
   double factor = 0;
 
   template <class Scalar>
@@ -53,7 +55,7 @@ struct KSeq {
   }
 
  private:
-  /// Up to this vocabulary 60 passes cost little, and give the last bit.
+  /// Up to this vocabulary 60 passes are cheap and give the root to the last bit.
   static constexpr int cheap_pass = 1024;
 
   template <Laws L>
@@ -61,8 +63,8 @@ struct KSeq {
     return served_by<typename L::Scalar>(laws.one(), rho, laws.residual_mass(rho), drafts);
   }
 
-  /// Bisection on the sign of gamma(rho) - rho, which falls from >= 0 at 1 to <= 0 at K. The bracket is a grid of
-  /// 2^-steps (K - 1) and its upper end, where gamma <= rho was seen, is returned: valid in any scalar.
+  /// Bisection on the sign of gamma(rho) - rho, which is >= 0 at 1 and <= 0 at K. The bracket lies on the grid of
+  /// multiples of 2^-steps (K - 1). Returns its upper end, where gamma <= rho was computed: valid in every scalar.
   template <Laws L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> smallest(const L& laws, int drafts) {
     using Scalar = typename L::Scalar;
@@ -83,8 +85,8 @@ struct KSeq {
     return {high, served_high};
   }
 
-  /// Halvings: enough to reach the last bit of a floating-point number. In fractions any valid factor is exact,
-  /// and few halvings keep the numbers short.
+  /// Number of halvings: enough to reach the last bit of a floating-point number. In fractions any valid factor is
+  /// exact, and few halvings keep the fractions short.
   template <class Scalar>
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 60 : 12;
 };

@@ -1,15 +1,15 @@
-// The ladder: one of K i.i.d. drafts is selected so that its law is the best any selection can have, then treated as
-// a single draft. Optimal with one token a bin, exactly lossless with any bins.
+// The ladder: selects one of K i.i.d. drafts such that its law is the best possible for any selection, then verifies
+// it as a single draft. Optimal with one token a bin, lossless with any bins.
 //
-//   bin       laws.bins()        tokens or buckets by p / q descending
-//   c_i        plan.level          level of the break below bin i; up when a uniform u is less
-//   p_I        q(x) slope[bin]    law of the selected draft
+//   bin       laws.bins()         tokens or buckets of tokens by p / q, descending
+//   c_i       plan.level          level of the break below bin i; the break is up if a uniform u is below c_i
+//   p_I       q(x) slope[bin]     law of the selected draft
 //
-// Selection: the breaks that are up cut the bins into groups; the group of the best-ranked draft is taken, and among
-// the drafts in it one is chosen uniformly. Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
+// Selection: the breaks that are up cut the bins into groups. The group that holds the highest drafted p / q is
+// taken; one of the drafts in it is chosen uniformly.
+// Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
 // Source: derived here (docs/ladder.md); same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
-// Exact because p_I is the law of the selected draft for whatever levels were set, and one draft with a known law is
-// verified exactly.
+// Correctness: p_I is the law of the selected draft for any levels, and verifying one draft of known law is lossless.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ struct Ladder {
       .drafts = DraftLaws{"iid"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
-  /// On a device the plan of a table is prepared here and seen there by its view.
+  /// On a device: the plan of a table is prepared on the host and read through this view.
   using TablePlan = LadderView;
 
-  /// Of a team that makes the plan together.
+  /// Shared memory of a team that makes the plan together, in bytes.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
 
-  /// Immutable once made.
+  /// The bins, levels and selected law. Immutable once made.
   template <class L>
   struct Core {
     using Scalar = typename L::Scalar;
@@ -50,7 +50,7 @@ struct Ladder {
           levels{workspace_of(laws), plan, decltype(bins)::single_tokens} {}
 
     DRAFTPROOF_DEVICE int bin(const L& laws, Token x) const { return laws.bin(bins, x); }
-    /// Probability that draft law p_I gives token x.
+    /// Probability that the selected draft is token x.
     DRAFTPROOF_DEVICE Scalar selected(const L& laws, Token x) const {
       const auto& q = laws.proposal(x);
       return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(bin(laws, x))]) : laws.zero();
@@ -66,7 +66,7 @@ struct Ladder {
     LadderLevels<Scalar, RoomOf<L>> levels;
   };
 
-  /// What is left of p. Copies of a plan share its core.
+  /// The residual (p - p_I)+. Copies of a plan share its core.
   template <class L>
   static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
@@ -85,7 +85,7 @@ struct Ladder {
       if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
     }
     const Core<L>& core() const { return *shared; }
-    /// Of a table's plan, by arrays that `place(data, size)` puts somewhere and says where.
+    /// View of a table's plan. `place(data, size)` copies an array and returns its address.
     template <class Place>
     LadderView view(const Place& place) const {
       const auto put = [&place](const auto& list) { return place(list.data(), list.size()); };
@@ -102,9 +102,10 @@ struct Ladder {
 
     std::shared_ptr<const Core<L>> shared;
     decltype(residual_of(std::declval<const L&>(), shared)) residual;
-    bool nothing_left;  ///< the residual is 0 everywhere: every flip is certain, and only rounding could refuse it
+    /// The residual is 0 everywhere: every flip then succeeds except by rounding, so a failed flip is ignored.
+    bool nothing_left;
   };
-  /// In the memory of the team that made it.
+  /// The plan in the memory of the team that made it.
   template <PlannedByTeam L>
   struct Plan<L> {
     DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : own(laws, drafts) {
@@ -123,7 +124,7 @@ struct Ladder {
     return Plan<L>(laws, drafts);
   }
 
-  /// `plan` is a Plan, or a view of one.
+  /// `plan` is a Plan or a view of one.
   template <Position P, class Made, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
     const auto& core = plan.core();
@@ -146,7 +147,7 @@ struct Ladder {
   }
 
  private:
-  /// What is left of p adds up to at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
+  /// The residual has mass at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
   template <class L>
   DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& laws, const Core<L>& core) {
     return !(laws.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));

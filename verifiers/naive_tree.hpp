@@ -1,12 +1,13 @@
-// Naive tree: the single-draft test on the first draft; after a refusal the residual draw counts as accepted if it
-// is one of the others.
+// Naive tree: the single-draft test on the first draft; after a refusal the residual draw counts as accepted if it is
+// one of the other drafts.
 //
 //   p        at.target(x)        target probability of token x
 //   q        at.proposal(x)      probability each draft was drawn with
 //
-// Cost: one flip, one pass after a refusal. Acceptance 1 - sum (p - q)+ (1 - q)^(K-1).
+// Cost: one flip, one pass after a refusal.
+// Acceptance: 1 - sum (p - q)+ (1 - q)^(K-1).
 // Source: the naive-tree baseline of multi-path comparisons, arXiv:2602.16994.
-// Exact because drafts 2..K are independent of the first and touch neither the test nor the residual.
+// Correctness: drafts 2..K are independent of the first and influence neither the test nor the residual.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

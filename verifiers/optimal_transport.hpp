@@ -1,18 +1,17 @@
-// Optimal transport: the drafted set hands its token the share that a maximum flow from sets to tokens gives
-// it; what the flow leaves of p is drawn. The best any lossless verifier can do, for any draft law that can
-// be enumerated.
+// Optimal transport: a maximum flow from drafted sets to tokens says with which probability a set emits each of its
+// tokens; the rest of p is drawn. The best lossless verifier for any draft law that can be enumerated.
 //
 //   A        core->drafts.sets[i]   set of the drafts
-//   Q(A)     probability[i]         its chance under the draft law
+//   Q(A)     probability[i]         its probability under the draft law
 //   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is refused
 //   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
 //
-// Cost: enumeration of the draft law and a flow once per (p, q, K); one draw over |A| + 1 numbers a trial.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
-// here.
-// Exact for every feasible f: sets serve s(x) <= p(x), the rest of p is drawn, and Q is the drafter's own law
-// because the plan walks the drafter. A plan belongs to one draft law, so there is one type a law; files
-// named after a law exist for the laws without a closed form of their optimum (docs/plans.md).
+// Cost: one enumeration of the draft law and one flow per (p, q, K); one draw over |A| + 1 numbers a trial.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Correctness: holds for every feasible f. The sets serve s(x) <= p(x), the rest of p is drawn, and Q is the
+// drafter's own law because the plan enumerates the drafter. A plan is valid for one draft law only, so each law has
+// its own type. Laws without a closed form of their optimum have files named after them (docs/plans.md).
+// Throws: std::length_error from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
 #include <memory>
@@ -56,7 +55,7 @@ struct OptimalTransportOf {
     using Scalar = typename L::Scalar;
     const auto target = target_row(laws);
     TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(laws, drafts), target);
-    // Where all of p is served, what sets keep is the flow's rounding, and there is no residual to draw from.
+    // If all of p is served, the mass kept by sets is rounding of the flow and there is no residual to draw from.
     if (plan.served == target) plan.spend_rounding(target);
     const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
     return {core, residual_of(laws, core)};

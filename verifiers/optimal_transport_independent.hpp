@@ -1,10 +1,9 @@
-// Optimal transport for one draw of each of K different proposals. Here no single order of tokens yields the
-// best cut, so the flow is the way to it.
+// Optimal transport for one draw from each of K different proposals. No single order of the tokens gives the best cut
+// for this law, so the plan is a flow.
 //
-// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
-// for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
-// here.
+// optimal_transport.hpp describes the plan, its cost and its correctness.
+// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/independent.hpp>

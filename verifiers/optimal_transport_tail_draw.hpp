@@ -1,10 +1,9 @@
-// Optimal transport for the set of a top token, one tail draw and a fill. A gauge for tail_draw, whose
-// acceptance never exceeds it.
+// Optimal transport for sets of the top token, one tail draw and a fill. An upper bound for tail_draw: its acceptance
+// never exceeds this one.
 //
-// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
-// for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
-// here.
+// optimal_transport.hpp describes the plan, its cost and its correctness.
+// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/tail_draw.hpp>

@@ -1,10 +1,9 @@
-// Optimal transport for draws of q without replacement that go on uniformly when q runs out. With K = V every
-// token is drafted and accepted.
+// Optimal transport for draws of q without replacement that continue uniformly when q has no mass left. With K = V
+// every token is drafted and accepted.
 //
-// The plan, its cost and why it is exact: optimal_transport.hpp. Acceptance is the optimum of this draft law,
-// for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
-// here.
+// optimal_transport.hpp describes the plan, its cost and its correctness.
+// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/without_replacement_uniform.hpp>

@@ -1,13 +1,15 @@
-// Recursive rejection: drafts are tried in turn; each refusal moves the residual along (p - b q)+.
+// Recursive rejection: tests the drafts in turn; each refusal replaces the residual by the next one of the family (p
+// - b q)+.
 //
 //   p        at.target(x)            target probability of token x
 //   q        at.proposal(x)          probability each draft was drawn with
-//   b        b                       place on the curve of residuals; 0 is the target itself
+//   b        b                       parameter of the residual (p - b q)+; 0 is the target itself
 //   F(b)     at.residual_mass(b)     sum over the vocabulary of (p - b q)+
 //
-// Cost: K flips, one residual mass per refusal. Acceptance 1 - F(b_K) with b_0 = 0, b_(k+1) = b_k + F(b_k).
+// Cost: K flips, one residual mass per refusal.
+// Acceptance: 1 - F(b_K) with b_0 = 0, b_(k+1) = b_k + F(b_k).
 // Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.
-// Exact because a draft refused at b leaves exactly (p - (b + F(b)) q)+ to be served.
+// Correctness: after a refusal at b exactly (p - (b + F(b)) q)+ remains to be served.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

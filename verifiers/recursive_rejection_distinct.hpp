@@ -1,10 +1,10 @@
-// Recursive rejection of i.i.d. drafts with repeats dropped: what is left is a sample without replacement and is
-// verified as one.
+// Recursive rejection of i.i.d. drafts with repeats dropped: the distinct drafts are a sample without replacement and
+// are verified as one.
 //
-// Cost: as recursive rejection without replacement. Usually accepts less than testing the repeats would.
+// Cost: that of recursive rejection without replacement. It usually accepts less than tests of the repeats would.
 // Source: derived here; the first part of the argument is standard.
-// Exact because distinct tokens in order of first appearance are a draw without replacement whose length depends only
-// on tokens already seen.
+// Correctness: distinct tokens in order of first appearance are a draw without replacement, and whether another one
+// follows depends only on tokens already seen.
 #pragma once
 
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

@@ -1,16 +1,18 @@
-// Recursive rejection of drafts from different proposals, tested in an order fixed beforehand: draw order, or any
-// other that does not look at the drafts.
+// Recursive rejection of drafts from different proposals, tested in an order that does not depend on the drafts: draw
+// order or any other order.
 //
 //   k_i      plan.order[i]       the draft tested after i refusals
-//   r_i      plan.residual[i]    what is left to serve then, not normalised; r_0 = p
+//   r_i      plan.residual[i]    residual after i refusals, not normalised; r_0 = p
 //   F_i      plan.mass[i]        its sum
 //   q_k      at.proposal(x, k)   law of draft k
 //
-// Cost: for many trials O(K V) once, then K flips and a draw; at fresh rows a pass of O(k V) for the k-th refusal and
-// one for the draw (verifiers/rejection/residual_chain.hpp). Acceptance 1 - F_K; it depends on the order of the proposals. Source: Miao et
-// al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models. Exact because a draft
-// refused at r_i leaves exactly r_(i+1) = (r_i - F_i q_(k_i))+; any order fixed beforehand will do. One drawn at
-// random is recursive_rejection_random_order; one made from the drafted tokens is a mutant.
+// Cost: for many trials O(K V) once, then K flips and a draw; on fresh rows a pass of O(k V) for the k-th refusal and
+// one for the draw (verifiers/rejection/residual_chain.hpp).
+// Acceptance: 1 - F_K; it depends on the order of the proposals.
+// Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
+// Correctness: after a refusal at r_i exactly r_(i+1) = (r_i - F_i q_(k_i))+ remains to be served, in any fixed
+// order. recursive_rejection_random_order draws the order at random; an order computed from the drafted tokens is a
+// mutant.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +32,7 @@ struct RecursiveRejectionIndependent {
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
       .unsupported = {.device = "the plan keeps K rows on the host"}};
 
-  /// Drafts in the order of their tests; those it does not name follow in draw order.
+  /// Indices of drafts in the order of their tests; drafts that are not listed follow in draw order.
   std::vector<int> order{};
 
   template <class L>
@@ -47,7 +49,7 @@ struct RecursiveRejectionIndependent {
     decltype(alias_weights(std::declval<const L&>(), residual[0])) last;
   };
 
-  /// Rows are kept where many trials or branches read them: a decision alone rarely needs the last of them.
+  /// Prepares all rows where many trials or branches read them; a single decision rarely needs the last one.
   template <Laws L>
   requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int drafts)
   const {

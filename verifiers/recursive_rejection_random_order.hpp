@@ -1,16 +1,17 @@
-// Recursive rejection of drafts from different proposals; the next draft to test is picked uniformly among those that
-// remain, whatever their tokens are.
+// Recursive rejection of drafts from different proposals; the next draft to test is picked uniformly among the
+// untested ones, independently of their tokens.
 //
 //   q_k      at.proposal(x, k)   law of draft k
-//   F r      refusals.left(x)    what is left to serve, not normalised
+//   F r      refusals.left(x)    residual, not normalised
 //   F        refusals.mass()     its sum
 //
-// Cost: a pick and a flip a test; a pass of O(K V) a refusal and one for the draw, or none where the sums of all
-// orders are kept for many trials (verifiers/rejection/residual_chain_plan.hpp: up to four proposals, or one for all drafts). Acceptance is
-// the mean of that of recursive_rejection_independent over all orders. Source: Miao et al. 2023 (SpecInfer),
-// arXiv:2305.09781. One draft more can cost acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1
-// 3)/4 27/32. Exact because every order fixed beforehand is, and a mean of exact laws over an order drawn
-// independently of the drafts is exact.
+// Cost: a pick and a flip a test; a pass of O(K V) a refusal and one for the draw. Without passes if the sums of all
+// orders are kept for many trials (verifiers/rejection/residual_chain_plan.hpp: up to four proposals, or one for all
+// drafts).
+// Acceptance: the mean of that of recursive_rejection_independent over all orders. Another draft can reduce
+// acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1 3)/4 27/32.
+// Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
+// Correctness: every fixed order is exact, and so is a mean over an order drawn independently of the drafts.
 #pragma once
 
 #include <draftproof/sim/sampling/complement.hpp>
@@ -45,13 +46,13 @@ struct RecursiveRejectionRandomOrder {
  private:
   template <class P, class Refused, class R>
   DRAFTPROOF_DEVICE static Verdict decide(const P& at, Refused refusals, R& random) {
-    Token tested[max_drafts];  // indices of drafts: the source draws from whatever is numbered
+    Token tested[max_drafts];  // indices of drafts; UniformOnComplement takes its numbers as Token
     while (refusals.count() < at.drafts()) {
       const int n = refusals.count();
       const int k = tested[n] = random.pick(UniformOnComplement(at.drafts(), tested, n));
       const Token x = at.draft(k);
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
-      // Where nothing is left every flip is certain, and only rounding could refuse it.
+      // If no residual is left, the flip succeeds except by rounding, so a failed flip is ignored.
       if (!refusals.refuse(k)) return accepted(x, k);
     }
     return refusals.emit(random);

@@ -1,5 +1,5 @@
-// Recursive rejection of drafts drawn without replacement: the same walk along (p - b q)+, in steps widened by the
-// proposal mass that is still unseen.
+// Recursive rejection of drafts drawn without replacement: the same family (p - b q)+, but b grows by F(b) / m, where
+// m is the unseen proposal mass.
 //
 //   p        at.target(x)              target probability of token x
 //   q        at.proposal(x)            proposal; draft k was drawn from q restricted to unseen tokens
@@ -8,9 +8,9 @@
 //
 // Cost: K flips, one residual mass and one unseen mass per refusal.
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
-// Exact because a token is refused only if its term in the next residual is zero: b and m carry the whole history.
-// A draft where nothing of q is unseen can only come from the uniform policy; the walk then starts over with what
-// remains of p and the uniform law. Drafter and verifier ask the same question of the same laws.
+// Correctness: a token is refused only if its term in the next residual is zero, so b and m hold the whole history.
+// If no proposal mass is unseen, the draft comes from the uniform continuation; the recursion then restarts with the
+// rest of p and the uniform law. Drafter and verifier decide this by the same function of the same laws.
 #pragma once
 
 #include <limits>
@@ -60,8 +60,7 @@ struct RecursiveRejectionWor {
       if (random.flip(wanted * unseen, mass * at.proposal(x))) return accepted(x, k);
       b = finite(b + mass / unseen);
       mass = at.residual_mass(b);
-      // Nothing is left: the rest of q matches the residual, the flip was certain and only rounding refused it. Never
-      // in exact arithmetic.
+      // No residual is left: the flip should have succeeded and failed by rounding. Impossible in exact arithmetic.
       if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
     return random.emit(at.residual(b));
@@ -69,8 +68,8 @@ struct RecursiveRejectionWor {
 
   template <class Scalar>
   static constexpr Scalar largest = std::numeric_limits<Scalar>::max();
-  /// What is unseen may be so little that the quotient overflows, and infinity times q = 0 is no number; no residual
-  /// tells the largest number from a greater one.
+  /// The unseen mass can be so small that the quotient overflows, and infinity times q = 0 is NaN. The largest number
+  /// gives the same residual as any greater one.
   template <class Scalar>
   DRAFTPROOF_DEVICE static Scalar finite(const Scalar& b) {
     if constexpr (std::numeric_limits<Scalar>::has_infinity)

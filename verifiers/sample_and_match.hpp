@@ -1,10 +1,11 @@
-// Sample and match: draw the token from the target itself and count it as accepted if it was drafted.
+// Sample and match: draws the token from the target and counts it as accepted if it was drafted.
 //
-//   p        at.target(x)        target probability of token x; q is never read
+//   p        at.target(x)        target probability of token x; q is not read
 //
-// Cost: one draw from p. Acceptance sum over x of p(x) Pr(x is drafted), which no rule can beat when the drafts are a
-// fixed set. Source: naive sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
-// Exact for every draft law because the token does not depend on the drafts.
+// Cost: one draw from p.
+// Acceptance: sum over x of p(x) Pr(x is drafted), the best of any rule when the drafts are a fixed set.
+// Source: naive sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
+// Correctness: the token does not depend on the drafts, so the scheme is lossless for every draft law.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

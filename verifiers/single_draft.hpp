@@ -1,11 +1,12 @@
-// Single-draft speculative sampling: keep the draft with probability min(1, p / q), else draw from what is left.
+// Single-draft speculative sampling: keeps the draft with probability min(1, p / q), else draws from (p - q)+.
 //
 //   p        at.target(x)        target probability of token x
 //   q        at.proposal(x)      probability the draft was drawn with
 //
-// Cost: one flip; one pass over the vocabulary after a refusal. Acceptance sum min(p, q), the best of any coupling.
+// Cost: one flip; one pass over the vocabulary after a refusal.
+// Acceptance: sum min(p, q), the best of any coupling.
 // Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
-// Exact because accepting leaves min(p, q) served and refusing leaves (p - q)+, which has the mass refused.
+// Correctness: acceptance serves min(p, q); a refusal serves (p - q)+, whose mass is the probability of a refusal.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,14 +1,16 @@
 // SpecHub: optimal verification of two drafts of which one is always the hub, without a linear program.
 //
-//   a        plan.hub            most probable token of q
-//   t_i      tail(laws, i)       q outside the hub, renormalised
-//   f1_i     min(p, q)           mass served on (i, a);  f2_i = min(p - f1, q_a t) on (a, i)
-//   L1, L2   plan.left           what the two kinds of pair have left, offered to the hub
-//   g1, g2   plan.hub_share      what the hub takes of it: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
+//   a        shares.hub          most probable token of q
+//   t_i      -                   q outside the hub, renormalised
+//   f1_i     min(p, q)           mass of i served by pair (i, a)
+//   f2_i     min(p - f1, q_a t)  mass of i served by pair (a, i)
+//   L1, L2   plan.left           mass that the two kinds of pair do not serve, offered to the hub
+//   g1, g2   plan.hub_share      mass of L1, L2 that serves the hub: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
 //
-// Cost: four passes for the plan, at most two flips and a draw. Acceptance p_a + sum over i != a of min(p_i, t_i),
-// the optimum of its draft law. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289. Exact because pairs serve f1 +
-// f2 <= p outside the hub and g1 + g2 <= p_a at it, and the rest is drawn.
+// Cost: four passes for the plan, at most two flips and a draw.
+// Acceptance: p_a + sum over i != a of min(p_i, t_i), the optimum of its draft law.
+// Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
+// Correctness: pairs serve f1 + f2 <= p outside the hub and g1 + g2 <= p_a at the hub, and the rest of p is drawn.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -25,15 +27,16 @@ struct SpecHub {
                              .claims = {.flag_is_membership = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
-  /// What pairs (i, a) and (a, i) serve of token i; nothing of the hub. Terms leave it out by a factor, not by a
-  /// branch, so that passes over them are packed.
+  /// Mass of token i served by the pairs (i, a) and (a, i); 0 for the hub. Terms exclude the hub by a factor, not by
+  /// a branch, so that passes over them vectorise.
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
     const L& laws;
     Token hub;
-    Scalar hub_drawn;         ///< q of the hub
-    Scalar divisor, uniform;  ///< t is q / divisor + uniform: q-mass outside the hub and 0, or else 1 and 1 / (V - 1)
+    Scalar hub_drawn;  ///< q of the hub
+    /// t is q / divisor + uniform: (q-mass outside the hub, 0) or, without such mass, (1, 1 / (V - 1)).
+    Scalar divisor, uniform;
 
     Shares(const L& of, Token a) : laws{of}, hub{a}, hub_drawn{of.proposal(a)} {
       const Scalar outside = laws.mass_without(0, &hub, 1);
@@ -46,7 +49,7 @@ struct SpecHub {
     Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
     Scalar first(Token i) const { return smaller(laws.target(i), drawn_first(i)); }
     Scalar second(Token i) const { return smaller(Scalar(laws.target(i) - first(i)), drawn_second(i)); }
-    /// What both leave of p, where the hub has this much left.
+    /// The part of p at i that no pair serves; `at_hub` is that of the hub.
     Scalar unserved(Token i, const Scalar& at_hub) const {
       const Scalar left = kept(i) * laws.target(i) + (laws.one() - kept(i)) * at_hub;
       return left - first(i) - second(i);
@@ -65,7 +68,7 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     Shares<L> shares;
     Scalar left[2], hub_share[2];
-    bool serves_all;  ///< nothing is left for the residual: the hub is then certain, whatever rounding says
+    bool serves_all;  ///< the residual is empty: a failed last flip is rounding, and the hub is accepted
     decltype(residual_of(shares, left[0])) residual;
   };
 
@@ -78,7 +81,7 @@ struct SpecHub {
     const Scalar left2 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
     const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
-    // Nothing, or what L1 and L2 cannot fill; a rounded difference could come out below zero.
+    // 0, or the part of p_a that L1 and L2 cannot fill; a rounded difference could be below zero.
     const Scalar unfilled = laws.target(hub) - first - second;
     const Scalar at_hub = unfilled > laws.zero() ? unfilled : laws.zero();
     const Scalar rest = laws.sum([shares, at_hub](Token i) { return shares.unserved(i, at_hub); });
@@ -92,7 +95,7 @@ struct SpecHub {
     const auto served = hub_first ? plan.shares.second(i) : plan.shares.first(i);
     const auto drawn = hub_first ? plan.shares.drawn_second(i) : plan.shares.drawn_first(i);
     if (random.flip(served, drawn)) return accepted(i, hub_first ? 1 : 0);
-    // Reached only by pairs with something left, so the denominator is positive.
+    // Only pairs with mass left get here, so the denominator is positive.
     if (random.flip(plan.hub_share[hub_first], plan.left[hub_first]) || plan.serves_all)
       return accepted(plan.shares.hub, hub_first ? 0 : 1);
     return random.emit(plan.residual);

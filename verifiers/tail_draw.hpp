@@ -1,12 +1,13 @@
-// Verification of tail-draw sets: the single-draft rule on the one random draft, with its true law; a residual draw
-// counts if it hits any draft.
+// Verification of tail-draw sets: the single-draft rule tests the one random draft with its true law; a residual draw
+// counts as accepted if it equals any draft.
 //
 //   y        last draft       drawn from t, q outside the most probable token
 //   t        plan.tail(x)     that law
 //
-// Cost: one pass for the plan, one flip and at most one draw a trial. Source: reconstruction of RheoSampling's
-// verifier, arXiv:2609.21827, with one fixed token; losslessness proved here by exploration, not checked against the
-// paper. Exact because it is single-draft sampling with draft law t; the fill is only matched.
+// Cost: one pass for the plan, one flip and at most one draw a trial.
+// Source: reconstruction of RheoSampling's verifier, arXiv:2609.21827, with one fixed token; losslessness is proved
+// here by exploration, not checked against the paper.
+// Correctness: the scheme is single-draft sampling with draft law t; the fill is only matched.
 #pragma once
 
 #include <draftproof/verifiers/greedy_drafts.hpp>

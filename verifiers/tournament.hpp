@@ -1,16 +1,16 @@
-// Drafts of different proposals in a tournament: the winner of the drafts so far meets the next one, an
-// optimal two-draft selection decides, and the last winner is verified as a single draft.
+// A tournament of drafts from different proposals: an optimal two-draft selection chooses between the winner so far
+// and the next draft, and the last winner is verified as a single draft.
 //
 //   L_k    rounds[k].served      law of the winner after draft k, by rank; L_1 = q_1
 //   beta   rounds[k].share       shares of the pair of winner and draft, by ranks of tokens
 //   p_I    plan.selected.of(x)   L_K
 //
-// Cost: K - 1 flows over V^2 pairs once per (p, q, K); K - 1 draws and one flip a trial. Acceptance sum
-// min(L_K, p), the optimum at K = 2 and at times below it beyond; it depends on which optimal flow each round
-// finds.
-// Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: losslessness
-// is proved here by exploration.
-// Exact because each L_k is summed from the very shares that select, and L_K is the law of a single draft.
+// Cost: K - 1 flows over V^2 pairs once per (p, q, K); K - 1 draws and one flip a trial.
+// Acceptance: sum min(L_K, p), the optimum at K = 2 and sometimes below it for larger K; it depends on which optimal
+// flow each round finds.
+// Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: losslessness is
+// proved here by exploration.
+// Correctness: each L_k is summed from the same shares that select the winner, and L_K is the law of a single draft.
 #pragma once
 
 #include <draftproof/verifiers/transport/alphabet_plan.hpp>
@@ -30,8 +30,8 @@ struct Tournament {
 
   template <class Scalar>
   struct Rounds {
-    std::vector<Token> tokens;  ///< by rank
-    std::vector<int> rank;      ///< of token; -1 if it cannot be drafted
+    std::vector<Token> tokens;  ///< tokens by rank
+    std::vector<int> rank;      ///< rank by token; -1 if it cannot be drafted
     std::vector<TransportPlan<Scalar>> rounds;
   };
   template <class L>

@@ -1,17 +1,18 @@
-// Drafts of different proposals in two steps, with the selection optimised on few tokens: tuples inside the n
-// likeliest tokens of p are shared out by an optimal flow, any other tuple selects one fixed draft.
+// Two-step verification of drafts from different proposals, with a selection that is optimised on few tokens: an
+// optimal flow decides tuples inside the n likeliest tokens of p, any other tuple selects one fixed draft.
 //
-//   n      inside                tokens of the reduced alphabet; all of them: the optimum
+//   n      inside                number of tokens of the reduced alphabet; n = V is the optimum
 //   c      otherwise             index of the fixed draft, the first by default
 //   beta   plan.alphabet         shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
 //   p_I    plan.selected.of(x)   law of the selected draft, tuples outside included
 //
 // Cost: K + 1 passes and a flow over the sets of at most K of n tokens once per (p, q, K); a look-up, one draw and
-// one flip a trial, and a pass for the residual. Acceptance sum min(p_I, p), at least the optimum less Pr(some draft
-// is outside): only those tuples are selected from differently than an optimal selection would. Source: Khisti et
-// al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: choice of tokens and rule
-// outside are derived here, and losslessness is proved here by exploration. Exact for any tokens inside and any fixed
-// draft because p_I is the law of the selected draft.
+// one flip a trial, and a pass for the residual.
+// Acceptance: sum min(p_I, p), at least the optimum less Pr(some draft is outside): only the selection from those
+// tuples can differ from an optimal one.
+// Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: the
+// choice of tokens and the rule outside are derived here, and losslessness is proved here by exploration.
+// Correctness: p_I is the law of the selected draft for any tokens inside and any fixed draft.
 #pragma once
 
 #include <draftproof/verifiers/transport/alphabet_plan.hpp>
@@ -30,7 +31,7 @@ struct TruncatedAlphabet {
       .unsupported = {.device = "the plan is made on the host"}};
 
   int inside = 12;
-  int otherwise = 0;  ///< clamped to the drafts at hand
+  int otherwise = 0;  ///< at most the index of the last draft
 
   template <class L>
   struct Plan {

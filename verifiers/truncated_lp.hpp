@@ -1,17 +1,17 @@
-// Two i.i.d. drafts in two steps, with the selection optimised among few tokens: pairs inside the first s
-// tokens by p - q^2 are shared out by an optimal flow, of every other pair the earlier token is selected.
+// Two-step verification of two i.i.d. drafts, with a selection that is optimised among few tokens: an optimal flow
+// decides pairs inside the first s tokens by p - q^2; any other pair selects its earlier token.
 //
-//   s     inside                tokens whose pairs are optimised; s = V is the optimum
+//   s     inside                number of tokens whose pairs are optimised; s = V is the optimum
 //   w     plan.pairs            shares and order (verifiers/transport/pair_plan.hpp)
 //   p_I   plan.selected.of(x)   law of the selected draft
 //
 // Cost: for many trials O(V log V) and a flow over s^2 edges once per (p, q), then a look-up, one draw and one flip;
-// at fresh rows that flow and two passes, one more for the law of a token outside, and after a refusal the sort
+// on fresh rows that flow and two passes, one more for the law of a token outside, and after a refusal the sort
 // (verifiers/transport/pair_selection.hpp).
-// Acceptance sum min(p_I, p), at least the optimum less the sum of (p - q^2)+ over the other tokens.
-// Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the order, the rule
-// outside and the bound are derived here, and losslessness is proved here by exploration.
-// Exact for every s because p_I is the law of the selected draft whatever the flow found.
+// Acceptance: sum min(p_I, p), at least the optimum less the sum of (p - q^2)+ over the other tokens.
+// Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the order, the rule outside and
+// the bound are derived here, and losslessness is proved here by exploration.
+// Correctness: p_I is the law of the selected draft for every s and every flow.
 #pragma once
 
 #include <draftproof/verifiers/transport/pair_selection.hpp>

@@ -1,14 +1,16 @@
-// Weighted MinHash coupling: darts are thrown on tokens x [0, 1); the draft is the first below q, the token the first
-// below p.
+// Weighted MinHash coupling: darts fall on tokens x [0, 1); the draft is the first dart below q, the token the first
+// dart below p.
 //
 //   darts  noise of one stream     (token, height), read by drafter and verifier; sim/sampling/minhash_rejection.hpp
-//   x_1    first dart below q      the drafter's part: drafters/darts.hpp
-//   Y      first dart below p      q is never read
+//   x_1    first dart below q      computed by the drafter: drafters/minhash.hpp
+//   Y      first dart below p      q is not read
 //
-// Cost: V darts on average. The same dart with probability (1 - TV) / (1 + TV), which no coupling without
-// communication beats on every pair; equal tokens more often, [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV): the
-// two may take different darts of one token. Source: Daliri et al., arXiv:2408.07978.
-// Exact because the first dart below p lands on a token of law p.
+// Cost: V darts on average.
+// Acceptance: [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV). Both take the same dart with probability (1 - TV) /
+// (1 + TV), which no coupling without communication exceeds on every pair; tokens agree more often, because two
+// different darts can fall on one token.
+// Source: Daliri et al., arXiv:2408.07978.
+// Correctness: the first dart below p falls on a token of law p.
 #pragma once
 
 #include <draftproof/sim/sampling/minhash_rejection.hpp>

@@ -1,8 +1,10 @@
-// K draws of q at temperature 1/2, q squared and normalised, declared as draws of q.
+// Mutant: K draws of q at temperature 1/2, q squared and normalised, declared as draws of q.
 //
-// Cost: a draw each. Source: family of vllm-project/vllm#9834. Wrong because likely tokens are drafted more often
-// than the declared q says. Hidden where q is flat on its support. Smallest with single-draft sampling: p = (1 1)/2,
-// q = (1 2)/3: law (2 3)/5, TV 1/10.
+// Cost: one draw a draft.
+// Source: family of vllm-project/vllm#9834.
+// Error: likely tokens are drafted more often than the declared q says.
+// Hidden: where q is flat on its support.
+// Smallest: with single-draft sampling p = (1 1)/2, q = (1 2)/3: law (2 3)/5, TV 1/10.
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>

@@ -1,8 +1,10 @@
-// K times the most probable token of q, declared as K draws of q. Of equals the lower id.
+// Mutant: K times the most probable token of q, of equals the lower id, declared as K draws of q.
 //
-// Cost: none. Source: huggingface/transformers#32867, jaymody/speculative-sampling#3. Wrong because the token was
-// certain and the verifier divides by q. Hidden where q is a point mass. Smallest with single-draft sampling: p = q =
-// (1 1)/2: law (1 0), TV 1/2.
+// Cost: none.
+// Source: huggingface/transformers#32867, jaymody/speculative-sampling#3.
+// Error: the draft is certain, and the verifier divides by q.
+// Hidden: where q is a point mass.
+// Smallest: with single-draft sampling p = q = (1 1)/2: law (1 0), TV 1/2.
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>

@@ -1,12 +1,14 @@
-// K draws of a drafter with token ids of its own, off by one from the target's; q is declared in the drafter's ids,
-// the drafts come in the target's.
+// Mutant: K draws of a drafter whose token ids are off by one from the target's. q is declared in the drafter's ids,
+// the drafts are given in the target's.
 //
-//   x        drawn by q in the drafter's ids; x + 1, the last to 0, in the target's
+//   x        token drawn by q, in the drafter's ids; in the target's x + 1, and 0 for the last one
 //
-// Cost: a draw each. Source: vllm-project/vllm-ascend#16166, where the drafter had a reduced vocabulary. Wrong
-// because the verifier looks a draft up under another token's id. Hidden where q is flat. At p = q = (0 1) the draft
-// is one that q cannot have drawn: its accept test has the denominator 0, which an explorer reports. Just beside it,
-// p = q = (1 n)/(n + 1), single-draft sampling emits (n 1)/(n + 1).
+// Cost: one draw a draft.
+// Source: vllm-project/vllm-ascend#16166, where the drafter had a reduced vocabulary.
+// Error: the verifier looks a draft up under the id of another token.
+// Hidden: where q is flat.
+// Smallest: p = q = (0 1), where q cannot have drawn the draft: the accept test has the denominator 0, which an
+// explorer reports. Close to it, at p = q = (1 n)/(n + 1), single-draft sampling emits (n 1)/(n + 1).
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>

@@ -1,8 +1,10 @@
-// K draws of q cut to its two most probable tokens, declared as draws of the whole q.
+// Mutant: K draws of q cut to its two most probable tokens, declared as draws of the whole q.
 //
-// Cost: a draw each. Source: huggingface/transformers#47932. Wrong because the tokens kept are drafted more often
-// than q says, and the verifier corrects for a q that was not drawn. Hidden where q has at most two tokens. Smallest
-// with single-draft sampling: p = (0 1 1)/2, q = (2 1 2)/5: law (0 3 5)/8, TV 1/8.
+// Cost: one draw a draft.
+// Source: huggingface/transformers#47932.
+// Error: the kept tokens are drafted more often than q says, and the verifier corrects for q.
+// Hidden: where q has at most two tokens.
+// Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5: law (0 3 5)/8, TV 1/8.
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>

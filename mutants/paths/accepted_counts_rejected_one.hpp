@@ -1,10 +1,11 @@
-// Token verification whose count of accepted tokens starts at the refused position and tosses another coin for it.
+// Mutant: token verification whose count of accepted tokens starts at the refused position and flips again for it.
 //
-//   n        accepted of the extra token     tokens that it says were accepted
+//   n        accepted of the extra token     the reported number of accepted tokens
 //
-// Source: flashinfer-ai/flashinfer, chain kernel, reading of the source. Tokens are unaffected, so no law shows it:
-// the count is at odds with the emitted list. Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with 1/2, and counted as
-// accepted with 1/2 of that.
+// Source: flashinfer-ai/flashinfer, chain kernel, reading of the source.
+// Error: the count contradicts the emitted tokens.
+// Hidden: in all laws, since the tokens are right.
+// Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

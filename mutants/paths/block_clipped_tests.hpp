@@ -1,11 +1,11 @@
-// Block verification whose test at i is the clipped product itself, not the share of it that the correction can
-// serve.
+// Mutant: block verification whose test at i uses the clipped product itself, not the ratio A_i / (A_i + 1 - c_i).
 //
 //   c_i      clipped[i]     probability to stop at i or below, given the path; not the probability of test i
 //
-// Source: the threshold half of vllm-project/vllm-ascend#7807. Wrong because test i is asked after those behind it
-// failed. Accepts more than block verification does; hidden at L = 1 and at p = q. Where nothing is left to correct
-// it draws from p.
+// Where there is nothing to correct it draws from p.
+// Source: the threshold half of vllm-project/vllm-ascend#7807.
+// Error: test i is made only after the tests behind it failed. It accepts more than block verification.
+// Hidden: at L = 1 and at p = q.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,9 +1,11 @@
-// Block verification that corrects with the residual of token verification, (p - q)+ in place of (c p - q)+.
+// Mutant: block verification that corrects with the residual of token verification, (p - q)+ in place of (c p - q)+.
 //
 //   c_i      clipped[i]     clipped product of ratios after i tokens (verifiers/paths/block/block_rule.hpp)
 //
-// Source: vllm-project/vllm-ascend#7807. Wrong wherever a correction follows c < 1. The number of accepted tokens is
-// right and so is the first token; hidden at V = 2, where both residuals are one token, and at L = 1.
+// Source: vllm-project/vllm-ascend#7807.
+// Error: wrong wherever a correction follows c < 1.
+// Hidden: in the number of accepted tokens and the first token; at V = 2, where both residuals are one token, and at
+// L = 1.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,7 +1,7 @@
-// Token verification whose bonus token is drawn from the proposal after the path, not from the target.
+// Mutant: token verification that draws its bonus token from the proposal after the path, not from the target.
 //
-// Source: wrong-row slips of the kind of SafeAILab/EAGLE#47. Acceptance, the first token and all drafted tokens keep
-// their law: seen only by tests that look at L + 1 tokens.
+// Source: wrong-row slips of the kind of SafeAILab/EAGLE#47.
+// Hidden: in acceptance, the first token and all drafted tokens; only tests of L + 1 tokens see it.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -9,7 +9,7 @@
 
 namespace draftproof::mutants::paths {
 
-/// Token verification with rows of its own for the extra token: bonus(steps, random), correction(steps, i, random).
+/// Token verification with callbacks for the extra token: bonus(steps) and correction(steps, i).
 template <class L, class R, class Bonus, class Correction>
 StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Correction correction) {
   const PlainSteps<L> steps(at);

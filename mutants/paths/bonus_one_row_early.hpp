@@ -1,6 +1,7 @@
-// Token verification whose bonus token is drawn from the target row of the last drafted token, one row early.
+// Mutant: token verification that draws its bonus token from the target row of the last drafted token, one row early.
 //
-// Source: SafeAILab/EAGLE#47. Mean length and first token are right; hidden where all rows are equal.
+// Source: SafeAILab/EAGLE#47.
+// Hidden: in the mean length and the first token, and where all rows are equal.
 #pragma once
 
 #include <draftproof/mutants/paths/bonus_from_draft.hpp>

@@ -1,7 +1,8 @@
-// Token verification that corrects one row late: with the residual of the position after the refused token, given
-// that token; from the target there at the end of the path.
+// Mutant: token verification that corrects one row late: with the residual of the position after the refused token,
+// given that token; at the end of the path from the target there.
 //
-// Source: openvinotoolkit/openvino.genai#4190. Hidden where all rows are equal, but for the last position.
+// Source: openvinotoolkit/openvino.genai#4190.
+// Hidden: where all rows are equal, except at the last position.
 #pragma once
 
 #include <draftproof/mutants/paths/bonus_from_draft.hpp>
@@ -21,7 +22,7 @@ struct CorrectionOneRowLate {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
         [&](const auto& steps, int i) {
-          // Equal rows have no residual: the row itself then, as at the end.
+          // Equal rows have no residual; the row itself is used, as at the end.
           const auto& late = steps.laws(i + 1);
           const bool residual = i + 1 < steps.length() && late.residual_mass(steps.one()) > steps.zero();
           return random.emit(late.residual(residual ? steps.one() : steps.zero()));

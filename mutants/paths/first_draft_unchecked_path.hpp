@@ -1,7 +1,9 @@
-// Token verification whose loop starts at the second drafted token: the first is kept without a test.
+// Mutant: token verification whose loop starts at the second drafted token: the first is kept without a test.
 //
-// Source: ohdearquant/lattice#243. Wrong because the first token has law q; at L = 1 nothing is tested at all. Hidden
-// where p = q after the empty prefix. Smallest: L = 1, p = (0 1), q = (1 0): the first token is 0, TV 1.
+// Source: ohdearquant/lattice#243.
+// Error: the first token has law q; at L = 1 nothing is tested.
+// Hidden: where p = q after the empty prefix.
+// Smallest: L = 1, p = (0 1), q = (1 0): the first token is 0, TV 1.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,8 +1,9 @@
-// Greedy multi-path block verification that breaks ties of p / q by first come when it chooses, by token id in the
-// law of its choice.
+// Mutant: greedy multi-path block verification that breaks ties of p / q by first come in the choice, by token id in
+// the law of the choice.
 //
-// Source: reading of the reference code of arXiv:2602.16961. Wrong because the choice then has another law than the
-// one it is verified with. Hidden without ties; p = q is all ties.
+// Source: reading of the reference code of arXiv:2602.16961.
+// Error: the choice has another law than the one it is verified with.
+// Hidden: without ties; at p = q all tokens are tied.
 #pragma once
 
 #include <draftproof/mutants/paths/gbv_ties_opposed.hpp>

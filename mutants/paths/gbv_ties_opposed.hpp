@@ -1,8 +1,9 @@
-// Greedy multi-path block verification that breaks ties of p / q towards the higher id when it chooses, towards the
-// lower id in the law of its choice.
+// Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id in the choice, towards
+// the lower id in the law of the choice.
 //
-// Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends. Wrong
-// because the choice then has another law than the one it is verified with. Hidden without ties; p = q is all ties.
+// Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends.
+// Error: the choice has another law than the one it is verified with.
+// Hidden: without ties; at p = q all tokens are tied.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -10,7 +11,7 @@
 
 namespace draftproof::mutants::paths {
 
-/// The child of greatest p / q; keeps(x, best) says whether the best so far stands against an equal x.
+/// The child of greatest p / q; keeps(x, best) says whether the best so far stays before an equal x.
 template <class L, class Keeps>
 int greatest_child(const DraftedTree<L>& at, int u, Keeps keeps) {
   const L& laws = at.laws(u);

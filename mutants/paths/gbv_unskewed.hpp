@@ -1,6 +1,8 @@
-// The greatest of K paths verified as a block drawn from q.
+// Mutant: verifies the greatest of K paths as a block drawn from q.
 //
-// Source: mutant of arXiv:2602.16961. Wrong because the greatest of K paths is not a draw of q. Hidden at K = 1.
+// Source: mutant of arXiv:2602.16961.
+// Error: the greatest of K paths is not a draw of q.
+// Hidden: at K = 1.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,8 +1,9 @@
-// Greedy block verification that forgets, after each iteration, what the next one's target owes to this one.
+// Mutant: greedy block verification that drops the modified target after each iteration.
 //
 // Source: greedy block verification of arXiv:2403.10444, appendix, without its modified target; hierarchical
-// speculative decoding without caps and with a single draw at the end (arXiv:2601.05724) is the same rule. The first
-// iteration is that of the right scheme, and each iteration is longer than it may be: wrong from the second on.
+// speculative decoding without caps and with a single draw at the end (arXiv:2601.05724) is the same rule.
+// Error: each iteration accepts more than a stateless lossless rule can.
+// Hidden: in the first iteration, which is that of the right scheme.
 #pragma once
 
 #include <draftproof/verifiers/paths/greedy_block.hpp>

@@ -1,11 +1,12 @@
-// Hierarchical speculative decoding capped at the last index where step ratio and product both exceed 1, not at the
-// largest product so far.
+// Mutant: hierarchical speculative decoding capped at the last index where the ratio of the token and the product
+// both exceed 1, not at the largest product so far.
 //
 //   R_i      product        of p / q over i tokens
 //   g_i      capped[i]      product since the last index i or earlier with p / q > 1 and R > 1, at most 1
 //
-// Source: wording of appendix C.3 of arXiv:2601.05724. Wrong because a later, smaller peak starts the product over.
-// Equal to block verification up to L = 3.
+// Source: wording of appendix C.3 of arXiv:2601.05724.
+// Error: a later, smaller peak restarts the product.
+// Hidden: up to L = 3, where it equals block verification.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

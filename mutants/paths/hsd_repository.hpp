@@ -1,11 +1,12 @@
-// Hierarchical speculative decoding as its repository has it: block verification whose last test takes the product of
-// ratios without a cap.
+// Mutant: hierarchical speculative decoding as in its repository: block verification whose last test uses the product
+// of ratios without a cap.
 //
 //   R_L      product          of p / q over the whole path
 //   c_i      clipped[i]       clipped product after i tokens (verifiers/paths/block/block_rule.hpp)
 //
-// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it. Wrong wherever R
-// exceeds 1 before the end and the path then loses: docs/findings/hsd.md. First tokens keep their law.
+// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it.
+// Error: wrong wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md.
+// Hidden: in first tokens, which keep their law.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,10 +1,12 @@
-// Token verification whose coins are drawn when its state is made and read again in every later iteration.
+// Mutant: token verification that draws its words when its state is made and reads them again in every later
+// iteration.
 //
-//   u_i      plan       coin of position i, and one word for the token that ends the step: drawn once
+//   u_i      plan       uniform of position i, and one word for the token that ends the step: drawn once
 //
-// Source: Infini-AI-Lab/Sequoia, reading of the source. Every iteration alone has the right law, so an explorer,
-// which starts each branch anew, finds it exact; two iterations with p=(1 1)/2 end in equal tokens. Seen by whoever
-// decides twice on one state.
+// Source: Infini-AI-Lab/Sequoia, reading of the source.
+// Error: every single iteration has the right law, so an explorer, which starts each branch anew, finds it exact. Two
+// iterations with p=(1 1)/2 end in equal tokens.
+// Visible: to tests that decide twice with one state.
 #pragma once
 
 #include <vector>
@@ -27,7 +29,7 @@ struct NoiseDrawnOncePerPrompt {
                  .fresh = "its words stay with its plan: trials would depend on their order"},
       .derived_from = "token_path"};
 
-  /// Words of coins, then that of the last draw.
+  /// Words of the accept tests, then that of the last draw.
   using Kept = std::vector<std::uint64_t>;
 
   template <class L>

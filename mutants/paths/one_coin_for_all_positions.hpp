@@ -1,9 +1,11 @@
-// Token verification with one accept coin for the whole path: the generator starts over at every position.
+// Mutant: token verification with one accept uniform for the whole path: the generator restarts at every position.
 //
-//   u        one coin     token i is accepted while u < p / q; the least ratio so far decides
+//   u        one uniform  token i is accepted while u < p / q; the least ratio so far decides
 //
-// Source: feifeibear/LLMSpeculativeSampling, reading of the source. Every single position has the right law, their
-// joint law does not: accepting once makes the next acceptance likelier. First token right; hidden at L = 1.
+// Source: feifeibear/LLMSpeculativeSampling, reading of the source.
+// Error: every single position has the right law, their joint law is wrong: an acceptance makes the next one
+// likelier.
+// Hidden: in the first token, and at L = 1.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -19,7 +21,7 @@ struct OneCoinForAllPositions {
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
-  /// One coin against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
+  /// One uniform against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;

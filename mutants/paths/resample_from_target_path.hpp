@@ -1,7 +1,9 @@
-// Token verification that draws from the target, not from its residual, after a refusal, and stops there. (The walk
-// of the same slip goes on where the draw was drafted.)
+// Mutant: token verification that after a refusal draws from the target, not from its residual, and stops there. (The
+// node-by-node form of the same bug continues where the draw was drafted.)
 //
-// Source: alibaba/rtp-llm#1295. Wrong because accepted drafts have already served min(p, q). Hidden at p = q.
+// Source: alibaba/rtp-llm#1295.
+// Error: accepted drafts have already served min(p, q).
+// Hidden: at p = q.
 #pragma once
 
 #include <draftproof/mutants/paths/bonus_from_draft.hpp>

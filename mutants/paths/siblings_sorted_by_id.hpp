@@ -1,6 +1,8 @@
-// The walk of recursive rejection without replacement over siblings sorted by token id.
+// Mutant: node-by-node recursive rejection without replacement of siblings sorted by token id.
 //
-// Source: tree builders that rank nodes. Wrong because the draw order carries the law. Hidden on chains.
+// Source: tree builders that rank nodes.
+// Error: the rule needs the draw order.
+// Hidden: on chains.
 #pragma once
 
 #include <draftproof/mutants/resorted_drafts.hpp>
@@ -9,7 +11,7 @@
 
 namespace draftproof::mutants::paths {
 
-/// Recursive rejection without replacement that sees its drafts sorted.
+/// Recursive rejection without replacement that gets its drafts sorted.
 template <class Before>
 struct SortedRecursiveRejectionWor : Resorted<verifiers::RecursiveRejectionWor, Before> {
   static constexpr Info info = verifiers::RecursiveRejectionWor::info;

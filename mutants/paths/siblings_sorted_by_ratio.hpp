@@ -1,6 +1,8 @@
-// The walk of recursive rejection without replacement over siblings sorted by p / q, greatest first.
+// Mutant: node-by-node recursive rejection without replacement of siblings sorted by p / q, greatest first.
 //
-// Source: tree builders that rank nodes. Wrong because the draw order carries the law. Hidden on chains.
+// Source: tree builders that rank nodes.
+// Error: the rule needs the draw order.
+// Hidden: on chains.
 #pragma once
 
 #include <draftproof/mutants/paths/siblings_sorted_by_id.hpp>

@@ -1,7 +1,8 @@
-// Traversal verification that tries siblings by token id, not in draw order.
+// Mutant: traversal verification that tests siblings by token id, not in draw order.
 //
-// Source: mutant of arXiv:2505.12398; trees built as maps or sorted lists lose the order. Wrong because a child tried
-// first by its id is no draw of q. Hidden on chains.
+// Source: mutant of arXiv:2505.12398; trees built as maps or sorted lists lose the order.
+// Error: the child of lowest id is not a draw of q.
+// Hidden: on chains.
 #pragma once
 
 #include <algorithm>

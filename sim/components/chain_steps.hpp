@@ -1,12 +1,13 @@
-// Token verification of a ragged batch, cut into the steps an engine gets wrong one at a time. A runner is a struct
-// of these steps; a wrong one replaces one of them.
+// Token verification of a ragged batch, split into the steps that engines get wrong one at a time. A runner is a
+// struct of these steps; a wrong one replaces one of them.
 //
 //   p, q        MaskedRow       target and proposal weights of one draft position
-//   P, Q        total()         their sums: accept when u q(x) P < p(x) Q, else draw from (p Q - q P)+
+//   P, Q        total()         their sums: accept if u q(x) P < p(x) Q, else draw from (p Q - q P)+
 //   L           longest         columns of the padded drafts
 //
-// Cost: three passes over V a draft, one more at the first refusal. Source: Leviathan et al. 2023, arXiv:2211.17192;
-// the packed layout is that of engines. Exact because every request reads its own rows and its own words.
+// Cost: three passes over V a draft, one more at the first rejection.
+// Correctness: every request reads its own rows and its own words.
+// Source: Leviathan et al. 2023, arXiv:2211.17192; the packed layout is that of engines.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +18,21 @@
 
 namespace draftproof {
 
-/// What verification left of one slot, before anything is written.
+/// The result of verifying one slot, before anything is written.
 struct ChainResult {
   int accepted = 0;
   Token extra = no_token;  ///< correction or bonus
   bool refused = false;
 };
 
-/// Memory that a runner keeps from one slot to the next of a batch.
+/// State that a runner keeps from one slot of a batch to the next.
 struct ChainScratch {
-  double residual_sum = -1;  ///< of the first refusal; negative: none yet
+  double residual_sum = -1;  ///< of the first rejection; negative: none yet
 };
 
+/// The correct steps.
 struct ChainSteps {
-  /// First target row of a slot; its mask rows are the same.
+  /// Index of the first target row of a slot; its mask rows have the same indices.
   std::int64_t target_row(const RaggedBatch& batch, int slot) const {
     std::int64_t row = 0;
     for (int s = 0; s < slot; ++s) row += batch.length[s] + 1;
@@ -39,34 +41,37 @@ struct ChainSteps {
   std::int64_t mask_row(const RaggedBatch& batch, int slot, const std::vector<ChainResult>&) const {
     return target_row(batch, slot);
   }
-  /// First proposal row: those of requests drafted before it come first.
+  /// Index of the first proposal row of a slot: the rows of requests drafted before it come first.
   std::int64_t proposal_row(const RaggedBatch& batch, int slot) const {
     std::int64_t row = 0;
     for (int s = 0; s < batch.slots; ++s)
       if (batch.drafted_at[s] < batch.drafted_at[slot]) row += batch.length[s];
     return row;
   }
+  /// Offset of a row in elements.
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const { return row * pitch; }
 
+  /// The words for decision i of a slot.
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
     const BatchRequest& request = batch.request[slot];
     const std::uint32_t position = request.position + static_cast<std::uint32_t>(i);
     if (request.seeded) return {request.seed, 0, position};
     return {batch.engine_seed, request.id + 1, position};
   }
-  /// Draft positions to test.
+  /// Number of draft positions to test.
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
-  /// Entry of a row that belongs to a draft id; no_token if there is none.
+  /// The entry of a row for a draft id; no_token if there is none.
   Token entry(Token x, int vocabulary) const { return x >= 0 && x < vocabulary ? x : no_token; }
+  /// Whether the row is a law, up to its sum.
   bool sound(const MaskedRow& row) const { return row.sound(); }
 
-  /// The token drawn after the tested ones, from weights that are not all zero.
+  /// The token after the tested ones, drawn from weights that are not all zero.
   template <class F, class Source>
   Token extra(int vocabulary, const F& weight, ChainScratch&, Source& random) const {
     return random.pick(ScaledWeights<F>(vocabulary, weight));
   }
 
-  /// Fills slots x (L + 1) tokens.
+  /// Writes the tokens of all slots, [slots, L + 1].
   void write(const RaggedBatch& batch, const std::vector<ChainResult>& results, std::vector<Token>& tokens) const {
     const auto columns = static_cast<std::size_t>(batch.longest) + 1;
     for (std::size_t s = 0; s < results.size(); ++s) {
@@ -76,7 +81,7 @@ struct ChainSteps {
       tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
     }
   }
-  /// How many of `count` tokens a request keeps: up to its stop token, within its limit.
+  /// How many of `count` tokens a request keeps: up to its stop token, at most its limit.
   int kept(const BatchRequest& request, const Token* tokens, int count) const {
     for (int i = 0; i < count; ++i)
       if (tokens[i] == request.stop) {
@@ -87,13 +92,14 @@ struct ChainSteps {
   }
 };
 
-/// Verifies slot by slot. `streams.at(address)` gives the source of one decision.
+/// Verifies slot by slot. `streams.at(address)` returns the source of one decision.
 template <class Steps, class Streams>
 class ChainRun {
  public:
   ChainRun(const Steps& steps, const RaggedBatch& batch, Streams& streams)
       : steps_{steps}, batch_{batch}, streams_{streams} {}
 
+  /// The output of the batch.
   BatchOutput run() {
     for (int s = 0; s < batch_.slots; ++s) results_.push_back(verify(s));
     const auto columns = static_cast<std::size_t>(batch_.longest) + 1;
@@ -127,7 +133,7 @@ class ChainRun {
     static constexpr ChainResult refusal{.refused = true};
     const int length = batch_.length[slot];
     for (int i = 0; i < steps_.tested(batch_, slot); ++i) {
-      // The bound is for runners that test more than there is.
+      // The bound is for runners that test more positions than there are.
       const MaskedRow p = target(slot, std::min(i, length)), q = proposal(slot, std::min(i, length - 1));
       if (!steps_.sound(p) || !steps_.sound(q)) return refusal;
       const Token id = batch_.drafts[slot * batch_.longest + i], x = steps_.entry(id, batch_.vocabulary);

@@ -1,8 +1,8 @@
-// What a component around a verifier says about itself: batch runners, sources of target rows and samplers are
-// examined beside verifiers, because most reported defects lie in them.
+// What a component around a verifier declares about itself. Batch runners, sources of target rows and samplers are
+// tested like verifiers, because most reported defects are in them.
 //
 //   name      snake_case, the file's name
-//   budget    of samplers: largest total variation between the law served and the weights
+//   budget    of samplers: largest total variation between the realised law and the weights
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ struct ComponentInfo {
   std::string_view name;
   std::string_view summary;  ///< one line
   std::string_view source;   ///< report, paper, or "derived here"
-  double budget = 1e-6;      ///< what samplers of large vocabularies may miss where they say nothing
+  double budget = 1e-6;      ///< the default is for samplers of large vocabularies
 };
 
 }  // namespace draftproof

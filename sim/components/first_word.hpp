@@ -1,7 +1,8 @@
-// The first of all 64-bit words at which a monotone condition turns true: where a sampler of one word passes from one
-// token to the next.
+// The first of all 64-bit words at which a monotone condition becomes true: the boundary between the words of two
+// tokens in a sampler of one word.
 //
-// Cost: 65 calls. Exact for conditions that never turn false again; nothing else is assumed of them.
+// Cost: 65 calls.
+// Correctness: exact for conditions that stay true once they are true; nothing else is assumed of them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace draftproof {
 
-/// From `low` on; nothing if the condition is false at the last word `high` too.
+/// The first word in low .. high for which the condition is true; nothing if it is false at `high`.
 template <class Condition>
 std::optional<std::uint64_t> first_word(const Condition& condition, std::uint64_t low = 0,
                                         std::uint64_t high = ~std::uint64_t{0}) {

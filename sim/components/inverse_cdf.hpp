@@ -1,13 +1,12 @@
-// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. What the sums are
-// kept in, how a word becomes a uniform and what happens behind the last sum are the three places where it goes
-// wrong.
+// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. Samplers go wrong in
+// three places: the type of the sums, the uniform made from a word, and the token past the last sum.
 //
 //   F(x)     sums_[x]             running sum up to token x, in Sum
 //   u        Steps::uniform       uniform of a word, in double
 //   end      Steps::past_the_end  token where u >= F(V - 1)
 //
-// Cost: V additions to prepare, log V comparisons a draw. Its law is that of the program: token x has the words with
-// F(x - 1) <= u < F(x).
+// Cost: V additions to prepare, log V comparisons a draw.
+// Correctness: the law is that of the program: token x has the words with F(x - 1) <= u < F(x).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 
 namespace draftproof {
 
-/// What a wrong sampler replaces.
+/// The three places; a wrong sampler replaces one of them.
 struct InverseCdfSteps {
   using Sum = double;
   static double uniform(std::uint64_t word) { return unit_interval(word); }
@@ -55,7 +54,7 @@ class InverseCdfTable {
     return static_cast<Token>(found - sums_.begin());
   }
 
-  /// visit(first word, token) for every stretch of words with one token, in order.
+  /// Calls visit(first word, token) for every interval of words with one token, in order.
   template <class Visit>
   void pieces(Visit visit) const {
     std::uint64_t first = 0;

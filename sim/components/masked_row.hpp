@@ -1,9 +1,10 @@
-// A row of target weights seen through its support mask, and weights over tokens that a source draws from or walks.
+// A row of target weights under its support mask, and weights over tokens for a random source.
 //
 //   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
 //
-// Cost: a pass for the total, another for a draw. A draw adds in fixed point after dividing by the total, so the
-// token depends on the row and the word alone.
+// Cost: a pass for the total, another for a draw.
+// Correctness: a draw divides by the total and then adds in fixed point, so the token depends on the row and the word
+// only.
 #pragma once
 
 #include <cmath>
@@ -20,13 +21,13 @@ class MaskedRow {
 
   double operator()(Token x) const { return mask_ && mask_[x] == 0 ? 0.0 : static_cast<double>(weights_[x]); }
 
-  /// Exact while weights are integers: the order of the sum plays no part then.
+  /// The sum of the weights. Exact if they are integers; the order of the sum does not matter then.
   double total() const {
     double total = 0;
     for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
     return total;
   }
-  /// Whether the row is a law: no weight negative, infinite or NaN, and one positive.
+  /// Whether the row is a law up to its sum: no weight negative, infinite or NaN, and one positive.
   bool sound() const {
     for (Token x = 0; x < vocabulary_; ++x)
       if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;
@@ -39,7 +40,7 @@ class MaskedRow {
   int vocabulary_;
 };
 
-/// Non-negative weights of any scale over 0 .. size - 1, as a random source takes them.
+/// Non-negative weights of any scale over 0 .. size - 1.
 template <class F>
 class ScaledWeights {
  public:

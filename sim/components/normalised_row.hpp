@@ -1,6 +1,6 @@
-// Weights divided by their sum, in double: what tables of probabilities are built from.
+// Weights divided by their sum, in double: the input of tables of probabilities.
 //
-// Cost: two passes. The sum is compensated, so that its error does not grow with V.
+// Cost: two passes. The sum is compensated, so its error does not grow with V.
 #pragma once
 
 #include <span>

@@ -1,10 +1,10 @@
-// From weights and settings to a row of p, in the steps an engine gets wrong one at a time: bias, penalty,
+// From weights and settings to a row of p, in the steps that engines get wrong one at a time: bias, penalty,
 // temperature, min-p, top-k, mask, in this order. A source of rows is a struct of these steps; a wrong one replaces
-// one of them.
+// one of them. Symbols: sim/components/target_request.hpp.
 //
-// Symbols: sim/components/target_request.hpp. Cost: O(V^2) a row, ranks by counting; rows are small here.
-// Source: the order is that of common engines. Right because each step is the setting's definition; the row is summed
-// to 1 at the end.
+// Cost: V counts over the text and a sort of V weights; rows are small here.
+// Correctness: each step is the setting's definition; the row is normalised at the end.
+// Source: the order is that of common engines.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace draftproof {
 
 struct TargetSteps {
-  /// As this pass computed it: another order of sums gives other last bits.
+  /// The weight of x at position i. A batched pass may give other last bits than a single decode.
   int weight(const TargetRequest& request, int i, Token x) const {
     return request.weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)];
   }
@@ -41,7 +41,7 @@ void keep_largest(std::vector<Scalar>& row, int k) {
 
 }  // namespace target_row_detail
 
-/// The row at position i of a chain whose first i drafts are `drafts`. All zero where the settings leave no token.
+/// The row at position i of a chain whose first i drafts are `drafts`, [V]. All zero if the settings leave no token.
 template <class Scalar, class Steps>
 std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request, const Token* drafts, int i) {
   const auto size = static_cast<std::size_t>(request.vocabulary());

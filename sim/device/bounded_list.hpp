@@ -1,5 +1,5 @@
-// A short list that a program of paths keeps: a vector where the host runs it, an array on the stack of a device's
-// thread, whose bound is derived where the list stands.
+// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The bound of
+// the array is derived at its point of use.
 #pragma once
 
 #include <cassert>
@@ -11,12 +11,12 @@
 
 namespace draftproof {
 
-/// The calls of std::vector that programs of paths make, for at most `most` items; T is trivial.
+/// The calls of std::vector that verifiers of paths use, for at most `most` items; T is trivial.
 template <class T, int most>
 class FixedList {
  public:
   FixedList() = default;
-  // As long as the list is, not as its bound: copies of the whole array would go through registers.
+  // Copies size() items, not the whole array, which would go through registers.
   DRAFTPROOF_DEVICE FixedList(const FixedList& other) { *this = other; }
   DRAFTPROOF_DEVICE FixedList& operator=(const FixedList& other) {
     size_ = other.size_;
@@ -34,7 +34,7 @@ class FixedList {
   }
   DRAFTPROOF_DEVICE void pop_back() { --size_; }
   DRAFTPROOF_DEVICE void clear() { size_ = 0; }
-  /// To no more than there were.
+  /// Shrinks the list to `size` items.
   DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
   DRAFTPROOF_DEVICE T& operator[](std::size_t i) { return items_[i]; }
   DRAFTPROOF_DEVICE T& back() { return items_[size_ - 1]; }
@@ -48,12 +48,13 @@ class FixedList {
   T items_[static_cast<std::size_t>(most)];
 };
 
-/// Laws that a device's threads look at: they are handed out by value, and programs on them own no memory.
+/// Laws that a device's threads read: lists on them are arrays, because device code owns no memory.
 template <class L>
 concept OnDevice = requires {
   requires L::on_device;
 };
 
+/// The list type on laws L.
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
 

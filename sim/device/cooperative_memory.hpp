@@ -1,19 +1,20 @@
-// Where a plan is made: who takes part in its making, and where its lists lie. On the host one thread works with
-// memory of its own; on a device a team makes the plan together, in memory that its threads share
-// (gpu/teams/team_workspace.cuh). Plans of ladders are one text for both.
+// The workspace in which a plan is made: its threads and the memory of its lists. On the host one thread works in
+// memory of its own. On a device a team makes the plan together, in memory that its threads share
+// (gpu/teams/team_workspace.cuh). Plans of ladders have one source for both.
 //
-//   persistent<T>(n), scratch<T>(n)             lists of n, for as long as the plan, or until release_scratch()
-//   each(n, f)                          f(i) for i < n, whoever does it
-//   once(f)                             f() on one of those who are there; its answer to all
+//   persistent<T>(n), scratch<T>(n)     lists of n items, for the life of the plan, or until release_scratch()
+//   each(n, f)                          f(i) for i < n, on any thread
+//   once(f)                             f() on one thread; its result on all
 //   scan(n, none, value, join, visit)   visit(i, before, value(i)), `before` joining all values below i; returns the
-//                                       join of all. `join` must not mind how it is bracketed, `none` changes nothing
+//                                       join of all. `join` is associative, `none` is its neutral element
 //   chain(n, follows, visit)            from 0 to the first i < n with follows(0, i), from there on likewise;
-//                                       visit(k, i) for the k-th of these; returns how many
+//                                       visit(k, i) for the k-th of these; returns their number
 //   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
-//   Index                               holds the number of a bin
+//   Index                               integer type for the number of a bin
 //
-// When a call returns, what it did is done on all threads. Right on any number of them because nothing here depends
-// on who does what: f and visit of different i touch different places, and `join` is a sum of integers or a maximum.
+// When a call returns, its effects are visible to all threads.
+// Correctness: no result depends on the assignment of work to threads: f and visit of different i write different
+// places, and `join` is a sum of integers or a maximum.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@
 
 namespace draftproof {
 
-/// One thread.
+/// The workspace of one host thread.
 struct HostWorkspace {
   template <class T>
   using List = std::vector<T>;
@@ -73,7 +74,7 @@ struct HostWorkspace {
   }
 };
 
-/// Laws that a team looks at, whose plans its threads make together.
+/// Laws that a team reads; its threads make plans together.
 template <class L>
 concept PlannedByTeam = requires(const L& laws) {
   laws.workspace();
@@ -90,11 +91,11 @@ DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& laws) {
 template <class L>
 using RoomOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const L&>()))>;
 
-/// A list of a workspace: a vector, or its like on a device.
+/// A list in a workspace: a vector, or its counterpart on a device.
 template <class Workspace, class T>
 using ListIn = typename Workspace::template List<T>;
 
-/// A list where it lies.
+/// A list by its address.
 template <class T>
 struct ListView {
   const T* items;
@@ -103,33 +104,35 @@ struct ListView {
   DRAFTPROOF_DEVICE const T& operator[](std::size_t i) const { return items[i]; }
 };
 
-/// What joins values: the greater one, the earlier of equals.
+/// A join: the greater value, the earlier one of equals.
 struct Greater {
   template <class T>
   DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
     return a < b ? b : a;
   }
 };
+/// A join: the sum.
 struct Plus {
   template <class T>
   DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
     return a + b;
   }
 };
+/// A visit without effect.
 struct NoVisit {
   DRAFTPROOF_DEVICE void operator()(int, const auto&, const auto&) const {}
 };
 
-/// A value and where it stands.
+/// A value and its place.
 template <class T>
 struct Placed {
   T value;
   std::int64_t place;
-  /// By value alone: of equals the earlier stays.
+  /// Compares values only, so the earlier one of equals stays.
   DRAFTPROOF_DEVICE bool operator<(const Placed& other) const { return value < other.value; }
 };
 
-/// Where the greatest of value(0) .. value(n - 1) stands, the first of equals; n > 0.
+/// The place of the greatest of value(0) .. value(n - 1), the first of equals; n > 0.
 template <class Workspace, class Value>
 DRAFTPROOF_DEVICE int place_of_greatest(const Workspace& workspace, int count, const Value& value) {
   using T = std::remove_cvref_t<decltype(value(0))>;

@@ -1,13 +1,13 @@
-// The rows of one position from logits, as engines have them: float, bf16 or fp16, read once. What comes out are
-// fresh rows of float, so every verifier runs on them as it is.
+// The rows of one position from logits in float, bf16 or fp16, read once. The result is FreshRows of float, so every
+// verifier runs on it unchanged.
 //
 //   l_p, l_q   target, proposals    logits of the target and of each proposal, -infinity where masked    [V]
-//   T          Temperatures         what they are divided by
-//   p, q       of(...)              softmax of each (softmax.hpp), in memory kept from call to call      [V]
+//   T          Temperatures         divisors of the logits
+//   p, q       of(...)              softmax of each (softmax.hpp), in memory reused by every call        [V]
 //
-// Cost: one read of the logits from memory; rows of 4 V bytes each that the passes of a verifier then find in cache.
-// Right because a verifier is lossless for the rows it is given: the target it serves is the row p, whose distance
-// from the exact softmax is in softmax.hpp, provided the drafts came from the row q.
+// Cost: one read of the logits from memory; rows of 4 V bytes each, which a verifier's passes then find in cache.
+// Correctness: a verifier is lossless for the rows it is given. Its target is the row p, whose distance from the
+// exact softmax is in softmax.hpp; the drafts must come from the row q.
 #pragma once
 
 #include <cassert>
@@ -20,7 +20,7 @@
 
 namespace draftproof {
 
-// What the logits of a position are divided by.
+// The temperatures by which the logits of a position are divided.
 
 struct Temperatures {
   double target = 1, proposal = 1;
@@ -32,7 +32,8 @@ class LogitRows {
       : target_(vocabulary), proposals_(static_cast<std::size_t>(proposals), Softmax(vocabulary)) {}
 
   /// Views on this object's memory, valid until the next call. All logits have V entries; there are as many proposals
-  /// as the constructor was told. Throws std::invalid_argument on logits that are no law (softmax.hpp).
+  /// as the constructor was given.
+  /// Throws: std::invalid_argument on logits that have no softmax, or on a bad temperature (softmax.hpp).
   template <class Entry>
   FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal, Temperatures t = {}) {
     return of(target, std::vector{proposal}, t);

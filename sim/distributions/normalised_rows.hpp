@@ -1,11 +1,11 @@
-// The rows of one position from probabilities in a coarse format, checked and normalised on the way: what to use
-// where the defect of bf16 or fp16 rows would show (docs/rows.md).
+// The rows of one position from probabilities in a coarse format, checked and normalised. For bf16 or fp16 rows,
+// where the error of their sums would show (docs/rows.md).
 //
 //   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
 //
-// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory kept from call to call. Right
-// because drafts drawn in proportion to the stored q come from the normalised q too; p and q sum to 1 as closely as
-// any rows of float do.
+// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory a row, reused by every call.
+// Correctness: drafts drawn in proportion to the stored q have the normalised q as their law; p and q sum to 1 as
+// closely as any rows of float.
 #pragma once
 
 #include <cassert>
@@ -23,8 +23,8 @@ class NormalisedRows {
   explicit NormalisedRows(int vocabulary, int proposals = 1)
       : rows_(static_cast<std::size_t>(1 + proposals), std::vector<float>(static_cast<std::size_t>(vocabulary))) {}
 
-  /// Views on this object's memory, valid until the next call. Throws std::invalid_argument on rows that are no law
-  /// of their format.
+  /// Views on this object's memory, valid until the next call. All rows have V entries.
+  /// Throws: std::invalid_argument on a row that is no law of its format.
   template <class Entry>
   FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal) {
     return of(target, std::vector{proposal});

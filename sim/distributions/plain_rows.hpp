@@ -1,5 +1,5 @@
-// Target and proposal as plain vectors in any scalar: rationals for proofs, double and float for the exact law of
-// the floating-point program, and the textbook cost of O(V) a call that the prepared forms are measured against.
+// Target and proposals as plain vectors in any scalar: rationals for proofs, double and float for the exact law of
+// the floating-point program. Every call costs O(V), the baseline for the prepared forms.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace draftproof {
 
-/// p and one proposal row for all drafts, or one per draft. Rows have V entries each and sum to one().
+/// p and one proposal row for all drafts, or one row per draft. Rows have V entries each and sum to one().
 template <class Number>
 class Rows {
  public:
@@ -59,7 +59,7 @@ class Rows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
   Scalar mass_without(int k, const Token* seen, int n) const {
-    if (n == 0) return one();  // a floating-point sum may miss 1 by an ulp and refuse where p = q
+    if (n == 0) return one();  // a floating-point sum may miss 1 by an ulp and reject where p = q
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
 

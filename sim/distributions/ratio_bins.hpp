@@ -1,8 +1,8 @@
 // The vocabulary in bins: single tokens or buckets of tokens, ordered by p / q descending. Schemes that rank drafts
-// work on bins; how fine they are is the model's business.
+// work on bins; the model of Laws chooses how fine they are.
 //
 //   n        size()               number of bins; each has q > 0
-//   P_i      target_below(i)      p-mass of the first i bins, tokens with q = 0 included from i = 0 on
+//   P_i      target_below(i)      p-mass of the first i bins, and of the tokens with q = 0 from i = 0 on
 //   s_i      proposal_below(i)    q-mass of the first i bins
 //            of(x)                bin of token x; q(x) > 0
 //            single_tokens        every bin is one token
@@ -37,7 +37,7 @@ class TokenBins {
     }
   }
 
-  /// The same with masses at hand: entry i of `prefix` holds those of the first i tokens, undraftable included.
+  /// The same from given masses: entry i of `prefix` holds those of the first i tokens and of the undraftable ones.
   template <class L, class Masses>
   TokenBins(const L& laws, const std::vector<Token>& order, const Masses& prefix)
       : bin_(static_cast<std::size_t>(laws.vocabulary()), -1) {
@@ -54,10 +54,10 @@ class TokenBins {
   int size() const { return static_cast<int>(target_.size()) - 1; }
   const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
-  /// p / q of each bin, which differences of the sums would lose on narrow ones.
+  /// p / q of each bin; differences of the sums would lose precision on narrow bins.
   const std::vector<Scalar>& ratios() const { return ratio_; }
   int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
-  /// of(x) for all x; -1 where q = 0.
+  /// of(x) for all x, [V]; -1 where q = 0.
   const std::vector<int>& by_token() const { return bin_; }
 
  private:
@@ -65,24 +65,24 @@ class TokenBins {
   std::vector<Scalar> target_, proposal_, ratio_;
 };
 
-/// Stretches of buckets in a plan: more than real rows want (docs/ladder.md), few enough for the memory of a team.
+/// Most groups of adjacent bins in a plan: more than real rows need (docs/ladder.md), few enough for a team's memory.
 inline constexpr int most_plan_stretches = 512;
 
-/// Buckets of equal steps of the ratio (ratio_buckets.hpp), in the memory of a workspace (plan_room.hpp): on a device all
-/// but of() is brief. One pass over the rows; masses are fixed-point sums.
+/// Buckets of equal steps of the ratio (ratio_buckets.hpp), in lists of a workspace (cooperative_memory.hpp). On a
+/// device only the lists that of() reads are persistent. One pass over the rows; masses are fixed-point sums.
 template <class Workspace>
 class BucketRungsIn {
  public:
   static constexpr bool single_tokens = false;
-  /// A plan tells as many stretches of bins apart at most (ladder_goal.hpp).
+  /// Most groups of bins that a plan distinguishes (verifiers/ladder/selected_law.hpp).
   static constexpr int most_stretches = most_plan_stretches;
-  /// Bins are joined (ladder_goal.hpp) at this q-mass times difference in p / q, or at a quarter of it where one
-  /// token counts and there is no surplus. Chosen by measurement, docs/ladder.md.
+  /// Adjacent bins are joined (verifiers/ladder/selected_law.hpp) at this q-mass times difference in p / q, or at a
+  /// quarter of it where one token decides and there is no surplus. Chosen by measurement, docs/ladder.md.
   double least_spread = 0x1p-14;
 
-  /// None, until others are put in their place.
+  /// No bins; assign others before use.
   BucketRungsIn() = default;
-  /// `rows` shows its rows of entries, p and one q.
+  /// `rows` gives its rows of p and of one q by target_row() and proposal_row().
   template <class Rows>
   requires requires(const Rows& rows) { rows.target_row(); }
   explicit BucketRungsIn(const Rows& rows)
@@ -90,7 +90,7 @@ class BucketRungsIn {
   explicit BucketRungsIn(const simd::RatioMasses& masses) : BucketRungsIn(Workspace{}, RatioBuckets::count) {
     fill(Workspace{}, masses);
   }
-  /// Places for as many bins as there can be, to be filled.
+  /// Lists for at most `most` bins, to be filled by fill().
   DRAFTPROOF_DEVICE BucketRungsIn(const Workspace& workspace, int most)
       : bin_(workspace.template persistent<typename Workspace::Index>(RatioBuckets::count)),
         bucket_(workspace.template scratch<typename Workspace::Index>(most)),
@@ -98,7 +98,7 @@ class BucketRungsIn {
         proposal_(workspace.template scratch<double>(most + 1)),
         ratio_(workspace.template scratch<double>(most)) {}
 
-  /// Buckets come in the order of the ratios of their tokens, hence of their masses.
+  /// Fills the bins from the masses of all buckets. Buckets are ordered by the ratios of their tokens.
   template <class Masses>
   [[gnu::noinline]] DRAFTPROOF_DEVICE void fill(const Workspace& workspace, const Masses& masses) {
     const Fixed undraftable = masses.of(RatioBuckets::outside).target;
@@ -107,10 +107,10 @@ class BucketRungsIn {
       const simd::RatioMass mass = masses.of(descending(i));
       return Above{mass.target, mass.proposal, mass.proposal != 0};
     };
-    // Mass that is as good as undraftable, and above all that follow, counts to what is above the next bin.
+    // p-mass of buckets without q-mass is added to the upper boundary of the next bin.
     const auto enter = [&](int i, const Above& above, const Above& mass) {
       const auto bin = static_cast<std::size_t>(above.bins);
-      // An empty bucket too has a bin, the one above: tokens may be there whose mass vanished in fixed point.
+      // An empty bucket gets the bin above it: it may hold tokens whose mass truncated to 0 in fixed point.
       const std::int64_t place = above.bins - (mass.bins == 0);
       bin_[descending(i)] = static_cast<typename Workspace::Index>(place < 0 ? 0 : place);
       if (mass.bins == 0) return;
@@ -134,7 +134,7 @@ class BucketRungsIn {
   DRAFTPROOF_DEVICE double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   /// p / q of each bin, from its own masses.
   DRAFTPROOF_DEVICE const ListIn<Workspace, double>& ratios() const { return ratio_; }
-  /// Bounds of p / q in the tokens of a bin.
+  /// Bounds of p / q over the tokens of a bin.
   DRAFTPROOF_DEVICE double highest(int i) const { return RatioBuckets::end(bucket_[static_cast<std::size_t>(i)]); }
   DRAFTPROOF_DEVICE double lowest(int i) const { return RatioBuckets::begin(bucket_[static_cast<std::size_t>(i)]); }
   DRAFTPROOF_DEVICE int of(double target, double proposal) const {
@@ -143,7 +143,7 @@ class BucketRungsIn {
   DRAFTPROOF_DEVICE int of_bucket(std::size_t bucket) const { return bin_[bucket]; }
 
  private:
-  /// What lies above a bucket: masses, and bins that have some.
+  /// The buckets above a bucket: their masses, and the number of them that are bins.
   struct Above {
     Fixed target = 0, proposal = 0;
     std::int64_t bins = 0;

@@ -1,4 +1,5 @@
-// A guide over descending ratios: narrows "how many exceed b" to a few entries before bisecting.
+// A guide over descending ratios: narrows the search for the number of ratios above b to a few entries before it
+// bisects.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ class RatioGuide {
   RatioGuide() = default;
   explicit RatioGuide(std::span<const double> descending)
       : cells_{std::bit_ceil(descending.size() + 1)}, start_(cells_ + 1) {
-    // start_[c] counts the ratios that lie in cells above c; so prefix_length(b) is in [start_[c], start_[c - 1]].
+    // start_[c] is the number of ratios in cells above c, so prefix_length(b) is in [start_[c], start_[c - 1]].
     std::size_t j = 0;
     for (std::size_t cell = cells_ + 1; cell-- > 0;) {
       while (j < descending.size() && cell_of(descending[j]) > cell) ++j;
@@ -26,10 +27,10 @@ class RatioGuide {
     }
   }
 
-  /// Number of entries of `descending` greater than b; b >= 0.
+  /// Number of entries of `descending` greater than b; b >= 0. `descending` is the array of the constructor.
   std::size_t prefix_length(std::span<const double> descending, double b) const { return search(descending).prefix_length(b); }
 
-  /// The arrays, for whoever reads them elsewhere.
+  /// The arrays of the guide and of the ratios, for code that searches them by address.
   RatioSearch search(std::span<const double> descending) const {
     return {descending.data(), descending.size(), start_.data(), cells_};
   }

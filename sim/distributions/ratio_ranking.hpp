@@ -1,13 +1,13 @@
-// The tokens that can be drafted, one by one in descending p / q, with masses of any stretch of them: bins
-// (bins.hpp) that can also be walked. Where a table keeps that order, its own ranking copies nothing.
+// The tokens with q > 0 one by one in descending p / q, with masses of any range of ranks: bins (ratio_bins.hpp) that
+// can also be listed. The ranking of a ratio table reads the table's order without copying it.
 //
 //   n           size()                   tokens with q > 0; their ranks are 0 .. n - 1
 //               token(j), of(x)          token of rank j, rank of token x; ties of p / q to the lower id
 //   r_j         ratio(j)                 p / q, never rising with j
 //               target(a, b)             p-mass of ranks a .. b - 1
-//               proposal(a, b)           q-mass of the same
+//               proposal(a, b)           q-mass of ranks a .. b - 1
 //               undraftable()            p-mass of the tokens with q = 0
-//               draw_undraftable(mass)   the one of them in which their running sum passes `mass`
+//               draw_undraftable(mass)   the token with q = 0 at which their running p-mass exceeds `mass`
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace draftproof {
 
-/// Laws that rank single tokens. Others have buckets.
+/// Laws that rank single tokens. Other laws have buckets.
 template <class L>
 concept Ranked = requires(const L& laws) {
   laws.ranking();
 };
 
-/// The ranking of plain rows. Refers to them.
+/// The ranking of plain rows. Refers to the rows.
 template <class L>
 class TokenRanking {
  public:

@@ -1,13 +1,15 @@
-// A residual on a ratio table: p - b q on the first tokens of its order, p (1 - b / clip_ratio) from the first token with
-// p <= clip_ratio q on. Both of a scheme's residuals have this form: (p - b q)+ without a clip_ratio, p - b min(q, p / clip_ratio).
+// A residual on a ratio table: p - b q on the first tokens of its order, p (1 - b / c) from the first token with
+// p <= c q on. It covers both residuals of the schemes: (p - b q)+, without a c, and p - b min(q, p / c).
 //
-//   n       count            tokens of the order that it may be positive on
+//   c       clip_ratio       infinity for (p - b q)+
+//   n       count            number of leading tokens of the order on which the residual may be positive
 //   w_j     up_to(j)         sum over the first j of them
 //   draw                     the j that bisection finds with w_(j+1) > u w_n
 //
-// Cost: O(log V) a draw; with a guide of the same residual, O(1) expected. Right because a guide stops short of the
-// first comparison that words of its cell decide differently (residual_guide.hpp): the token is that of the
-// bisection, also where rounding keeps w_j from rising with j.
+// Cost: O(log V) a draw; O(1) expected with a guide of the same residual.
+// Correctness: a guide ends its range before the first comparison that words of one cell decide differently
+// (residual_guide.hpp). So a draw with a guide gives the token of the plain bisection, also where rounding makes w_j
+// fall with j.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +22,24 @@
 
 namespace draftproof {
 
-/// Refers to the table and, if it has one, to the guide.
+/// Refers to the table and, if it has one, to the guide. Both must outlive it.
 template <class Table>
 class RatioResidual {
  public:
-  /// `bend`: the first token with p <= clip_ratio q, or `count`.
+  /// `bend`: place of the first token with p <= clip_ratio q; at least `count` if there is none.
   DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count, std::size_t bend)
       : table_{&table}, b_{b}, clip_ratio_{clip_ratio}, count_{count}, bend_{bend < count ? bend : count}, tail_{1 - b / clip_ratio} {}
 
   double b() const { return b_; }
   double clip_ratio() const { return clip_ratio_; }
-  /// The same residual of the same table, led alike.
+  /// Whether `other` is the same residual of the same table with the same guide.
   bool is(const RatioResidual& other) const {
     return b_ == other.b_ && clip_ratio_ == other.clip_ratio_ && guide_ == other.guide_ && table_ == other.table_;
   }
 
-  /// The guide that draws begin with; of this very residual.
+  /// Sets the guide that draws start from; it must be a guide of this residual.
   void lead(const ResidualGuide* guide) { guide_ = guide; }
+  /// A new guide of this residual.
   ResidualGuide guide() const {
     return {count_, total(), [this](std::size_t j) { return up_to(j + 1); }};
   }
@@ -47,10 +50,10 @@ class RatioResidual {
     return found(search);
   }
 
-  /// A draw in steps, so that many can be under way at a time. Done where low = high.
+  /// A draw in steps, so that many draws can run side by side. It ends where low = high.
   struct Search {
     double threshold;
-    ResidualGuide::Range range;  ///< the answer lies in low .. high
+    ResidualGuide::Range range;  ///< the result lies in low .. high
   };
   DRAFTPROOF_DEVICE Search start(std::uint64_t word) const {
     const double all = total();
@@ -72,7 +75,7 @@ class RatioResidual {
   DRAFTPROOF_DEVICE Token found(const Search& search) const {
     return search.range.low == nowhere ? no_token : table_->order()[search.range.low];
   }
-  /// What the next step will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  /// Prefetches what the next step reads. Always inlined: g++ drops the call as one without effect otherwise.
   [[gnu::always_inline]] void prefetch(const Search& search) const {
     __builtin_prefetch(table_->prefix().data() + search.range.middle() + 1);
   }

@@ -1,12 +1,12 @@
 // Laws prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts from one
-// proposal is (p - b q)+ for one b, positive on a prefix of this order, so a residual mass costs a look-up and a
-// residual draw a bisection.
+// proposal is (p - b q)+ for one b and is positive on a prefix of this order, so a residual mass is a look-up and a
+// residual draw is a bisection.
 //
-//   r_j      ratio_[j]         p / q of the j-th token in descending order; +infinity where q = 0 < p
-//   P_j, Q_j prefix_[j]        p- and q-mass of the first j tokens
-//   i(b)     prefix_length(b)          number of tokens with p / q > b
-//   F(b)                       P_i - b Q_i
-//   draw                       smallest j with P_{j+1} - b Q_{j+1} > u F(b)
+//   r_j        ratio_[j]           p / q of the j-th token in descending order; +infinity where q = 0 < p
+//   P_j, Q_j   prefix_[j]          p- and q-mass of the first j tokens
+//   i(b)       prefix_length(b)    number of tokens with p / q > b
+//   F(b)       residual_mass(b)    P_i - b Q_i
+//   draw       residual(b).draw    smallest j with P_{j+1} - b Q_{j+1} > u F(b)
 //
 // Cost: O(V log V) once; then O(1) expected for F, O(log V) for a draw, O(1) for a draft.
 #pragma once
@@ -37,8 +37,9 @@
 
 namespace draftproof {
 
-/// Rows of V probabilities that sum to 1 in double precision. The curve belongs to p and the first proposal;
-/// further proposals are served token by token. Immutable after construction, so threads share one table.
+/// The laws of one position, from rows of V probabilities that sum to 1 in double precision. The order is that of p
+/// and the first proposal; further proposals have token by token look-ups and draws. Immutable after construction, so
+/// threads share one table.
 class RatioTable {
  public:
   using Scalar = double;
@@ -73,11 +74,11 @@ class RatioTable {
   double proposal(Token x, int k = 0) const { return probabilities_[index(x) * stride_ + 1 + row_of(k)]; }
   Token kth_most_probable(int j) const { return top_[index(j)]; }
 
-  /// Tokens in the order of the table, with p- and q-mass of the first j of them; q / p of none is 0 / 0.
+  /// Tokens in the order of the table, and p- and q-mass of the first j of them. Tokens with p = q = 0 are left out.
   std::span<const Token> order() const { return order_; }
   using Mass = TableMass;
   std::span<const Mass> prefix() const { return prefix_; }
-  /// The same without rounding, in units of 2^-62.
+  /// The same masses without rounding, in units of 2^-62.
   struct ExactMass {
     std::uint64_t target, proposal;
   };
@@ -98,7 +99,7 @@ class RatioTable {
     return {*this, b, clip_ratio, order_.size(), std::isinf(clip_ratio) ? order_.size() : prefix_length(clip_ratio)};
   }
 
-  /// The same for a caller who knows prefix_length(b).
+  /// The two calls above for a caller that knows reached = prefix_length(b).
   double residual_mass(double b, std::size_t reached) const { return prefix_residual(reached, b); }
   Residual residual(double b, std::size_t reached) const {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
@@ -106,7 +107,8 @@ class RatioTable {
   /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
   double prefix_residual(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
 
-  /// What a test of x will read, on its way to the cache. Inlined, or g++ takes it for a function without effect.
+  /// Prefetches the entries that a test of x reads. Always inlined: g++ drops the call as one without effect
+  /// otherwise.
   [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
 
   auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
@@ -115,7 +117,7 @@ class RatioTable {
     return probability(cumulatives_[row_of(k)].mass_without(seen, n));
   }
 
-  /// Drafts of q_k without replacement, of every trial of a batch (draws_without.hpp).
+  /// Drafts of q_k without replacement for every trial of a batch (batched_wor.hpp).
   void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
     DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
     draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
@@ -129,12 +131,12 @@ class RatioTable {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f)};
   }
-  /// weights(f) kept: the same tokens from the same words.
+  /// weights(f) as a table: the same tokens from the same words.
   template <class F>
   auto tabulated(F f) const {
     return CumulativeWeights<F>{vocabulary(), std::move(f)};
   }
-  /// An alias table of the values, normalised.
+  /// weights(f) as an alias table of the normalised values: other tokens from the same words than weights(f).
   template <class F>
   auto alias_weights(F f) const {
     std::vector<double> values;
@@ -142,8 +144,8 @@ class RatioTable {
     return AliasWeights(std::move(values));
   }
 
-  /// The arrays as a device reads them, here in the memory of the table, which must outlive the view. Throws
-  /// std::invalid_argument if there are more proposals than drafts can be.
+  /// Addresses of the table's arrays, in the layout that a device reads. The table must outlive the view.
+  /// Throws: std::invalid_argument if there are more than max_drafts proposals.
   TableView view() const {
     if (proposals() > max_drafts) throw std::invalid_argument("a view of a table: more proposals than drafts can be");
     TableView view;
@@ -159,7 +161,7 @@ class RatioTable {
     return view;
   }
 
-  /// One bin per token: the order of the table without the tokens that cannot be drafted.
+  /// One bin per token with q > 0, in the order of the table.
   TokenBins<double> bins() const {
     const auto first = std::find_if(order_.begin(), order_.end(), [this](Token x) { return proposal(x) > 0; });
     const auto skipped = static_cast<std::size_t>(first - order_.begin());
@@ -167,7 +169,7 @@ class RatioTable {
   }
   int bin(const TokenBins<double>& bins, Token x) const { return bins.of(x); }
 
-  /// The same bins without copies (token_ranking.hpp); masses of stretches are differences of integers.
+  /// The bins without copies (ratio_ranking.hpp); masses of ranks a .. b - 1 are differences of integers.
   auto ranking() const { return Ranking(*this); }
 
  private:
@@ -191,7 +193,7 @@ class RatioTable {
       return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
     }
     double ratio(int j) const { return table_->ratio_[at(j)]; }
-    /// The quotient the table was sorted by: its terms are 2^-62 times these, which changes no rounding.
+    /// The quotient by which the table is sorted; both terms are scaled by 2^-62 there, which changes no rounding.
     double ratio_of(Token x) const { return table_->target(x) / table_->proposal(x); }
     double target(int a, int b) const {
       return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
@@ -221,7 +223,7 @@ class RatioTable {
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
     }
-    /// Of a whole row: a token for each of many words, `stride` apart, on its way to being tested.
+    /// Draws of the whole row: one token for each word, `stride` apart in `out`; prefetches what a test of it reads.
     void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
       table_.aliases_[row_].draw(words, out, stride);
       for (std::size_t t = 0; t < words.size(); ++t) table_.prefetch(out[t * index(stride)]);

@@ -1,14 +1,16 @@
-// The arrays of a ratio table by their addresses: laws that one thread alone looks at, on the host or on a device, in
-// whose memory they may lie. The same tokens as RatioTable from the same words.
+// The arrays of a ratio table by their addresses: laws that one thread reads, on the host or on a device, in whose
+// memory the arrays may lie. Gives the same tokens as RatioTable from the same words.
 //
-//   r_j         ratios         p / q of the j-th token in descending order, order()[j]     [n], guided
+//   r_j         ratios         p / q of the j-th token in descending order, with a guide   [n]
+//   x_j         order()[j]     the j-th token                                              [n]
 //   P_j, Q_j    prefix()[j]    p- and q-mass of the first j tokens                         [n + 1]
-//               proposals[k]   alias cells, their rests, cumulative sums of the k-th q     (alias_draw,
-//               guided_search)
+//               proposals[k]   alias cells, their rests and cumulative sums of the k-th q  (alias_table.hpp,
+//                                                                                          guide_table.hpp)
 //
 // Cost: that of RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over
-// V by one thread. Right because what is computed is the table's own text, or, where the table keeps sums that a view
-// has not (CumulativeWeights), integers whose order of addition cannot matter.
+// V by one thread.
+// Correctness: the view runs the table's own code. Where the table keeps sums that a view lacks (CumulativeWeights),
+// it adds integers, in any order with the same result.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +38,7 @@ struct ProposalView {
   SumSearch sums;
 };
 
-/// A sum over the vocabulary as FixedWeights and CumulativeWeights form it, and their draw, by one thread.
+/// Weights f(x), x = 0 .. size - 1, with the sum and the draws of FixedWeights and CumulativeWeights, by one thread.
 template <class F>
 class ScannedWeights {
  public:
@@ -71,7 +73,7 @@ class ScannedWeights {
   F f_;
 };
 
-/// Copied into kernels as it is. Owns nothing.
+/// The view. Kernels copy it by value; it owns nothing.
 struct TableView {
   using Scalar = double;
   using Residual = RatioResidual<TableView>;
@@ -150,7 +152,7 @@ struct TableView {
     return ScannedWeights<F>(size, std::move(f));
   }
 
-  int size = 0, rows = 1;                 ///< V, and how many proposals there are
+  int size = 0, rows = 1;                 ///< V, and the number of proposals
   const double* probabilities = nullptr;  ///< [V, 1 + rows]
   const Token* tokens = nullptr;          ///< [n]
   const TableMass* masses = nullptr;      ///< [n + 1]
@@ -164,7 +166,7 @@ struct TableView {
   DRAFTPROOF_DEVICE static constexpr std::size_t index(int x) { return static_cast<std::size_t>(x); }
   DRAFTPROOF_DEVICE std::size_t stride() const { return index(rows) + 1; }
   DRAFTPROOF_DEVICE int row_of(int k) const { return rows == 1 ? 0 : k; }
-  /// Mass outside `seen` in 2^-62, exactly.
+  /// Mass outside `seen` in units of 2^-62, exactly.
   DRAFTPROOF_DEVICE std::uint64_t units_without(int row, const Token* seen, int n) const {
     std::uint64_t left = std::uint64_t{1} << 62;
     for (int i = 0; i < n; ++i) left -= proposals[row].sums.mass(seen[i]);

@@ -1,12 +1,13 @@
-// A guide to the draws of one residual: for every stretch of words, how far a bisection gets before words of the
-// stretch part ways.
+// A guide to the draws of one residual: for every interval of words, the range to which a bisection narrows before
+// words of the interval take different branches.
 //
-//   c        word >> shift        cell: a stretch of consecutive words
-//   low .. high                   where the bisection of every word of the cell stands then
+//   c        word >> shift        cell: an interval of consecutive words
+//   low .. high                   range of the bisection that all words of the cell share
 //
-// Cost: one pass over the bisection's tree down to where cells part, about 2 n steps; a draw then has the rest of its
-// bisection to do, on average less than two steps. Right because a range is narrowed only by comparisons that the
-// least and the greatest threshold of the cell decide alike, and thresholds rise with the word.
+// Cost: one pass over the bisection's tree down to the nodes where cells split, about 2 n steps. A draw then runs the
+// rest of its bisection, on average less than two steps.
+// Correctness: a range is narrowed only by comparisons that the least and the greatest threshold of the cell decide
+// alike, and thresholds rise with the word.
 #pragma once
 
 #include <algorithm>
@@ -26,22 +27,23 @@ class ResidualGuide {
     DRAFTPROOF_DEVICE std::uint32_t middle() const { return low + (high - low) / 2; }
   };
 
-  /// For the first j < count with bound(j) > unit_interval(word) * total, as bisection finds it.
+  /// Guide to bisections for the first j < count with bound(j) > unit_interval(word) * total.
   template <class Bound>
   ResidualGuide(std::size_t count, double total, const Bound& bound) : cells_(cells_for(count)) {
     shift_ = 64 - std::countr_zero(cells_.size());
     if (count > 0) descend({0, static_cast<std::uint32_t>(count - 1)}, 0, cells_.size(), total, bound);
   }
 
+  /// The range from which the bisection of `word` continues.
   Range range(std::uint64_t word) const { return cells_[word >> shift_]; }
 
-  /// More cells would be read from further away.
+  /// Number of cells; a larger guide would be read from a farther cache.
   static std::size_t cells_for(std::size_t count) {
     return std::clamp<std::size_t>(4 * std::bit_ceil(count), 64, std::size_t{1} << 15);
   }
 
  private:
-  /// Cells first .. last - 1 have come to `range` together.
+  /// Cells first .. last - 1 share `range`; narrows it for each.
   template <class Bound>
   void descend(Range range, std::size_t first, std::size_t last, double total, const Bound& bound) {
     if (first == last) return;
@@ -52,7 +54,8 @@ class ResidualGuide {
     }
     const std::uint32_t middle = range.middle();
     const double cut = bound(middle);
-    // Cells whose every threshold lies below the cut, and those where none does; at most one lies between.
+    // Cells before `below` have every threshold below the cut, cells from `above` on have none; at most one lies
+    // between.
     std::size_t below = first, above = last;
     while (below < above) {
       const std::size_t cell = below + (above - below) / 2;

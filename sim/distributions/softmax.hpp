@@ -1,21 +1,22 @@
-// A row of logits becomes a row of probabilities: the logits are read from memory once, block by block
-// (softmax_block.hpp), and the probabilities are what an engine's float softmax would be, with bits that do not
-// depend on register width, block order or thread count.
+// A row of logits becomes a row of probabilities. The logits are read from memory once, block by block
+// (softmax_block.hpp). The probabilities are those of an engine's float softmax, with bits that do not depend on
+// register width, block order or thread count.
 //
 //   M      greatest            the greatest logit of the row                                      float
-//   w_b    weight              exp_nonpositive((m_b - M) t): what the powers of block b are worth      float
+//   w_b    weight              exp_nonpositive((m_b - M) t): weight of the powers of block b      float
 //   Z      total               sum over blocks of w_b S_b, in units of 2^-40                      V <= 2^22
 //   p_i    row()[i]            e_i times float(w_b / Z)                                           float
 //
-// Cost: V logits from memory, 4 V bytes of probabilities written twice, the second time where they still lie in the
-// second cache; about ten operations an entry (exp_nonpositive.hpp).
-//
-// A row sums to 1 within 2^-23 + V 2^-46: the factor and its products round by 2^-24 each, relative to terms that sum
-// to 1; S_b miss the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40, relative to Z >= 1,
-// and what is set to 0 is below V 2^-126. Of exp(l_i / T) over the sum of the same an entry is off, relatively, by at
-// most 2^-22 from its two powers, as much from those of the total, 2^-23 from factor and product, and 3 2^-24 (M -
-// l_i) / T from differences, inverse and products: much only where the probability is not. A masked token has
-// probability exactly 0; entries below 2^-126, the least normal float, are 0 too, so that no denormal appears.
+// Cost: V logits from memory; 4 V bytes of probabilities written twice, the second time from the second cache; about
+// ten operations an entry (exp.hpp).
+// Correctness: a row sums to 1 within 2^-23 + V 2^-46. The factor and its products round by 2^-24 each, relative to
+// terms that sum to 1. S_b differ from the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40,
+// relative to Z >= 1. Entries that become 0 sum to less than V 2^-126.
+// Relative to exp(l_i / T) over the sum of the same, an entry is off by at most 2^-22 from its two powers, 2^-22 from
+// those of the total, 2^-23 from factor and product, and 3 2^-24 (M - l_i) / T from differences, inverse and
+// products: the last is large only for small probabilities.
+// A masked token has probability exactly 0. Entries below 2^-126, the least normal float, are 0 too, so no denormal
+// appears.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,8 @@
 
 namespace draftproof {
 
-/// The float nearest to 1 / temperature; throws std::invalid_argument unless both are positive and finite.
+/// The float nearest to 1 / temperature.
+/// Throws: std::invalid_argument unless the temperature is positive and its inverse a normal, finite float.
 inline float inverse_temperature(double temperature) {
   const auto inverse = static_cast<float>(1 / temperature);
   if (!(temperature > 0 && inverse >= std::numeric_limits<float>::min() &&
@@ -41,7 +43,7 @@ inline float inverse_temperature(double temperature) {
   return inverse;
 }
 
-/// Keeps the memory of one row: made once, used for position after position.
+/// The softmax of one row at a time, in memory that is made once and reused for every position.
 class Softmax {
  public:
   /// 1 <= vocabulary <= 2^22.
@@ -51,8 +53,9 @@ class Softmax {
     assert(vocabulary >= 1 && vocabulary <= 1 << 22);
   }
 
-  /// Probabilities of V logits at `temperature`, valid until the next call. Throws std::invalid_argument that names
-  /// the row and the token of a NaN or of +infinity, or says that every token is masked.
+  /// Probabilities of V logits at `temperature`, [V], valid until the next call.
+  /// Throws: std::invalid_argument with the row and the token of a NaN or of +infinity, or if every token is masked;
+  /// or on a temperature that inverse_temperature rejects.
   template <class Entry>
   std::span<const float> of(std::span<const Entry> logits, double temperature = 1, std::string_view name = "logits") {
     const float inverse = inverse_temperature(temperature);
@@ -62,7 +65,8 @@ class Softmax {
     return row();
   }
 
-  /// The three steps of the above, for whoever has several threads for one row: blocks in any order, join() between.
+  /// The steps of of(), for several threads on one row: read_block for every block in any order, then join(), then
+  /// scale_block for every block in any order. join() throws on logits as of() does.
   std::size_t blocks() const { return blocks_.size(); }
   template <class Entry>
   void read_block(std::span<const Entry> logits, float inverse, std::size_t b) {
@@ -91,6 +95,7 @@ class Softmax {
     softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_served(factor));
   }
 
+  /// The probabilities of the last row, [V].
   std::span<const float> row() const { return row_; }
 
  private:

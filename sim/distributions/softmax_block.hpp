@@ -1,17 +1,19 @@
-// What softmax does to one block of logits that stays in the first cache: its greatest logit, its powers of e below
-// that one, and their sum as an integer; and later, when all blocks are known, its share of the row.
+// The softmax of one block of logits that stays in the first cache: its greatest logit, the powers of e relative to
+// it and their sum as an integer. After all blocks are known, the powers are scaled to probabilities.
 //
 //   x_i    logits            finite or -infinity (a masked token)                       float, from any entry type
 //   m      greatest          max x_i, -infinity where the block is masked               float
 //   t      inverse           1 / temperature                                            float
-//   e_i    powers[i]         exp_nonpositive((x_i - m) t), in [0, 1]                         float
+//   e_i    powers[i]         exp_nonpositive((x_i - m) t), in [0, 1]                    float
 //   S      sum               sum of e_i, each rounded to a multiple of 2^-46            units of 2^-46
 //   p_i    powers[i]         factor e_i where e_i >= least, else 0                      float
 //
 // Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
-// them. Right at every width because all of it is IEEE operations entry by entry, maxima, and integer sums. For those
-// a power is split without conversions (softmax_terms.hpp), so that adding bits adds numbers, in 32 bits a lane.
-// Blocks know nothing of each other: any order of them, on any number of threads, gives the same bits.
+// them.
+// Correctness: the bits are the same at every register width, because all operations are IEEE operations entry by
+// entry, maxima, and integer sums. A power becomes an integer without a conversion (softmax_terms.hpp), so adding
+// bits adds numbers, in 32 bits a lane. Blocks are independent: any order of them, on any number of threads, gives
+// the same bits.
 #pragma once
 
 #include <algorithm>
@@ -29,12 +31,12 @@ namespace draftproof {
 struct SoftmaxBlock {
   static constexpr std::size_t size = softmax_block_size;
 
-  float greatest;     ///< whatever it is if the block is not sound
+  float greatest;     ///< unspecified if the block is not sound
   std::uint64_t sum;  ///< units of 2^-46
-  bool sound;         ///< no NaN and no +infinity; otherwise nothing was written
+  bool sound;         ///< no NaN and no +infinity; if false, nothing was written
 };
 
-/// exp_nonpositive of each of `count` numbers.
+/// Writes exp_nonpositive of each of `count` numbers.
 inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
@@ -45,7 +47,7 @@ inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::
   for (; done < count; ++done) powers[done] = exp_nonpositive(x[done]);
 }
 
-/// At most a block of logits; `powers` has workspace for as many.
+/// Powers of e and their sum for at most one block of logits, entry by entry; writes `count` powers.
 template <class Entry>
 SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse, float* powers) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -67,11 +69,12 @@ SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse
   return block;
 }
 
+/// Scales powers to probabilities in place; powers below `least` become 0.
 inline void scalar_scale(float* powers, std::size_t count, float factor, float least) {
   for (std::size_t i = 0; i < count; ++i) powers[i] = powers[i] >= least ? powers[i] * factor : 0;
 }
 
-/// The same at the width in use.
+/// scalar_powers in registers of `width`, with the same bits.
 template <class Entry>
 SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float inverse, float* powers,
                             simd::Width width = simd::in_use()) {
@@ -89,6 +92,7 @@ SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float invers
   return scalar_powers(logits, count, inverse, powers);
 }
 
+/// scalar_scale in registers of `width`, with the same bits.
 inline void softmax_scale(float* powers, std::size_t count, float factor, float least,
                           simd::Width width = simd::in_use()) {
 #if DRAFTPROOF_WIDE

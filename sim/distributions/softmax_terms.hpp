@@ -1,14 +1,15 @@
-// The terms of softmax: what one power, one block and one row contribute, in operations that have the same bits on a
-// host and on a device. softmax.hpp and gpu/teams/team_softmax.cuh put them together.
+// The terms of softmax: the contributions of one power, one block and one row, in operations that give the same bits
+// on host and device. softmax.hpp and gpu/teams/team_softmax.cuh combine them.
 //
-//   e     power      exp_nonpositive, in [0, 1]                         float
-//   S     sum        powers of a block                             units of 2^-46, at most 2^56
-//   w     weight     what the powers of the block are worth        float, in [0, 1]
-//   Z     units      sum over blocks of w S                        units of 2^-40, at most 2^62 for V <= 2^22
+//   e     power      exp_nonpositive, in [0, 1]                   float
+//   S     sum        powers of a block                            units of 2^-46, at most 2^56
+//   w     weight     weight of the powers of the block            float, in [0, 1]
+//   Z     units      sum over blocks of w S                       units of 2^-40, at most 2^62 for V <= 2^22
 //
-// Cost: seven operations a power, a division a block. A power is split without conversions: h = 1 + e rounds to a
-// multiple of 2^-23 within [1, 2], where the bits of a float count in just that unit; l = e - (h - 1) is exact, at
-// most 2^-24, and 1.5 + 2^23 l rounds it to 2^-46 in the same way. Adding bits then adds numbers, in any order.
+// Cost: seven operations a power, a division a block.
+// Correctness: a power becomes an integer without a conversion. h = 1 + e rounds to a multiple of 2^-23 within [1,
+// 2], where the bits of a float count in that unit. l = e - (h - 1) is exact and at most 2^-24, and 1.5 + 2^23 l
+// rounds it to 2^-46 in the same way. Adding bits then adds numbers, in any order.
 #pragma once
 
 #include <cmath>
@@ -19,7 +20,7 @@
 
 namespace draftproof {
 
-/// Logits of a block; 2^12 would overflow lanes of 32 bits in wide registers.
+/// Logits of a block; 2^12 would overflow 32-bit lanes of wide registers.
 inline constexpr int softmax_block_size = 1024;
 
 inline constexpr float least_normal_float = std::numeric_limits<float>::min();
@@ -42,9 +43,9 @@ DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units
   return static_cast<float>(static_cast<double>(weight) / (static_cast<double>(units) * 0x1p-40));
 }
 
-/// Powers below this have probability 0: their products with the factor would not be normal floats.
+/// The least power with a positive probability: the product of a smaller one with the factor is not a normal float.
 DRAFTPROOF_DEVICE inline float least_power_served(float factor) {
-  // A power is at most 1; no factor below the least normal float leaves anything.
+  // 2 exceeds every power: with a factor below the least normal float every probability is 0.
   return factor >= least_normal_float ? least_normal_float / factor : 2;
 }
 

@@ -1,10 +1,10 @@
-// A row of probabilities in the format that an engine stores: checked where it enters, and normalised where its
-// format is too coarse to sum to 1. Entries are float, double, bf16 or fp16.
+// A row of probabilities in the format that an engine stores: checked on entry, and normalised where its format is
+// too coarse to sum to 1. Entries are float, double, bf16 or fp16.
 //
 //   x_i    row             entries, as they are stored                                          [V]
 //   s      checked_sum     sum of x_i, each rounded to a multiple of 2^-51                      double
-//   u      rounding        the most that storing moves an entry, relative to it
-//   d      least_step      the same where entries are denormal, absolute
+//   u      rounding        the most that storing moves a normal entry, relative to it
+//   d      least_step      the most that storing moves a denormal entry, absolute
 //   |s-1|  sum_tolerance   at most u + V d + 1e-6
 //
 //   format    u        d         tolerance at V = 128256
@@ -12,10 +12,11 @@
 //   bf16      2^-8     2^-134    3.9e-3
 //   fp16      2^-11    2^-25     4.3e-3: most entries are denormal
 //
-// Cost: a read of the row at the width in use. The tolerance is that of captures: storing moves a sum by at most the
-// u of what is normal and d for each entry that is not, and 1e-6 is for whoever normalised the row before. The sum
-// has the same bits at every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so that
-// adding bits adds numbers; it misses the sum of the entries by at most V 2^-52.
+// Cost: one read of the row in the widest registers.
+// Correctness: the tolerance is that of captures. Storing moves a sum by at most u for the normal entries and d for
+// each denormal one; 1e-6 allows for the normalisation that made the row. The sum has the same bits at every width:
+// 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds numbers. It differs
+// from the sum of the entries by at most V 2^-52.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,7 @@
 
 namespace draftproof {
 
-/// What storing in a format does to a number.
+/// The rounding of a format: relative for normal entries, absolute for denormal ones.
 template <class Entry>
 struct StoredRounding;
 template <>
@@ -62,7 +63,7 @@ constexpr double sum_tolerance(std::size_t vocabulary) {
 
 namespace detail {
 
-/// Bits of 2 + x over entries start .. end - 1, added to `sum`; false if one is not in [0, 2).
+/// Adds the bits of 2 + x for entries start .. end - 1 to `sum`. Returns false if an entry is not in [0, 2).
 template <class Entry>
 bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum) {
   bool sound = true;
@@ -98,11 +99,12 @@ template <class Entry>
 
 }  // namespace detail
 
-/// The sum of the row. Throws std::invalid_argument, naming row and token, on a NaN, an infinity, a negative entry,
-/// or a sum further from 1 than the format explains.
+/// The sum of the row.
+/// Throws: std::invalid_argument, with row and token, on a NaN, an infinity, a negative entry, an entry of 2 or more,
+/// or if the sum is further from 1 than sum_tolerance.
 template <class Entry>
 double checked_sum(std::span<const Entry> row, std::string_view name = "row", simd::Width width = simd::in_use()) {
-  constexpr std::size_t block = 1024;  // entries below 2: a sum of this many bits less those of 2 is below 2^62
+  constexpr std::size_t block = 1024;  // entries below 2: their bits, less those of 2, sum to less than 2^62
   double sum = 0;                      // exact: multiples of 2^-51 below 4
   for (std::size_t start = 0; start < row.size() && sum < 2; start += block) {
     const std::size_t end = std::min(start + block, row.size());
@@ -119,7 +121,7 @@ double checked_sum(std::span<const Entry> row, std::string_view name = "row", si
   return sum;
 }
 
-/// float(x_i / sum), by one multiplication: sums to 1 within 2^-24 + V 2^-52 + 2^-51. `out` is as long as `row`.
+/// Writes float(x_i / sum), [V], by one multiplication an entry: sums to 1 within 2^-24 + V 2^-52 + 2^-51.
 template <class Entry>
 void normalise_stored(std::span<const Entry> row, double sum, float* out, simd::Width width = simd::in_use()) {
   const double factor = 1 / sum;

@@ -1,13 +1,13 @@
-// Laws read straight from an engine's rows: nothing is prepared, every residual mass is one read-only pass. This is
-// the per-token view, and the host twin of the block-cooperative position of the CUDA kernels.
+// Laws read straight from an engine's rows: nothing is prepared, and every residual mass is one read-only pass. This
+// is the per-token cost of a verifier, and the host form of the block-cooperative position of the CUDA kernels.
 //
 //   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
-//   r_b, q_k    residual(b), row(k)  a draw is a pass, none for r_b after F(b), and one block of 1024 tokens again
-//   visited     visited()            tokens that passes and draws have looked at so far
+//   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and one block of 1024 tokens again
+//   visited     visited()            number of tokens that passes and draws have read so far
 //
-// Terms are formed in double, those of residuals of shorter entries in float (float_residual.hpp), and added as
-// 64-bit integers (fixed_point.hpp) in the widest registers at hand (wide/block_sums.hpp); a pass leaves one partial
-// sum per block, where a draw finds its block.
+// Terms are formed in double; those of residuals of shorter entries in float (float_residual.hpp). They are added as
+// 64-bit integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
+// partial sum per block, in which a draw finds its block.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@
 
 namespace draftproof {
 
-/// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive; all rows have the same
+/// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive. All rows have the same
 /// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse ones). One object
-/// per thread: a pass leaves its partial sums behind for the draw that follows.
+/// per thread, because a pass leaves its partial sums for the next draw.
 template <class Entry>
 class FreshRows {
  public:
@@ -47,7 +47,7 @@ class FreshRows {
   double one() const { return 1; }
   double target(Token x) const { return target_[index(x)]; }
   double proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
-  /// The rows themselves, for passes that read both at once.
+  /// The rows, for passes that read both at once.
   std::span<const Entry> target_row() const { return target_; }
   std::span<const Entry> proposal_row() const { return proposals_.front(); }
 
@@ -67,8 +67,8 @@ class FreshRows {
   auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
-  /// By subtraction while at least 1/16 is left, where it loses at most four bits; by a pass over what is left
-  /// otherwise, so that an exhausted support gives exactly 0.
+  /// By subtraction while at least 1/16 is left, which loses at most four bits; otherwise by a pass over the
+  /// remaining tokens, so that an exhausted support gives exactly 0.
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -76,7 +76,7 @@ class FreshRows {
     return from_fixed(remaining_pass(k, seen, n));
   }
 
-  /// One pass for all of them. Needs j < max_drafts.
+  /// One pass, the first time, for all j < max_drafts.
   Token kth_most_probable(int j) const {
     if (top_.empty()) {
       top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
@@ -94,22 +94,22 @@ class FreshRows {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
   }
-  /// Nothing is kept: a draw is the pass it would be without.
+  /// weights(f): no table is kept.
   template <class F>
   auto alias_weights(F f) const {
     return weights(std::move(f));
   }
 
-  /// Buckets of the ratio, by one pass.
+  /// Buckets of p / q, by one pass.
   BucketBins bins() const {
     visited_ += target_.size();
     return BucketBins(*this);
   }
   int bin(const BucketBins& bins, Token x) const { return bins.of(target(x), proposal(x)); }
 
-  /// Tokens that passes, and draws after them, have looked at; single look-ups do not count.
+  /// Number of tokens that passes, and draws after them, have read; single look-ups do not count.
   std::uint64_t visited() const { return visited_; }
-  /// For who passes over the rows themselves.
+  /// Adds `tokens` to visited(), for code that passes over the rows itself.
   void count_visited(std::size_t tokens) const { visited_ += tokens; }
 
  private:
@@ -125,7 +125,7 @@ class FreshRows {
         row_step_{proposals_.size() == 1 ? 0u : 1u},
         partial_((target.size() + block - 1) / block) {}
 
-  /// Weights that are a term of wide/terms.hpp.
+  /// Weights that are a term of simd/residual_terms.hpp or simd/float_residual_terms.hpp.
   template <class Term>
   class TermWeights {
    public:
@@ -156,7 +156,7 @@ class FreshRows {
     Term term_;
   };
 
-  /// A row without some tokens: the sums of the row less the integers of those tokens.
+  /// A row without some tokens: the integer sums of the row less the integers of those tokens.
   class RemainingWeights {
    public:
     RemainingWeights(const FreshRows& rows, int k, const Token* seen, int n)
@@ -192,7 +192,7 @@ class FreshRows {
 
   static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
   static Reader reader(std::span<const Entry> row) { return {row.data()}; }
-  /// Without a branch: passes over rows of several proposals are packed.
+  /// Without a branch, so that passes over rows of several proposals are vectorised.
   std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
   Above above(double b) const {
     if constexpr (std::is_same_v<Entry, double>)
@@ -201,7 +201,7 @@ class FreshRows {
       return {target_.data(), proposals_.front().data(), b};
   }
 
-  /// One pass: the total, and the partial sums of each block. None if the last pass was this one.
+  /// One pass: the total, and the partial sum of each block. No pass if the last one was at the same b.
   Fixed residual_pass(double b) const {
     if (b == passed_) return total_;
     total_ = sums(above(b));
@@ -229,7 +229,7 @@ class FreshRows {
     return simd::sums(term, target_.size(), partial_.data());
   }
 
-  /// The block in which the running sum of the last pass exceeds `left`, which is reduced by the blocks before it.
+  /// The block in which the running sum of the last pass exceeds `left`; subtracts the blocks before it from `left`.
   std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
     const std::size_t start = simd::block * simd::find_block(partial_.data(), left);
     const std::size_t end = std::min(start + simd::block, target_.size());
@@ -246,7 +246,7 @@ class FreshRows {
   mutable Fixed total_ = 0;
   mutable double passed_ = never;  ///< the b of the partial sums, if they are those of a residual
   mutable std::uint64_t visited_ = 0;
-  mutable std::vector<Token> top_;  ///< once asked for
+  mutable std::vector<Token> top_;  ///< empty until kth_most_probable is called
 };
 
 }  // namespace draftproof

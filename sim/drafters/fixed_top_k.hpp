@@ -1,8 +1,7 @@
-// The K most probable tokens of q, no randomness: the drafts of dynamic-tree engines. Ties go to the lower
-// id.
+// The K most probable tokens of q, without randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
+// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies.
 //
-// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies. Source: Li et al. 2024
-// (EAGLE-2), arXiv:2406.16858.
+// Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858.
 #pragma once
 
 #include <draftproof/sim/sampling/top_k.hpp>
@@ -17,13 +16,14 @@ struct FixedTopK {
                                     .ranks_tokens = true,
                                     .fixed = true};
 
+  /// Writes K distinct drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
     for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(k);
     return drafts;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     for (int k = 0; k < count; ++k)

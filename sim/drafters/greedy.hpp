@@ -1,8 +1,10 @@
-// The K - 1 most probable tokens of q, fixed, then one draw of q outside them; uniform outside them if q has
-// no mass there. Ties go to the lower id, in drafter and verifier alike.
+// The K - 1 most probable tokens of q, fixed, then one draw of q outside them, uniform if q has no mass there. Ties
+// go to the lower id, in drafter and verifier alike.
 //
-// Pr(all drafts in S) is 0 unless the fixed set T lies in S, then q(S without T) / q(outside T). Source: Hu
-// et al. 2025, arXiv:2502.18779 (greedy draft sampling).
+//   T                      the fixed set of K - 1 tokens
+//   Pr(all drafts in S)    0 unless T lies in S, then q(S without T) / q(outside T)
+//
+// Source: Hu et al. 2025, arXiv:2502.18779 (greedy draft sampling).
 #pragma once
 
 #include <draftproof/sim/sampling/complement.hpp>
@@ -17,6 +19,7 @@ struct Greedy {
                                     .needs_k_tokens = true,
                                     .ranks_tokens = true};
 
+  /// Writes K distinct drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     const int last = drafts - 1;
@@ -27,7 +30,7 @@ struct Greedy {
     return drafts;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
     auto unseen = laws.one();

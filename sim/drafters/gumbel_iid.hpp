@@ -3,8 +3,9 @@
 //   E^(k)_x   noise of stream k, token x        exponential of rate 1
 //   x_k       argmin of E^(k)_x / q(x)          ties to the lower id
 //
-// Streams are independent, so the drafts are. Cost: K passes over the vocabulary. Source: Daliri et al.,
-// arXiv:2408.07978 (K = 1); Rowan, Phan and Khisti, arXiv:2506.05632 (K streams).
+// Cost: K passes over the vocabulary.
+// Correctness: streams are independent, so the drafts are independent.
+// Source: Daliri et al., arXiv:2408.07978 (K = 1); Rowan, Phan and Khisti, arXiv:2506.05632 (K streams).
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>
@@ -18,6 +19,7 @@ struct GumbelIid {
                                     .summary = "K draws of one proposal, each the winner of a race of shared noise",
                                     .marginal_law_of = "iid"};
 
+  /// Writes K drafts to `out`; returns K.
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)

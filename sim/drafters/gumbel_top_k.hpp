@@ -1,10 +1,12 @@
 // Drafts without replacement through shared noise: the first K arrivals of one race of q, in the order of arrival.
+// Fewer drafts where q has fewer tokens.
 //
 //   E_x    noise of stream 0, token x     exponential of rate 1; x arrives at E_x / q(x), never if q(x) = 0
 //
-// Clocks forget: given the arrivals so far, the next one has law q on the rest. Fewer drafts where q has fewer
-// tokens. Cost: one pass over the vocabulary. Source: the first arrivals of one race as drafts: reconstruction of the
-// Poisson scheme of arXiv:2609.21858, not checked against the paper.
+// Cost: one pass over the vocabulary.
+// Correctness: exponential clocks are memoryless: given the arrivals so far, the next one has law q on the rest.
+// Source: the first arrivals of one race as drafts: reconstruction of the Poisson scheme of arXiv:2609.21858, not
+// checked against the paper.
 #pragma once
 
 #include <draftproof/sim/drafters/without_replacement.hpp>
@@ -18,6 +20,7 @@ struct GumbelTopK {
                                     .summary = "the first K arrivals of one race of shared noise",
                                     .marginal_law_of = "without_replacement"};
 
+  /// Writes up to K distinct drafts to `out`; returns their number, less than K if q has fewer tokens.
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     const auto arrivals = race<max_drafts>(

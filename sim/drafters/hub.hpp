@@ -1,9 +1,10 @@
 // SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
 //
 //   a      laws.kth_most_probable(0)     hub; ties go to the lower id
-//   x_1    q               if it is not a, then x_2 = a; if it is a, then x_2 is q outside a, renormalised
+//   x_1    q
+//   x_2    a if x_1 is not a; otherwise q outside a, renormalised, and uniform outside a if q has no mass there
 //
-// Uniform outside the hub if q has no mass there. Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
+// Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
 #pragma once
 
 #include <draftproof/sim/sampling/complement.hpp>
@@ -20,6 +21,7 @@ struct Hub {
                                     .fewest_drafts = 2,
                                     .most_drafts = 2};
 
+  /// Writes two distinct drafts to `out`; returns 2.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int, R& random, Token* out) const {
     const Token hub = laws.kth_most_probable(0);
@@ -34,7 +36,7 @@ struct Hub {
     return 2;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     if (count == 0) return laws.one();

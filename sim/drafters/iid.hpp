@@ -1,6 +1,8 @@
-// K independent draws of one proposal q, as most engines draft.
+// K independent draws of one proposal q, as most engines draft. Tuples may contain repeats.
 //
-// Pr(all drafts in S) = q(S)^K. Tuples may contain repeats. Source: Miao et al. 2023, arXiv:2305.09781.
+//   Pr(all drafts in S) = q(S)^K
+//
+// Source: Miao et al. 2023, arXiv:2305.09781.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -13,13 +15,14 @@ struct Iid {
                                     .shared_proposal_iid = true,
                                     .prefix_consistent = true};
 
+  /// Writes K drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(0));
     return drafts;
   }
 
-  /// The same for the trials of a batch of words.
+  /// The drafts of `draw` for every trial t of a batch: K tokens at out + t * stride, and K in lengths[t].
   template <DrawsTogether L, class Words>
   void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     for (int k = 0; k < drafts; ++k)
@@ -27,7 +30,7 @@ struct Iid {
     for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     auto product = laws.one();

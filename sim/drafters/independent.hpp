@@ -1,6 +1,8 @@
 // One draw of each of K proposals, independently: several draft models, or one at several temperatures.
 //
-// Pr(all drafts in S) = product of q_k(S). The setting of Khisti et al., arXiv:2410.18234.
+//   Pr(all drafts in S) = product of q_k(S)
+//
+// Source: the setting of Khisti et al., arXiv:2410.18234.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -11,13 +13,14 @@ struct Independent {
   static constexpr DrafterInfo info{
       .name = "independent", .summary = "one draw of each of K proposals, independently", .several_proposals = true};
 
+  /// Writes K drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(k));
     return drafts;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     auto product = laws.one();

@@ -1,6 +1,8 @@
-// K i.i.d. drafts through shared darts: draft k is the token of the first dart of its stream that hits q.
+// K i.i.d. drafts through shared darts: draft k is the token of the first dart of stream k that hits q
+// (minhash_rejection.hpp).
 //
-// Cost: V darts a draft on average. Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978.
+// Cost: V darts a draft on average.
+// Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978.
 #pragma once
 
 #include <draftproof/sim/drafters/iid.hpp>
@@ -14,6 +16,7 @@ struct Minhash {
                                     .summary = "K draws of one proposal, each the first hit of shared darts",
                                     .marginal_law_of = "iid"};
 
+  /// Writes K drafts to `out`; returns K.
   template <Laws L, NoiseSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)

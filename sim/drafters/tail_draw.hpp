@@ -1,8 +1,9 @@
-// A drafted set with one random member: the most probable token, one draw y from the rest of q, then the best
-// remaining tokens until there are K. Tuple order: top, fill, y.
+// A draft set with one random member: the most probable token, one draw y from the rest of q, and the most probable
+// remaining tokens as fill until there are K. Tuple order: top, fill, y. y is uniform outside the top if q has no
+// mass there; the fill depends on y only by leaving it out.
 //
-// The fill depends on y only by leaving it out. Uniform outside the top if q has no mass there. Source:
-// reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the paper.
+// Source: reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the
+// paper.
 #pragma once
 
 #include <draftproof/sim/sampling/complement.hpp>
@@ -19,6 +20,7 @@ struct TailDraw {
       .ranks_tokens = true,
       .fewest_drafts = 2};
 
+  /// Writes K distinct drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     const Token top = laws.kth_most_probable(0);
@@ -33,7 +35,7 @@ struct TailDraw {
     return count;
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
     if (count == 0) return laws.one();
@@ -42,8 +44,7 @@ struct TailDraw {
     auto total = laws.zero();
     for (Token y = 0; y < laws.vocabulary(); ++y) {
       if (y == prefix[0]) continue;
-      // The fill given y: place k holds rank k until y's own rank is passed over, rank k + 1 from there; y comes
-      // last.
+      // The fill given y: place k holds rank k below y's rank and rank k + 1 from there on; y comes last.
       const int passed = probability_rank(laws, y);
       bool fits = true;
       for (int k = 1; k < count; ++k)

@@ -1,8 +1,8 @@
-// Draws of q without replacement, in draw order: each draft from q restricted to unseen tokens and
-// renormalised. When the support of q runs out the tuple ends early (policy "stop").
+// Draws of q without replacement, in draw order: each draft is drawn from q restricted to unseen tokens and
+// renormalised. If the support of q runs out, the tuple ends early (policy "stop"). Sorting the tuple afterwards
+// changes its law.
 //
-// The order is that of sequential sampling; any later re-sort breaks the law. Source: Jeon et al. 2024 (RSD),
-// arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
+// Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 #pragma once
 
 #include <draftproof/sim/sampling/batched_wor.hpp>
@@ -16,6 +16,7 @@ struct WithoutReplacement {
                                     .summary = "draws of q without replacement; ends early when q runs out",
                                     .prefix_consistent = true};
 
+  /// Writes up to K distinct drafts to `out`; returns their number, less than K if the support of q runs out.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) {
@@ -25,13 +26,14 @@ struct WithoutReplacement {
     return drafts;
   }
 
-  /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
+  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
+  /// which the support of q runs out is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, laws, drafts, words, out, stride, lengths);
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     auto product = laws.one(), unseen = laws.one();

@@ -1,8 +1,8 @@
-// Draws of q without replacement that go on when the support of q runs out: uniformly from the unseen tokens
-// (policy "uniform"), so that K <= V drafts always exist and K = V covers the vocabulary.
+// Draws of q without replacement that continue when the support of q runs out: uniformly from the unseen tokens
+// (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. Equal to without_replacement
+// while K is at most the size of the support of q.
 //
-// Equal to without_replacement while K is at most the support of q. Source: Chen et al. 2024 (Sequoia),
-// arXiv:2402.12374 (the cover property).
+// Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374 (the cover property).
 #pragma once
 
 #include <draftproof/sim/sampling/batched_wor.hpp>
@@ -18,6 +18,7 @@ struct WithoutReplacementUniform {
       .needs_k_tokens = true,
       .prefix_consistent = true};
 
+  /// Writes K distinct drafts to `out`; returns K.
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
@@ -26,13 +27,14 @@ struct WithoutReplacementUniform {
     return drafts;
   }
 
-  /// The same for the trials of a batch of words; a trial that q cannot fill is drawn again, alone.
+  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
+  /// which the support of q runs out is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, laws, drafts, words, out, stride, lengths);
   }
 
-  /// Declared probability that the tuple begins with these `count` tokens.
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
     auto product = laws.one(), unseen = laws.one();

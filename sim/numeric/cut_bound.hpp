@@ -1,11 +1,11 @@
-// The value of one cut, and what a scan of all cuts finds: one text for whoever scans, on the host or on a device, so
-// that equal masses give equal bits.
+// The value of one cut, and the result of a scan of all cuts. Scans on host and device share this code, so equal
+// masses give equal bits.
 //
 //   P, Q    target_outside, proposal_outside    masses of the tokens outside S
 //   v       cut_value                           p(S) + 1 - q(S)^K
 //
-// Cost: K multiplications. Error below (K + 2) 2^-53: a difference of two numbers at most 1 that are made by at most
-// K + 1 roundings.
+// Cost: K multiplications.
+// Correctness: error below (K + 2) 2^-53: a difference of two numbers of at most 1, made by at most K + 1 roundings.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 namespace draftproof {
 
+/// The result of a scan.
 struct Optimum {
   double acceptance;  ///< largest membership acceptance of any lossless verifier
   std::size_t cut;    ///< tokens of the table's order outside the minimising set S

@@ -1,18 +1,18 @@
-// e^x for x <= 0 in single precision, by operations that IEEE 754 rounds correctly and nothing else: host, device,
-// every compiler and every register width (softmax_block.hpp) give the same bits, which no libm promises.
+// e^x for x <= 0 in single precision, by operations that IEEE 754 rounds correctly only. So host, device, every
+// compiler and every register width (softmax_block.hpp) give the same bits, which no libm promises.
 //
 //   n     x / ln 2 to the nearest integer     -126 .. 0
 //   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts, the first times n exact
 //   e^x   2^n (1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3 + c6 r^4))
 //
-// Cost: nine fused multiply-adds, no branch but for the end of the range. Relative error below 2^-23 for
-// x >= -87, in units of 2^-24:
+// Cost: nine fused multiply-adds, one branch at the end of the range.
+// Correctness: relative error below 2^-23 for x >= -87, in units of 2^-24:
 //   last operation            1, and 0.7 where the polynomial is below 1
-//   the ones before it        0.25 + 0.09 + 0.02: what a rounding at size 1, 1/2, 1/6 is after r, r^2, r^3
+//   the ones before it        0.25 + 0.09 + 0.02: a rounding at size 1, 1/2, 1/6 after r, r^2, r^3
 //   r                         its second subtraction rounds below 2^-26: 0.25; the parts of ln 2 leave below 0.001
 //   polynomial                2^-28.2, minimax with its coefficients rounded one after another: 0.06
-// which adds up to less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0;
-// e^0 is 1, and no result exceeds 1.
+// The sum is less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0; e^0 is
+// 1, and no result exceeds 1.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Constants of the computation, for its scalar and its wide forms.
+/// Constants of the scalar and the wide forms.
 struct PowerOfE {
   static constexpr float least = -87;
   static constexpr float per_ln2 = 0x1.715476p+0f;
@@ -33,7 +33,7 @@ struct PowerOfE {
                          c6 = 0x1.6a3d16p-10f;
 };
 
-/// x <= 0, -infinity included; 0 for a NaN.
+/// e^x for x <= 0, -infinity included; 0 for a NaN.
 DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   using E = PowerOfE;
   if (!(x >= E::least)) return 0;
@@ -45,7 +45,7 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   power = std::fma(power, r, E::c2);
   power = std::fma(power, r, 1.0f);
   power = std::fma(power, r, 1.0f);
-  // The low bits of `shifted` are n and its other ones leave at the top: this adds n to the exponent of the power.
+  // The low bits of `shifted` are n; the shift drops its other bits. This adds n to the exponent of the power.
   return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 

@@ -1,9 +1,11 @@
-// A running sum in double with Neumaier's compensation (Z. angew. Math. Mech. 54, 1974).
+// A running sum in double with Neumaier's compensation.
 //
-//   s, r     total_, lost_     rounded total, and the sum of what its roundings lost
+//   s, r     total_, lost_     rounded total, and the sum of its rounding errors
 //
-// Cost: six additions a term. Error: one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a
-// million terms (u = 2^-53), whatever their order and signs.
+// Cost: six additions a term.
+// Correctness: error of one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a million terms
+// (u = 2^-53), for every order and all signs.
+// Source: Neumaier, Z. angew. Math. Mech. 54, 1974.
 #pragma once
 
 #include <cmath>

@@ -1,11 +1,12 @@
 // Tokens with a key each, sorted by descending key in linear time: a radix sort on the key as a float, then each run
-// of equal floats by the key itself. The order is that of the doubles, ties by token.
+// of equal floats by the key. The order is that of the doubles, ties by token.
 //
-//   bits     ~float(key)      32 bits that rise as the key falls; the sign bit of a key >= 0 says nothing
+//   bits     ~float(key)      32 bits that rise as the key falls; the sign bit is the same for all keys >= 0
 //   packed   bits, place      one 64-bit word an entry; stable, so places of equal bits stay ascending
 //
-// Cost: three passes of 11 bits over 8-byte words; runs of equal floats are short unless ratios agree to seven
-// digits, and cost n log n there. Right because rounding to float is monotone: it never puts a smaller key first.
+// Cost: three passes of 11 bits over 8-byte words. Runs of equal floats are short unless ratios agree to seven
+// digits; a run of n costs n log n.
+// Correctness: rounding to float is monotone, so it never puts a smaller key first.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace draftproof {
 
-/// Keys are >= 0 or +infinity, never NaN.
+/// A token with its key, which is >= 0 or +infinity, never NaN.
 struct KeyedToken {
   double key;
   Token token;
@@ -27,7 +28,7 @@ struct KeyedToken {
 
 namespace detail {
 
-/// By bits 32 .. 62, ascending and stable.
+/// Sorts by bits 32 .. 62, ascending and stable.
 inline void radix_sort(std::vector<std::uint64_t>& words) {
   constexpr int digit_bits = 11, passes = 3, lowest = 32;
   constexpr std::uint64_t digits = std::uint64_t{1} << digit_bits;
@@ -49,7 +50,7 @@ inline void radix_sort(std::vector<std::uint64_t>& words) {
 
 }  // namespace detail
 
-/// By key descending, equal keys by token. `keyed` comes with tokens ascending.
+/// Sorts by key descending, equal keys by token. `keyed` must have its tokens ascending.
 inline void sort_by_key(std::vector<KeyedToken>& keyed) {
   std::vector<std::uint64_t> words(keyed.size());
   for (std::size_t i = 0; i < keyed.size(); ++i)

@@ -1,15 +1,16 @@
 // Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
-// out and rounded as IEEE 754 says of any binary format. For storage only: they are widened before anything is
-// computed.
+// out and rounded as IEEE 754 prescribes for any binary format. For storage only: they are widened before any
+// computation.
 //
 //   E        exponent_bits       bits of the exponent field
 //   F        fraction_bits       15 - E
 //   bias     2^(E-1) - 1         of the exponent; the least normal number is 2^(1 - bias)
 //
-// Cost: widening is a shift and a rounding-free addition to the exponent; narrowing, for tests and for whoever writes
-// such rows, a dozen integer operations. Right because float has every number of both formats, so widening is exact,
-// and because the quantum of a format near v is 2^(e - F) with e the exponent of v or of the least normal number,
-// whichever is larger: narrowing is one division of integers by a power of two, ties to even.
+// Cost: widening is a shift and an exact addition to the exponent; narrowing, for tests and for writers of such rows,
+// a dozen integer operations.
+// Correctness: float contains every number of both formats, so widening is exact. The quantum of a format near v is
+// 2^(e - F), with e the exponent of v or of the least normal number, whichever is larger; narrowing is one division
+// of integers by a power of two, ties to even.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,10 @@ class ShortFloat {
   static constexpr std::uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
 
   ShortFloat() = default;
-  /// The nearest number of the format, ties to even; beyond its range an infinity.
+  /// The nearest number of the format, ties to even; an infinity beyond its range.
   DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
 
+  /// The number with these bits.
   DRAFTPROOF_DEVICE static constexpr ShortFloat of_bits(std::uint16_t bits) {
     ShortFloat result{};
     result.bits_ = bits;
@@ -36,7 +38,7 @@ class ShortFloat {
   }
   DRAFTPROOF_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
-  /// Exact; a NaN becomes a quiet one.
+  /// The same number as a float, exactly; a NaN becomes a quiet one.
   DRAFTPROOF_DEVICE constexpr operator float() const {
     const std::uint32_t sign = std::uint32_t{bits_} >> 15 << 31;
     const std::uint32_t magnitude = bits_ & 0x7FFFu;
@@ -72,7 +74,7 @@ class ShortFloat {
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
     const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
-    // The leading bit of a normal significand adds the 1 that its exponent field lacks here, and so does a carry.
+    // The leading bit of a normal significand adds the 1 that its exponent field lacks here; a carry does so too.
     const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
     const std::uint64_t result = field + rounded;
     return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
@@ -83,9 +85,10 @@ class ShortFloat {
 
 // The upper half of a float: its exponent and 8 significant bits. Most engines compute logits in this format.
 //
-//   u    2^-8    rounding moves a normal number by at most u of itself (short_float.hpp)
+//   u    2^-8    rounding moves a normal number by at most u of itself
 //
-// Cost: widening is a shift. Right because every bit of it is a bit of the float.
+// Cost: widening is a shift.
+// Correctness: every bit of it is a bit of the float.
 
 using Bfloat16 = ShortFloat<8>;
 
@@ -93,13 +96,13 @@ static_assert(sizeof(Bfloat16) == 2 && Bfloat16::fraction_bits == 7 && Bfloat16:
 
 // IEEE 754 binary16: 11 significant bits and a short exponent.
 //
-//   u        2^-11    rounding moves a normal number by at most u of itself (short_float.hpp)
+//   u        2^-11    rounding moves a normal number by at most u of itself
 //   2^-14             least normal number: most probabilities of a large vocabulary lie below it
 //   2^-24             least number; an entry moves by up to half of it, 2^-25
 //   65504             largest finite number: logits fit, masks of -1e9 become -infinity
 //
-// Cost: widening is a few integer operations, or one instruction of the processor. Right because float has the wider
-// exponent: a denormal of this format is a normal float.
+// Cost: widening is a few integer operations, or one instruction of the processor.
+// Correctness: float has the wider exponent, so a denormal of this format is a normal float.
 
 using Half = ShortFloat<5>;
 

@@ -1,12 +1,13 @@
-// The words of a few trials of one role, made many at a time: the random source of simulations in batches.
+// The words of up to 32 trials of one role, made many at a time: the random source of simulations in batches.
 //
-//   word n     of trial t and purpose u: what Philox(seed, t, role) deals as its n-th draw of u
+//   word n     of trial t and purpose u: draw n of u from Philox(seed, t, role)
 //   slot       words 2 s and 2 s + 1 of a purpose, one block a trial
-//   group      trials whose block of a slot is made together, the first time one of them asks
+//   group      the trials of the batch; the first read of a slot makes its blocks for all of them
 //
-// Cost: a look into an array a word. A group is small enough that a slot which a single trial reads costs about what
-// that trial's block costs alone, so nothing need be known about what a program reads. Right because a word is a
-// function of its address: who asks for it, when, and how many were made with it changes nothing.
+// Cost: one array look-up a word. A group is so small that a slot that only one trial reads costs about as much as
+// that trial's block alone, so programs need not declare the words that they read.
+// Correctness: a word is a function of its address; the time at which it is made, and the words made with it, change
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +25,12 @@ class PhiloxBatch {
   static constexpr int most = 32;
   static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< words of later slots are made one by one
 
-  /// Trials first .. first + count - 1, modulo 2^64.
+  /// Trials first .. first + count - 1, modulo 2^64; count <= most.
   PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     for (int t = 0; t < filled(); ++t) trials_[t] = first + static_cast<std::uint64_t>(t);
   }
+  /// The `count` trials at `trials`, 1 <= count <= most.
   PhiloxBatch(std::uint64_t seed, const std::uint64_t* trials, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     std::copy_n(trials, count, trials_);
@@ -37,12 +39,12 @@ class PhiloxBatch {
 
   int count() const { return count_; }
 
-  /// Word n < 2 slots of a purpose, of every trial.
+  /// Word n of a purpose for every trial, [count]; n < 2 slots.
   std::span<const std::uint64_t> words(Purpose purpose, std::uint32_t n) {
     return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
   }
 
-  /// One trial of a batch, as a source.
+  /// One trial of a batch, as a source. Refers to the batch.
   class Source : public UniformSource<Source> {
    public:
     Source(PhiloxBatch& batch, int trial) : batch_{batch}, trial_{trial} {}
@@ -55,7 +57,7 @@ class PhiloxBatch {
       return (n & 1) != 0 ? pair.second : pair.first;
     }
 
-    /// As if `count` words of a purpose had been read.
+    /// Skips `count` words of a purpose.
     void skip(Purpose purpose, std::uint32_t count) {
       index_[static_cast<std::uint32_t>(purpose) % purposes] += count;
     }
@@ -93,7 +95,7 @@ class PhiloxBatch {
                       words_[u][slot][1]);
   }
 
-  /// Whole registers where that costs no more than what it spares: lanes past the count are never read.
+  /// Trials rounded up to whole registers where that saves time; lanes past the count are never read.
   int filled() const { return count_ < 4 ? count_ : (count_ + 7) / 8 * 8; }
 
   std::uint64_t seed_;
@@ -102,7 +104,7 @@ class PhiloxBatch {
   simd::Width width_;
   std::uint64_t trials_[most];
   std::uint32_t filled_[purposes] = {};
-  alignas(64) Block words_[purposes][slots];  // not cleared: `filled_` says what holds words
+  alignas(64) Block words_[purposes][slots];  // not cleared: `filled_` marks the slots that hold words
 };
 
 }  // namespace draftproof

@@ -1,6 +1,6 @@
-// Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter
-// behind proofs. C++ has no cheap multi-shot continuations, so the program is replayed from its start for each
-// leaf; it must be a function of its inputs and its source alone.
+// Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter of
+// proofs. The program is replayed from its start for each leaf, so it must be a function of its inputs and its source
+// only.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace draftproof {
 
-/// One leaf of the tree: a verdict and the probability of reaching it.
+/// One leaf of the tree of branches: a verdict and the probability of reaching it.
 template <class Weight>
 struct Leaf {
-  Verdict verdict;  ///< token every_token: the mass is spread over `spread`
+  Verdict verdict;  ///< if token is every_token, the mass is spread over `spread`
   const Weight& probability;
   const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
   const Weight& spread_total;
@@ -32,20 +32,20 @@ struct Leaf {
   }
 };
 
-/// One draw on the way to a leaf: a flip and its chance of yes, or a pick and the chance of what was picked.
+/// One draw on the way to a leaf: a flip with its probability of true, or a pick with the probability of its outcome.
 template <class Weight>
 struct Branch {
   Purpose purpose;
   Weight probability;
-  Token taken;  ///< of a flip 0 or 1
+  Token taken;  ///< 0 or 1 for a flip
 };
 
 struct ExplorerLimits {
-  std::uint64_t leaves = 1'000'000;  ///< runs of the program before giving up
+  std::uint64_t leaves = 1'000'000;  ///< most runs of the program
 };
 
-/// `Weight` is the number of branch probabilities: rational for proofs, double for large trees. The program's own
-/// scalar may differ (a float program has an exact law too).
+/// `Weight` is the number type of branch probabilities: rational for proofs, double for large trees. The program's
+/// scalar may differ, so the exact law of a float program can be found too.
 template <class Weight>
 class Explorer {
  public:
@@ -53,6 +53,8 @@ class Explorer {
 
   explicit Explorer(ExplorerLimits limits = {}) : limits_{limits} {}
 
+  /// Branches on the outcomes of positive probability; the first run of a branch point takes true.
+  /// Throws: std::logic_error if den <= 0, unless with_rounding() was called.
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {
     if (!(den > Scalar{0})) {
@@ -71,6 +73,8 @@ class Explorer {
     return taken != 0;
   }
 
+  /// Branches on the tokens of positive weight.
+  /// Throws: std::logic_error if all weights are zero.
   template <class W>
   Token pick(const W& weights) {
     if constexpr (ManyBranches<W>)
@@ -94,6 +98,8 @@ class Explorer {
     return taken;
   }
 
+  /// Spreads the leaf over the tokens of positive weight and returns every_token.
+  /// Throws: std::logic_error if all weights are zero, unless with_rounding() was called.
   template <class W>
   Verdict emit(const W& weights) {
     spread_.clear();
@@ -104,8 +110,8 @@ class Explorer {
     return {every_token, none_accepted};
   }
 
-  /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if the tree was walked
-  /// whole, false if the leaf limit stopped it; what `sink` has seen then is a lower bound of every mass.
+  /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if every leaf was visited,
+  /// false if the leaf limit stopped it; the masses that `sink` has seen are then lower bounds.
   template <class Program, class Sink>
   bool explore(Program&& program, Sink&& sink) {
     stack_.clear();
@@ -128,23 +134,24 @@ class Explorer {
     return false;
   }
 
+  /// Number of leaves visited by the last explore().
   std::uint64_t leaves() const { return leaves_; }
 
-  /// From now on the program is what a simulation runs, rounding and all: draws have the law their weights serve, a
-  /// flip whose denominator underflowed compares as it stands, and a draw from nothing is a leaf without a spread.
+  /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
+  /// realise (realised_weights.hpp), a flip whose denominator underflowed compares num > den, and an emit from
+  /// weights that are all zero is a leaf without a spread.
   void with_rounding() { served_ = true; }
-  /// From now on emit tells these distinct tokens from each other and lumps all others under no_token, where the
-  /// weights can say what a token weighs: nobody reads the rest, and the walk need not pass over the vocabulary.
-  /// The span must outlive the walks.
+  /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
+  /// the weight of one token. Saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
     tracked_ = true;
     tokens_ = tokens;
   }
-  /// From now on the first picks of a run that say they have many branches are drawn with these words: what is found
-  /// is conditional on the words.
+  /// From now on the first picks of a run from weights with ManyBranches are drawn with these words instead of
+  /// branching; the result is conditional on the words. The span must outlive the explorations.
   void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
-  /// From now on `branches` holds the draws of the run at hand, for whoever tells its story; null: nobody does.
+  /// From now on `branches` receives the draws of the current run, for a trace; null turns this off.
   void watch(std::vector<Branch<Weight>>* branches) { branches_ = branches; }
 
  private:
@@ -156,7 +163,7 @@ class Explorer {
       weights.for_each(visitor);
   }
 
-  using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcome and its probability, all positive
+  using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
 
   struct Choice {
     Branches branches;
@@ -164,7 +171,7 @@ class Explorer {
     Weight reached;  ///< probability of the path up to and including the branch taken
   };
 
-  /// False if the weights cannot say their total, because rounding took it.
+  /// Spreads over the tracked tokens. Returns false if rounding left the weights without a positive total.
   template <class W>
   bool spread_attended(const W& weights) {
     const Weight total(weights.total());

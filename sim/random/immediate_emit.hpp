@@ -1,4 +1,4 @@
-// A random source for rules that go on after a token was emitted: every draw is immediate at once.
+// A random source for rules that continue after a token was emitted: emit draws its token at once.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace draftproof {
 
-/// Makes `emit` an ordinary draw: a walk must know the token to go on.
+/// Makes `emit` an ordinary draw under an explorer too: a path verifier needs the token to go on.
 template <class R>
 class ImmediateEmit {
  public:
   DRAFTPROOF_DEVICE explicit ImmediateEmit(R& random) : random_{random} {}
 
-  /// For schemes that decide by raw words where there are any.
+  /// The next word of the source, for schemes that decide by words where the source has them.
   DRAFTPROOF_DEVICE std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
   { return random_.next(purpose); }
 
@@ -27,7 +27,7 @@ class ImmediateEmit {
   }
   template <class W>
   DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
-    // Not by emitting first: an explorer would look at every weight again whenever it replays.
+    // A pick rather than an emit: an explorer would enumerate every weight again on each replay.
     if constexpr (requires { R::spreads_emitted; })
       return {random_.pick(weights), none_accepted};
     else

@@ -1,10 +1,10 @@
-// A random source on which streams 0, 1, .. of the shared noise are chosen ones: a verifier or drafter of one
-// position keeps its numbering of streams at every node of a tree, and meets fresh words at each.
+// A random source that maps streams 0, 1, .. of a program to chosen streams of the shared noise. A verifier or
+// drafter of one position keeps its stream numbers at every node of a tree, and reads fresh words at each node.
 //
-//   stream s of the program     kind of s, number streams[s] of the trial: companions and darts stay of their kind
+//   stream s of the program     stream streams[s] of the trial, of the same kind: companions and darts keep theirs
 //
-// Whoever drafts a tree chooses the streams and leaves their numbers with the draws (DraftTree::Draws); whoever
-// verifies reads them there.
+// The drafter of a tree chooses the streams and stores their numbers with the draws (TreeReading::Draws), from which
+// the verifier reads them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace draftproof {
 template <NoiseSource R>
 class NodeNoise {
  public:
-  /// `streams` are referred to: as many as the program has drafts, or those it reads.
+  /// Refers to `streams`: one entry for each stream number that the program reads.
   DRAFTPROOF_DEVICE NodeNoise(R& random, const std::uint32_t* streams) : random_{random}, streams_{streams} {}
 
   template <class Scalar>

@@ -1,5 +1,5 @@
 // The random source of simulation: Philox counters addressed by (seed, trial, purpose, index). Noise that a drafter
-// and a verifier share has purposes of its own, which no role takes part in.
+// and a verifier share has purposes of its own, which no role uses.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace draftproof {
 
-/// One trial's randomness for one role. The n-th draw of a purpose is half of block n / 2 at slot n / 2, so a
-/// source is two words of state and any draw of any trial can be recomputed alone.
+/// One trial's randomness for one role. Draw n of a purpose is one half of the block at slot n / 2, so any draw of
+/// any trial can be recomputed alone.
 class Philox : public UniformSource<Philox> {
  public:
-  /// `role` separates programs that share a trial: drafting and verifying never read the same counter.
+  /// Separates the programs of a trial: drafting and verifying never read the same counter.
   enum class Role : std::uint32_t { draft = 0, verify = 1 };
 
   DRAFTPROOF_DEVICE constexpr Philox(std::uint64_t seed, std::uint64_t trial, Role role)
       : seed_{seed}, trial_{trial}, role_{static_cast<std::uint32_t>(role)} {}
 
+  /// The next 64-bit word of a purpose.
   DRAFTPROOF_DEVICE constexpr std::uint64_t next(Purpose purpose) {
     const std::uint32_t address = (role_ << 8) | static_cast<std::uint32_t>(purpose);
     const std::uint32_t index = index_[static_cast<std::uint32_t>(purpose) & 7]++;
@@ -33,12 +34,12 @@ class Philox : public UniformSource<Philox> {
     return (index & 1) ? cached_.second : cached_.first;
   }
 
-  /// The same for both roles; reading it changes nothing. `stream` < 2^24.
+  /// Block `block` of a stream of noise, the same for both roles; changes no state. `stream` < 2^24.
   DRAFTPROOF_DEVICE constexpr NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
     const PhiloxPair words = philox_pair(seed_, trial_, block, noise_purpose | stream);
     return {words.first, words.second};
   }
-  /// Blocks `first` .. `first + count - 1` at once, as their quarters (random_source.hpp).
+  /// Writes blocks `first` .. `first + count - 1` as their quarters (random_source.hpp), 4 `count` words of 32 bits.
   void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count, std::uint32_t* out) const {
     philox_words({seed_, trial_, first, noise_purpose | stream}, count, out);
   }
@@ -55,9 +56,9 @@ class Philox : public UniformSource<Philox> {
   PhiloxPair cached_{};
 };
 
-// Where the trials of a position lie among the trials of a seed: no two positions share one.
+// Numbering of the trials of a seed by position: no two positions share a trial.
 
-/// Address of trial 0 of a position; a position has 2^40 trials, a seed 2^24 positions.
+/// Number of trial 0 of a position; a position has 2^40 trials, a seed 2^24 positions.
 constexpr std::uint64_t first_trial(std::size_t position) { return std::uint64_t{position} << 40; }
 
 }  // namespace draftproof

@@ -1,6 +1,6 @@
-// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-// as 1, 2, 3" (SC 2011): a keyed bijection from 128-bit counters to 128-bit blocks. A draw is a pure function of
-// its address, so results cannot depend on threads, batches, vector width or device.
+// Philox4x32-10: a keyed bijection from 128-bit counters to 128-bit blocks. A draw is a pure function of its address,
+// so results cannot depend on threads, batches, vector width or device.
+// Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
-/// The ten rounds. `counter` is the address of the block, `key` the seed.
+/// The block at an address: ten rounds on `counter` under the key, which holds the seed.
 DRAFTPROOF_DEVICE constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1) {
   constexpr std::uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u;
   constexpr std::uint32_t weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
 #if defined(__GNUC__) && !defined(__CUDACC__)
-#pragma GCC unroll 10  // words then stay in registers: a third off
+#pragma GCC unroll 10  // keeps the words in registers: a third less time
 #endif
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{multiplier0} * counter.word[0];

@@ -1,12 +1,12 @@
-// Philox4x32-10 in lanes of wide registers: what philox4x32.hpp does to one counter, to four or eight of them.
+// Philox4x32-10 in lanes of wide registers: the function of philox4x32.hpp on four or eight counters at a time.
 //
-//   lane       64 bits a block, of which the lower half counts: the widening multiplication reads no other, and what
-//              its products leave in upper halves is cut off when words are put together
+//   lane       64 bits a block, of which the lower half counts: the widening multiplication reads no other half, and
+//              combining words discards the upper halves
 //   first()    words 0 and 1 of each block as one 64-bit word; second() words 2 and 3
-//   rounds     all ten, on several registers at once: one's multiplications hide the latency of another's
+//   rounds     all ten, on several registers at once: the multiplications of one hide the latency of another
 //
-// Cost: a round is two multiplications, two shifts and the exclusive ors. The same bits at every width: a lane is a
-// whole block, and integers do not round.
+// Cost: a round is two multiplications, two shifts and the exclusive ors.
+// Correctness: the words are the same at every width, because a lane is a whole block and integers do not round.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ struct PhiloxLanes512 {
   }
 };
 
-/// `Lanes` are all of the same width.
+/// The ten rounds on registers of one width.
 template <class... Lanes>
 DRAFTPROOF_AVX2_PART void philox_rounds256(std::uint64_t seed, Lanes&... lanes) {
   auto key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
@@ -90,16 +90,16 @@ DRAFTPROOF_AVX512_PART void philox_rounds512(std::uint64_t seed, Lanes&... lanes
 
 namespace draftproof {
 
-// Many consecutive blocks of Philox4x32-10 at once: the words of philox4x32.hpp, in the widest registers that the
-// processor has.
+// Many consecutive blocks of Philox4x32-10 at once: the words of philox4x32.hpp, in the widest registers of the
+// processor.
 //
 //   words[4 i + j]   word j of the block at (seed, trial, slot + i, purpose)
-//   width            two runs of 8 blocks with AVX-512, of 4 with AVX2 (wide/philox_lanes.hpp), or the scalar twin
+//   width            two runs of 8 blocks with AVX-512, of 4 with AVX2, or the scalar form
 //
-// Cost: 0.5 ns a word with 8 lanes on a Sapphire Rapids Xeon, where the scalar form takes 4. The same bits at every
-// width, because lanes are whole blocks.
+// Cost: 0.5 ns a word with 8 lanes on a Sapphire Rapids Xeon, against 4 in the scalar form.
+// Correctness: the words are the same at every width, because lanes are whole blocks.
 
-/// Where a run of blocks starts.
+/// Address of the first of a run of blocks.
 struct PhiloxRun {
   std::uint64_t seed, trial;
   std::uint32_t slot, purpose;
@@ -126,7 +126,7 @@ DRAFTPROOF_AVX512_PART simd::PhiloxLanes512 philox_slots512(const PhiloxRun& run
                            _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)),
           _mm512_set1_epi64(run.purpose)};
 }
-/// Words 0 .. 3 of eight blocks, in the order of the blocks.
+/// Stores words 0 .. 3 of eight blocks, in the order of the blocks.
 DRAFTPROOF_AVX512_PART void philox_store_words(const simd::PhiloxLanes512& x, std::uint32_t* out) {
   const __m512i lower_half = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
   const __m512i upper_half = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);

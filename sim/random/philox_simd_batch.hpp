@@ -1,9 +1,10 @@
-// Philox blocks of many trials at one slot and purpose at a time: what philox_pair gives one by one.
+// Philox blocks of many trials at one slot and purpose: the pairs that philox_pair gives one by one.
 //
 //   first, second    the two 64-bit words of each block, an array each                    [count]
 //
-// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, four such runs in flight. Right because a lane is a
-// whole block (philox_lanes.hpp).
+// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, with two (AVX2) or four (AVX-512) registers in
+// flight.
+// Correctness: a lane is a whole block (philox_simd.hpp).
 #pragma once
 
 #include <cstdint>
@@ -87,6 +88,7 @@ DRAFTPROOF_AVX512 inline void philox_fill_avx512(std::uint64_t seed, const std::
 }
 #endif
 
+/// Writes `first` and `second` for `count` trials, in registers of `width`.
 inline void philox_fill(Width width, std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                         std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
 #if DRAFTPROOF_WIDE

@@ -1,11 +1,11 @@
-// The law that a draw from weights really has, beside the weights it was asked for. A draw adds its weights up in
-// some number format, and what it serves are the differences of those sums.
+// The law that a draw from weights realises. A draw adds its weights up in some number format, and its law is given
+// by the differences of the rounded sums.
 //
-//   for_each(visit)         the weights, as computed
-//   for_each_realised(visit)  what `draw` serves under an ideal uniform; weights whose sums are exact do not offer it
+//   for_each(visit)           the weights, as computed
+//   for_each_realised(visit)  the law of `draw` under an ideal uniform; weights with exact sums lack this call
 //
-// Cost: that of one pass. Right because each for_each_realised reads the sums that `draw` of the same class compares
-// with.
+// Cost: one pass.
+// Correctness: each for_each_realised reads the sums that `draw` of the same class compares with.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 namespace draftproof {
 
+/// Calls visit(token, weight) with the realised weights, or with the weights where their sums are exact.
 template <class W, class Visit>
 void visit_served(const W& weights, Visit& visit) {
   if constexpr (requires { weights.for_each_realised(visit); })
@@ -21,9 +22,9 @@ void visit_served(const W& weights, Visit& visit) {
     weights.for_each(visit);
 }
 
-/// What a bisection sends to each of low .. high: it looks for the first j with bound(j) > threshold, and thresholds
-/// fill [from, to) evenly. Bounds that were rounded one by one need not rise with j; what then decides is which of
-/// them the bisection meets. Calls visit(j, share).
+/// Calls visit(j, share) for low <= j <= high, with the length of the thresholds in [from, to) for which bisection
+/// for the first j with bound(j) > threshold ends at j. Bounds that were rounded one by one may fall with j; the
+/// result then depends on which of them the bisection reads, and this call follows it.
 template <class Bound, class Visit>
 void serve_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
                      const Visit& visit) {

@@ -1,5 +1,5 @@
-// Scripted and recorded randomness: a tape plays given words in order, a recorder writes down what another source
-// dealt and what came of it. Edge coins, replays and draw ledgers are made of these two.
+// Scripted and recorded randomness: a tape returns given words in order, a recorder logs the draws of another source
+// and their outcomes. Edge cases, replays and draw ledgers use these two.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace draftproof {
 
-/// Plays 64-bit uniform words in the order of the program's calls, whatever their purpose.
+/// Returns 64-bit uniform words in the order of the program's calls, whatever their purpose.
 class Tape : public UniformSource<Tape> {
  public:
   explicit Tape(std::vector<std::uint64_t> words) : words_{std::move(words)} {}
@@ -21,17 +21,19 @@ class Tape : public UniformSource<Tape> {
   /// The word whose unit interval value is `u`, rounded down to the 53-bit grid; u in [0, 1).
   static constexpr std::uint64_t word(double u) { return static_cast<std::uint64_t>(u * 0x1p53) << 11; }
 
+  /// The next word. Throws: std::out_of_range if none is left.
   std::uint64_t next(Purpose) {
     if (position_ == words_.size())
       throw std::out_of_range("tape: the program draws more than the " + std::to_string(words_.size()) +
                               " words on the tape");
     return words_[position_++];
   }
-  /// The next two words: a tape has no addresses.
+  /// The next two words, whatever the address. Throws: std::out_of_range if fewer are left.
   NoiseBlock noise(std::uint32_t, std::uint32_t) {
     const std::uint64_t first = next(Purpose::noise);
     return {first, next(Purpose::noise)};
   }
+  /// Number of words returned so far.
   std::size_t played() const { return position_; }
 
  private:
@@ -39,7 +41,7 @@ class Tape : public UniformSource<Tape> {
   std::size_t position_ = 0;
 };
 
-/// One draw as a recorder saw it. `value` is 0 or 1 for a flip, the token otherwise.
+/// One logged draw. `value` is 0 or 1 for a flip, the token for a pick or an emit, no_token for noise.
 struct Draw {
   Purpose purpose;
   std::uint64_t word;
@@ -85,6 +87,7 @@ class Recorder : public UniformSource<Recorder<Source>> {
     return {draws_.emplace_back(log(Purpose::emit, weights)).value, none_accepted};
   }
 
+  /// All draws so far, in order.
   const std::vector<Draw>& draws() const { return draws_; }
 
  private:
@@ -98,11 +101,11 @@ class Recorder : public UniformSource<Recorder<Source>> {
   std::vector<Draw> draws_;
 };
 
-// One type of source for every way to deal words: the counters of a simulation seen again, a tape of edge values, all
-// points of a grid, streams aliased on purpose. A verifier is compiled for it once, and every draw is logged.
+// One type of source for all sources of words: the counters of a simulated trial, a tape of edge values, all points
+// of a grid, streams aliased on purpose. A verifier is compiled once for it, and every draw is logged.
 //
-//   Words      where the words come from, behind an interface
-//   Scripted   the source a program runs on
+//   Words      interface to the words
+//   Scripted   the source that a program runs on
 
 class Words {
  public:
@@ -111,7 +114,7 @@ class Words {
   virtual NoiseBlock noise(std::uint32_t stream, std::uint32_t block) = 0;
 };
 
-/// The words of another source: of Philox, what a simulated trial drew; of Tape, a script.
+/// The words of another source: with Philox, those of a simulated trial; with Tape, a script.
 template <class Source>
 class WordsOf final : public Words {
  public:
@@ -123,10 +126,10 @@ class WordsOf final : public Words {
   Source source_;
 };
 
-/// Refers to the words, which outlive it.
+/// A source of words that refers to a Words object, which must outlive it.
 class WordsFrom {
  public:
-  WordsFrom(Words& words) : words_{&words} {}  // NOLINT: a source is made of whatever deals its words
+  WordsFrom(Words& words) : words_{&words} {}  // NOLINT: a source is made of whatever gives its words
   std::uint64_t next(Purpose purpose) { return words_->next(purpose); }
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) { return words_->noise(stream, block); }
 

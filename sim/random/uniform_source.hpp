@@ -1,4 +1,4 @@
-// Turns 64-bit uniform words into decisions; shared by every source that draws numbers rather than branches.
+// Decisions from 64-bit uniform words, for every source that draws numbers rather than branches.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace draftproof {
 
-/// u in [0, 1) on the 53-bit grid: the largest value is 1 - 2^-53, and u * den < den for every double den above
+/// u in [0, 1) on the 53-bit grid. The largest value is 1 - 2^-53, and u * den < den for every double den above
 /// 2^-1022 (the product lies at least half an ulp below den), so equal numerator and denominator always accept.
 DRAFTPROOF_DEVICE constexpr double unit_interval(std::uint64_t word) {
   return static_cast<double>(word >> 11) * 0x1p-53;
@@ -23,8 +23,8 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t scale(std::uint64_t word, std::uint64_
 #endif
 }
 
-/// Base of sources with a member `std::uint64_t next(Purpose)`. The word of a certain flip is consumed all the
-/// same: which draws exist does not depend on their outcome.
+/// Base of sources with a member `std::uint64_t next(Purpose)`. A flip with a certain outcome consumes its word too,
+/// so the words read do not depend on outcomes.
 template <class Derived>
 class UniformSource {
  public:

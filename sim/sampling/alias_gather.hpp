@@ -1,13 +1,14 @@
 // Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) words are gathered together, so
 // that their cache misses overlap.
 //
-//   word        64 uniform bits; times V, the upper half is the cell and the lower half the place within it
-//   cell        upper 32 bits: the own token's share of the cell; lower 32 bits: the other token
+//   word        64 uniform bits; of its product with V, the upper half is the cell and the lower half the place in it
+//   cell        upper 32 bits: the share of the cell's own token; lower 32 bits: the other token
 //
-// Places are compared by their upper 32 bits; where those are equal, one draw in 2^32, the caller decides by the
-// whole share. Cost: three widening multiplications and a gather. Right at every width because all of it is integers:
-// with word = h 2^32 + l, the product h V + (l V >> 32) holds the cell above its 32 lower bits, and those are the
-// upper 32 bits of the place.
+// Places are compared by their upper 32 bits. Where those are equal, one draw in 2^32, the caller decides by the
+// whole share.
+// Cost: three widening multiplications and a gather.
+// Correctness: all operations are on integers, so the tokens are the same at every width. With word = h 2^32 + l, the
+// product h V + (l V >> 32) holds the cell above its 32 lower bits, which are the upper 32 bits of the place.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@
 
 namespace draftproof::simd {
 
-/// Token of each of `count` words, `stride` apart in `out`; -1 where equal bits leave it open, and then true.
+/// Writes the token of each of `count` words, `stride` apart in `out`; -1 where the compared bits are equal. Returns
+/// whether there is such a word.
 inline bool alias_draws_scalar(const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words, int count,
                                Token* out, int stride) {
   bool open = false;
@@ -79,6 +81,7 @@ DRAFTPROOF_AVX512 inline bool alias_draws_avx512(const std::uint64_t* cells, std
 }
 #endif
 
+/// alias_draws_scalar in registers of `width`, with the same tokens.
 inline bool alias_draws(Width width, const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words,
                         int count, Token* out, int stride) {
 #if DRAFTPROOF_WIDE

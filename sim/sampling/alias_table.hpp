@@ -1,5 +1,5 @@
-// Walker's alias method in Vose's construction, in integers: one word in, one token out, one cache line all but
-// always.
+// Walker's alias method in Vose's construction, in integers: one token from one word, and almost always one cache
+// line.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace draftproof {
 
-// One draw from the cells of an alias table, wherever they lie: the host's vectors (alias_table.hpp) and a device's
-// memory read them by the same few operations.
+// One draw from the cells of an alias table by their addresses: the host's vectors and a device's memory are read by
+// the same operations.
 //
 //   cells[x]   share of the cell's own token in 2^-32, above the other token
-//   rests[x]   the rest of that share in 2^-64, looked at by ties alone
+//   rests[x]   the rest of that share in 2^-64, read by ties only
 //
-// Cost: one cell, all but always.
+// Cost: one cell, almost always.
 
 DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std::uint32_t* rests, std::uint64_t size,
                                           std::uint64_t word) {
@@ -30,7 +30,7 @@ DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std:
   return static_cast<Token>(own ? at : cell & 0xffffffffu);
 }
 
-/// Draws from a quantised row. The table's law is the row exactly; a draw adds the grid of the 64-bit word, at most
+/// Draws from a quantised row. The law of the table is exactly the row; the grid of the 64-bit word adds at most
 /// V 2^-64 in total variation.
 class AliasTable {
  public:
@@ -60,7 +60,7 @@ class AliasTable {
   std::span<const std::uint64_t> cells() const { return cells_; }
   std::span<const std::uint32_t> rests() const { return rest_; }
 
-  /// The same for many words, tokens `stride` apart.
+  /// The tokens of many words, `stride` apart in `out`.
   void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
     const int count = static_cast<int>(words.size());
     if (simd::alias_draws(simd::in_use(), cells_.data(), static_cast<std::uint32_t>(cells_.size()), words.data(),
@@ -70,8 +70,8 @@ class AliasTable {
   }
 
  private:
-  /// `own` is the share of the cell's own token, in 2^-64: its upper half goes beside the other token, its lower half
-  /// where only a tie looks.
+  /// `own` is the share of the cell's own token, in 2^-64. Its upper half is stored beside the other token, its lower
+  /// half where only ties read it.
   void set(std::uint32_t x, std::uint64_t own, std::uint32_t other) {
     cells_[x] = (own >> 32 << 32) | other;
     rest_[x] = static_cast<std::uint32_t>(own);
@@ -81,7 +81,7 @@ class AliasTable {
   std::vector<std::uint32_t> rest_;
 };
 
-/// Weights given once and drawn many times: not normalised, non-negative.
+/// Weights for many draws: non-negative, not normalised. `total` is their sum; draw returns no_token if all are 0.
 class AliasWeights {
  public:
   explicit AliasWeights(std::vector<double> values) : values_{std::move(values)} {
@@ -108,7 +108,7 @@ class AliasWeights {
   }
 
  private:
-  /// Empty where nothing is positive.
+  /// The normalised weights; empty if none is positive.
   std::vector<double> law() const {
     std::vector<double> shares;
     if (total_ > 0)

@@ -1,12 +1,13 @@
-// Draws without replacement of the trials of a batch, one draft of all trials after the other: what
-// CumulativeTable::draw_without gives trial by trial, with the cache misses of all trials under way together.
+// Draws without replacement for the trials of a batch, draft by draft over all trials: the tokens of
+// CumulativeTable::draw_without for each trial, with the cache misses of all trials in flight together.
 //
 //   removed    intervals of the tokens drawn so far, ascending; at and mass of each
 //   left       row_total less their masses
 //
-// Cost: O(k) additions and a guided look-up for draft k, as one by one, but nothing is sorted anew, no loop's length
-// depends on a word, and what the next stage reads is on its way. Right because stepping over an interval that starts
-// above `at` adds nothing, and then no later one starts below: the whole list may be gone through.
+// Cost: O(k) additions and a guided look-up for draft k, as trial by trial; but nothing is sorted, no loop length
+// depends on a word, and the reads of the next stage are prefetched.
+// Correctness: stepping over an interval that starts above `at` adds nothing, and no later interval starts below, so
+// the whole list can be processed.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,14 @@
 
 namespace draftproof {
 
-// Draws without replacement for the trials of a batch of words: all at once where q can fill the tuple, alone where
-// duplicates leave it unfilled.
+// Draws without replacement for the trials of a batch of words: together where q fills the tuple, one trial at a time
+// where the support of q runs out.
 //
-// Cost: that of the laws' own draws; a trial left over costs what it costs alone. Equal to drawing trial by trial: a
-// trial's words have addresses, so those that were read in vain are read again.
+// Cost: that of the laws' own draws; a trial that runs out also costs a draw of its own.
+// Correctness: equal to drawing trial by trial, because a trial's words have addresses and the second draw reads the
+// same words again.
 
-/// Drafts of trial t go to out + t * stride, how many they are to lengths[t]; `drafter` draws a trial alone.
+/// Writes the drafts of trial t to out + t * stride and their number to lengths[t]; `drafter` draws a single trial.
 template <class Drafter, DrawsTogether L, class Words>
 void draw_without_together(const Drafter& drafter, const L& laws, int drafts, Words& words, Token* out, int stride,
                            int* lengths) {
@@ -41,8 +43,8 @@ class DrawsWithout {
  public:
   DrawsWithout(const AliasTable& whole, const CumulativeTable& rest) : whole_{whole}, rest_{rest} {}
 
-  /// Draft k of every trial of `words` into out[t * stride + k], k < drafts. False for a trial of which nothing is
-  /// left before it has all its drafts; `arrived` sees every token.
+  /// Writes draft k of trial t to out[t * stride + k], k < drafts, and to complete[t] whether mass was left for every
+  /// draft of the trial. Calls arrived(token) for every token.
   template <class Words, class Arrived>
   void draw(int drafts, Words& words, Token* out, int stride, bool* complete, const Arrived& arrived) {
     const int trials = words.count();
@@ -70,7 +72,7 @@ class DrawsWithout {
  private:
   using Interval = CumulativeTable::Interval;
 
-  /// Puts an interval into its place among the n there are. Two selections a step, no branch.
+  /// Inserts an interval into the n ascending ones. Two selections a step, no branch.
   void remove(int t, int n, Interval moved) {
     left_[t] -= moved.mass;
     Interval* const list = removed_[t];

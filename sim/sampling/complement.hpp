@@ -1,12 +1,12 @@
-// Laws over the tokens something leaves out: the uniform law outside a set, and the pair that remains of (p, q)
-// outside the support of q.
+// Laws outside a set of tokens: the uniform law outside the set, and the pair that remains of (p, q) outside the
+// support of q.
 #pragma once
 
 #include <draftproof/sim/sampling/function_weights.hpp>
 
 namespace draftproof {
 
-/// Equal weights on the V - n tokens that are not among the n distinct ones at `seen`.
+/// Equal weights on the V - n tokens outside the n distinct ones at `seen`.
 class UniformOnComplement {
  public:
   DRAFTPROOF_DEVICE UniformOnComplement(int vocabulary, const Token* seen, int n)
@@ -15,7 +15,7 @@ class UniformOnComplement {
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     if (vocabulary_ <= n_) return no_token;
     auto rank = static_cast<Token>(scale(word, static_cast<std::uint64_t>(vocabulary_ - n_)));
-    // The rank-th token outside: count the seen ones at or below a candidate until it stands still. n is small.
+    // The rank-th token outside: count the seen tokens at or below a candidate until it stops moving. n is small.
     for (Token x = rank;;) {
       int below = 0;
       for (int i = 0; i < n_; ++i) below += seen_[i] <= x;
@@ -36,8 +36,8 @@ class UniformOnComplement {
 };
 
 /// The pair (p restricted to q = 0 and normalised, uniform on q = 0) at a position whose first `used` drafts
-/// exhausted the support of q. A position again, so a verifier runs on it unchanged. General passes only: the case
-/// is rare. Needs a token with q = 0, and p > 0 on one of them.
+/// exhausted the support of q. It is a Position, so a verifier runs on it unchanged. It uses general passes only,
+/// because the case is rare. Requires a token with q = 0 and p > 0.
 template <class P>
 class OffSupportPosition {
  public:
@@ -66,7 +66,7 @@ class OffSupportPosition {
 
  private:
   DRAFTPROOF_DEVICE static bool off(const P& at, Token x) { return !(at.proposal(x) > at.zero()); }
-  /// Number of tokens with q = 0, an integer that every scalar holds exactly.
+  /// Number of tokens with q = 0, an integer that every scalar represents exactly.
   DRAFTPROOF_DEVICE static Scalar count(const P& at) {
     int tokens = 0;
     for (Token x = 0; x < at.vocabulary(); ++x) tokens += off(at, x);

@@ -1,4 +1,4 @@
-// Cumulative sums of a quantised row with a guide table: draws that must leave some tokens out, by one word each.
+// Cumulative sums of a quantised row with a guide table: draws outside a set of tokens, by one word each.
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,17 @@ class CumulativeTable {
     }
   }
 
+  /// Mass of a token in units of 2^-62.
   std::uint64_t mass(Token x) const { return below_[index(x) + 1] - below_[index(x)]; }
 
-  /// Mass outside the n distinct tokens at `seen`, exactly.
+  /// Mass outside the n distinct tokens at `seen` in units of 2^-62, exactly.
   std::uint64_t mass_without(const Token* seen, int n) const {
     std::uint64_t mass_left = row_total;
     for (int i = 0; i < n; ++i) mass_left -= mass(seen[i]);
     return mass_left;
   }
 
-  /// A token outside `seen`, by stepping over the removed intervals in token order; no_token if nothing is left.
+  /// A token outside `seen`, by stepping over the removed intervals in token order; no_token if no mass is left.
   Token draw_without(const Token* seen, int n, std::uint64_t word) const {
     const std::uint64_t mass_left = mass_without(seen, n);
     if (mass_left == 0) return no_token;
@@ -48,20 +49,20 @@ class CumulativeTable {
     return search().find_outside(removed.data(), n, scale(word, mass_left));
   }
 
-  /// The words of a token: those from `at` to at + mass, in units of 2^-62.
+  /// The interval of a token in the cumulative sums: from `at` to at + mass, in units of 2^-62.
   struct Interval {
     std::uint64_t at, mass;
   };
   Interval interval(Token x) const { return {below_[index(x)], mass(x)}; }
 
-  /// The token whose interval holds `at` < row_total. The guide narrows it, bisection bounds the rest.
+  /// The token whose interval holds `at` < row_total. The guide narrows the range, bisection bounds the rest.
   Token find(std::uint64_t at) const { return search().find(at); }
 
-  /// The arrays, for whoever reads them elsewhere.
+  /// The arrays by their addresses.
   SumSearch search() const { return {below_.data(), below_.size(), guide_.data(), shift_}; }
 
-  /// What `find` reads first, and what it reads then; what `interval` reads. Inlined, or g++ takes them for functions
-  /// without effect.
+  /// Prefetch the first and the second read of `find`, and the read of `interval`. Always inlined: g++ drops the
+  /// calls as ones without effect otherwise.
   [[gnu::always_inline]] void prefetch_guide(std::uint64_t at) const { __builtin_prefetch(&guide_[at >> shift_]); }
   [[gnu::always_inline]] void prefetch_sums(std::uint64_t at) const {
     __builtin_prefetch(&below_[guide_[at >> shift_] + 1]);

@@ -1,17 +1,17 @@
-// GumbelIid of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
+// Races of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
 // The first arrival has law w; the first B arrivals are a sample without replacement. Two races of one noise with
-// weights p and q tend to have the same winner, and neither looks at the other's weights.
+// weights p and q tend to have the same winner, and neither reads the other's weights.
 //
 //   E_x    exponential(word)    word of token x: its upper half is a quarter of block x / 4 of the stream, its lower
-//                               half the same quarter of the stream's companion, read by those who may win
+//                               half the same quarter of the companion stream, read only for tokens that may win
 //   w      weight(x)            not negative, at least one positive; a token of weight 0 never arrives
-//   B      wanted               arrivals asked for
+//   B      wanted               number of arrivals
 //
-// Cost: a 32-bit word a token and stream, made in wide registers where the source can (philox_words.hpp): 1.1 ns a
-// token with AVX-512. E >= t, and the upper half of t, show for all but a few tokens that they come too late, so that
-// about ln V logarithms are taken. Source: the exponential race is
-// folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978. Exact for any order of the passes:
-// times are doubles, compared as they are, equal ones by token id.
+// Cost: a 32-bit word a token and stream, made in wide registers where the source can (philox_simd.hpp): 1.1 ns a
+// token with AVX-512. E >= t, so the upper half of t shows for almost all tokens that they arrive too late, and about
+// ln V logarithms are taken.
+// Correctness: exact for any order of the tokens: times are doubles, compared as they are, equal ones by token id.
+// Source: the exponential race is folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978.
 #pragma once
 
 #include <cstddef>
@@ -23,29 +23,30 @@
 
 namespace draftproof {
 
-/// `token` is no_token where nothing arrived.
+/// An arrival: its time and token; no_token if nothing arrived.
 struct Candidate {
   double time = std::numeric_limits<double>::infinity();
   Token token = no_token;
 
+  /// Whether this arrival is earlier; equal times are ordered by token id.
   DRAFTPROOF_DEVICE constexpr bool before(const Candidate& other) const {
     if (token == no_token || other.token == no_token) return token != no_token;
     return time < other.time || (time == other.time && token < other.token);
   }
 };
 
-/// The k_smallest arrivals so far, in order; at most `most` of them.
+/// The earliest arrivals so far, in order, at most `wanted` <= `most` of them.
 template <int most>
 class SmallestK {
  public:
   DRAFTPROOF_DEVICE explicit SmallestK(int wanted) : wanted_{wanted} {}
 
   DRAFTPROOF_DEVICE int size() const { return size_; }
-  /// Nothing beyond size().
+  /// The i-th earliest arrival; one without a token for i >= size().
   DRAFTPROOF_DEVICE Candidate operator[](int i) const { return i < size_ ? arrivals_[i] : Candidate{}; }
 
-  /// Whether a token of this weight and the upper half of its word can still be among the k_smallest; no only if it
-  /// cannot.
+  /// Whether a token of this weight, with this upper half of its word, may be among the earliest. False only if it
+  /// cannot be.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
     // E >= t >= upper 2^-32. The limit is widened by 2^-40, far above the errors of E, of the products and of the
     // quotient. A weight of 0 gives 0 or NaN: false.
@@ -71,7 +72,8 @@ class SmallestK {
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
-/// The `wanted` k_smallest of what walk(own, thread, threads) adds to `own` on every thread that looks at `laws`.
+/// The `wanted` earliest of the arrivals that walk(own, thread, threads) adds to `own`, over all threads that hold
+/// `laws`.
 template <int most, class L, class Walk>
 DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& laws, int wanted, const Walk& walk) {
   if constexpr (requires { laws.template k_smallest<most>(wanted, walk); }) {
@@ -83,10 +85,10 @@ DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& laws, int wanted, const Wa
   }
 }
 
-/// Where the lower halves of a stream's words are.
+/// Kind of the streams with the lower halves of the words.
 inline constexpr std::uint32_t companion_stream = stream_numbers;
 
-/// A thread's share of a race: every `threads`-th block of every stream.
+/// One thread's part of a race: every `threads`-th block of every stream.
 template <class Weight, class R>
 struct RaceWalk {
   static constexpr int volley =
@@ -113,7 +115,7 @@ struct RaceWalk {
   }
 
  private:
-  /// Token x, whose word has this upper half.
+  /// Adds token x, whose word has this upper half, if it may be among the earliest.
   template <int most>
   DRAFTPROOF_DEVICE void enter(SmallestK<most>& own, std::uint32_t stream, Token x, std::uint32_t upper) const {
     const double w = weight(x);
@@ -122,7 +124,7 @@ struct RaceWalk {
     own.add({exponential((std::uint64_t{upper} << 32) | quarter(companion, x % 4)) / w, x});
   }
 
-  /// Full volleys from block 0 on. Returns the first block that is left.
+  /// Runs full volleys from block 0 on. Returns the first block after them.
   template <int most>
   int enter_volleys(SmallestK<most>& own, std::uint32_t stream) const {
     constexpr int tokens = 4 * volley, strip = static_cast<int>(simd::strip);
@@ -132,7 +134,7 @@ struct RaceWalk {
       random.noise_quarters(stream, static_cast<std::uint32_t>(first / 4), volley, upper);
       const auto early = [this, &own, &upper, first](Token x) { return own.can_enter(weight(x), upper[x - first]); };
       for (Token start = first; start < first + tokens; start += strip) {
-        // The limit only falls, so who cannot enter before a strip cannot in it: most of them end here.
+        // The limit only falls, so a token that cannot enter before a strip cannot enter in it: most strips end here.
         if (!simd::some(early, start)) continue;
         for (Token x = start; x < start + strip; ++x) enter(own, stream, x, upper[x - first]);
       }
@@ -141,8 +143,8 @@ struct RaceWalk {
   }
 };
 
-/// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on; several arrivals need a
-/// single stream, where their tokens are distinct. Fewer where fewer tokens have weight.
+/// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on. wanted > 1 requires a single
+/// stream, so that the tokens are distinct. Fewer arrivals where fewer tokens have positive weight.
 template <int most, class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE SmallestK<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
                                       R& random) {

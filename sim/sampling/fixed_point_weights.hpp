@@ -1,12 +1,12 @@
-// General passes of laws in double: sums and draws of any function of the token, by integers (fixed_point.hpp) and in
-// the registers the processor has (wide/strips.hpp).
+// General passes of laws in double: sums and draws of any function of the token, in integers (fixed_point.hpp) and in
+// the widest registers of the processor (simd/strips.hpp).
 //
 //   f(x)     f_            0 <= f, total below 8                                        x = 0 .. size - 1
-//   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or as many as keep their number at 256
+//   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more so that parts are at most 256
 //   draw                   the first token whose running sum, in token order, exceeds u S, u the word
 //
 // Cost: a sum is a pass; a draw is a pass and at most one part of it again.
-// Right because the token depends on the word and the integers alone: those of parts are sums of those of tokens.
+// Correctness: the token depends on the word and the integers only; the sums of parts are sums of those of tokens.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace draftproof {
 
-/// sum of f(x) over 0 .. size - 1 with 0 <= f and a total below 8.
+/// The sum of f(x) over 0 .. size - 1, with 0 <= f and a total below 8.
 template <class F>
 double fixed_sum(int size, const F& f) {
   return from_fixed(simd::function_sum(f, 0, static_cast<std::size_t>(size)));
@@ -29,7 +29,7 @@ double fixed_sum(int size, const F& f) {
 template <class F>
 class FixedWeights {
  public:
-  /// `visited`, if any, is increased by the tokens that sums and draws look at.
+  /// Sums and draws add the number of tokens that they read to `visited`, unless it is null.
   FixedWeights(int size, F f, std::uint64_t* visited = nullptr) : size_{size}, f_{std::move(f)}, visited_{visited} {}
 
   Token draw(std::uint64_t word) const {

@@ -1,5 +1,5 @@
-// Weights given by a function of the token: the general pass that every model of Laws offers. Here the plain form,
-// in the scalar it is given, token by token.
+// Weights given by a function of the token: the general pass that every model of Laws offers. This is the plain form,
+// token by token in the scalar of the function.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace draftproof {
 
-/// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. Drawn by running sums in the scalar of f: two passes.
+/// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. A draw adds running sums in the scalar of f: two passes.
 template <class F>
 class FunctionWeights {
  public:
@@ -37,7 +37,7 @@ class FunctionWeights {
     for (Token x = 0; x < size_; ++x)
       if (const auto weight = f_(x); weight > 0) visit(x, weight);
   }
-  /// Differences of the running sums, in whose rounding a small weight after a large sum is lost.
+  /// Differences of the running sums, whose rounding loses a small weight after a large sum.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     std::remove_cvref_t<decltype(f_(Token{}))> running{0};

@@ -1,12 +1,12 @@
-// Minhash thrown uniformly on tokens x [0, 1): the first one below the curve of a law lands on a token of that law.
+// Darts thrown uniformly on tokens x [0, 1): the first dart below the curve of a law lands on a token of that law.
 // Two laws that share the darts take the same dart with probability sum min / sum max.
 //
 //   token    scale(first word, V)             of the dart; uniform up to V 2^-64
-//   height   unit_interval(second word)       on the grid of 2^-53: weights are served up to that much
+//   height   unit_interval(second word)       on the grid of 2^-53: weights are realised up to that much
 //
-// Cost: V darts on average, one Philox block each, many made at once where the source can. Source: weighted minwise
-// hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978. Exact because darts are
-// independent and a dart that hits has law w: V (1 / V) w(x) / sum w.
+// Cost: V darts on average, one Philox block each, many made at once where the source can.
+// Correctness: darts are independent, and a dart that hits has law w: V (1 / V) w(x) / sum w.
+// Source: weighted minwise hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -14,13 +14,13 @@
 
 namespace draftproof {
 
-/// Minhash have streams of their own: a verifier of races must not meet them.
+/// Kind of the streams of darts, distinct from those of races.
 inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
 
-/// A thread's share of the darts from `first` on: it ends with its own first hit.
+/// One thread's part of a volley of darts that starts at dart `first`; ends at its first hit.
 template <class Weight, class R>
 struct HitScan {
-  static constexpr std::uint32_t volley = 4096;  ///< darts between two looks at what the other threads hit
+  static constexpr std::uint32_t volley = 4096;  ///< darts between two comparisons of the hits of all threads
   int vocabulary;
   std::uint32_t stream, first;
   const Weight& weight;
@@ -59,8 +59,8 @@ struct HitScan {
   }
 };
 
-/// The token of the first dart of `stream` below `weight`, a law over the tokens; no_token after 2^32 darts, 16,384
-/// times what a vocabulary of 262,144 needs on average.
+/// The token of the first dart of `stream` below `weight`, a law over the tokens. Returns no_token after 2^32 darts,
+/// 16,384 times the average at a vocabulary of 262,144.
 template <class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE Token first_hit(const L& laws, int stream, const Weight& weight, R& random) {
   using Walk = HitScan<Weight, R>;

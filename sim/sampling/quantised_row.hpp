@@ -1,4 +1,4 @@
-// A probability row as integers that sum to exactly 2^62: the law a prepared table really serves. Alias cells,
+// A probability row as integers that sum to exactly 2^62: the law that a prepared table realises. Alias cells,
 // cumulative sums and masses of token sets built from it are exact.
 #pragma once
 
@@ -12,14 +12,15 @@ namespace draftproof {
 
 inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
 
-/// Rounds a row that sums to 1 in double precision. Each entry is truncated to a multiple of 2^-62 and the most
-/// probable token (ties: lowest id) takes what is missing, so the total variation from `row` is at most
-/// V 2^-62 + |1 - sum| and a token of probability zero stays at zero. Entries below 2^-62 become zero.
+/// Rounds a row that sums to 1 in double precision; returns V masses in units of 2^-62. Each entry is truncated to a
+/// multiple of 2^-62 and the most probable token (ties: lowest id) gets the missing mass. The total variation from
+/// `row` is at most V 2^-62 + |1 - sum|. A probability of zero stays zero; entries below 2^-62 become zero.
 std::vector<std::uint64_t> quantise(std::span<const double> row);
 
+/// A mass in units of 2^-62 as a double.
 DRAFTPROOF_DEVICE constexpr double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
 
-/// An entry of at least 0 and below 4, truncated.
+/// An entry in [0, 4), truncated to units of 2^-62.
 DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
   return static_cast<std::uint64_t>(entry * 0x1p62);
 }

@@ -4,8 +4,9 @@
 //   S_j      sums_[j]      weights of the first j + 1 of them, in units of 2^-60
 //   draw                   smallest j with S_j > u S, u the word
 //
-// Cost: a pass once, then O(log V) a draw. An alias table (Laws::alias_weights) draws in O(1), but other tokens from the
-// same words. Exact because S_j are the integers that FixedWeights adds up on the way to its token.
+// Cost: a pass once, then O(log V) a draw. An alias table (Laws::alias_weights) draws in O(1), but other tokens from
+// the same words.
+// Correctness: S_j are the integers that FixedWeights adds up before it finds its token.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace draftproof {
 template <class F>
 class CumulativeWeights {
  public:
-  /// The contract of FixedWeights; what `f` refers to must outlive the table.
+  /// As FixedWeights: 0 <= f, total below 8. Objects that `f` refers to must outlive the table.
   CumulativeWeights(int size, F f) : f_{std::move(f)} {
     Fixed total = 0;
     for (Token x = 0; x < size; ++x)
@@ -56,13 +57,13 @@ class CumulativeWeights {
   std::vector<Fixed> sums_;
 };
 
-/// Laws made for many trials: a plan may keep tables of V entries.
+/// Laws for many trials: a plan may keep tables of V entries.
 template <class L>
 concept ManyTrials = requires(const L& laws) {
   laws.tabulated([](Token) { return 0.0; });
 };
 
-/// laws.weights(f) for a plan: the same tokens from the same words, from a table where trials are many.
+/// laws.weights(f) for a plan: the same tokens from the same words; a table if the laws are for many trials.
 template <class L, class F>
 DRAFTPROOF_DEVICE auto tabulated(const L& laws, F f) {
   if constexpr (ManyTrials<L>)

@@ -1,11 +1,11 @@
-// The first tokens of an order, for those who need few of them: the likeliest of a law, the best of a plan.
+// The first tokens of an order, where few of them are needed: the most probable tokens of a law, the best of a plan.
 //
-//   key(x)         what the order looks at first: before(x, y) only if key(x) >= key(y)
+//   key(x)         leading key of the order: before(x, y) only if key(x) >= key(y)
 //   before(x, y)   the order, strict
 //   counts(x)      whether x takes part
 //
-// Cost: one pass. Most strips of tokens are turned away by their keys (wide/some.hpp); what was found so far is kept
-// in a heap, so that asking for all tokens is a sort.
+// Cost: one pass. Most strips of tokens are rejected by their keys (simd/strips.hpp). The tokens found so far form a
+// heap, so finding all tokens is a sort.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace draftproof {
 
-// The place of a token when tokens are ordered by q, most probable first, equals by id: what laws.top counts from the
-// other side. For closed forms of draft laws; it looks at all tokens.
+// The inverse of laws.kth_most_probable(j): the rank of a token by q, most probable first, equals by id. For closed
+// forms of draft laws; reads all tokens.
 
 /// Number of tokens before x.
 template <class L>
@@ -30,7 +30,7 @@ int probability_rank(const L& laws, Token x) {
   return before;
 }
 
-/// At most `most` of the tokens 0 .. vocabulary - 1.
+/// The first tokens of the order among 0 .. vocabulary - 1, in order, at most `most` of them.
 template <class Key, class Before, class Counts>
 std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key, const Before& before,
                                 const Counts& counts) {
@@ -59,7 +59,8 @@ std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key
   return found;
 }
 
-/// At most max_drafts of the tokens 0 .. vocabulary - 1, by falling `probability(x)`, equal ones by id.
+/// The most probable of the tokens 0 .. vocabulary - 1, at most max_drafts, by falling `probability(x)`, equals by
+/// id.
 template <class Probability>
 std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
   return first_tokens(

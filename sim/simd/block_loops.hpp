@@ -1,12 +1,13 @@
-// The loop of a pass over one block of terms, at every width: terms in, their integer sum out.
+// The loop of a pass over one block of terms, at every width: reads terms, returns their integer sum.
 //
-//   scalar_sum, scalar_each    one term after another; each() keeps the integers
+//   scalar_sum, scalar_each    one term after another; scalar_each stores the integers
 //   avx2_whole, avx512_whole   a number of terms that fills registers, at most 1024
 //   avx2_sum, avx512_sum       any number, at most 1024
 //   avx2_sums, avx512_sums     all blocks of a row, and their total
 //
-// Cost: the terms once. Right at every width because terms are the same numbers (terms.hpp, float_terms.hpp),
-// truncated to the same integers, which no order of addition can change (double_sums.hpp, float_sums.hpp).
+// Cost: the terms once.
+// Correctness: terms are the same numbers at every width (residual_terms.hpp, float_residual_terms.hpp), truncated to
+// the same integers, whose sum does not depend on the order (exact_sums.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,11 +20,11 @@
 
 namespace draftproof::simd {
 
-/// Terms that a partial sum covers, and terms that a walk to a token reads at a time.
+/// Number of terms of a partial sum, and of terms that the search for a token sums at a time.
 inline constexpr std::size_t block = 1024, strip = 64;
 
-/// Sum of the terms start .. end - 1, one after another. Inlined, so that terms that fuse do it by an instruction
-/// where the function around it may.
+/// Sum of the terms start .. end - 1, one after another. Inlined, so that fused multiply-adds become instructions
+/// where the caller's target has them.
 template <class Term>
 DRAFTPROOF_INLINE Fixed scalar_sum(const Term& term, std::size_t start, std::size_t end) {
   Fixed sum = 0;
@@ -39,11 +40,11 @@ DRAFTPROOF_INLINE void scalar_each(const Term& term, std::size_t start, std::siz
 #if DRAFTPROOF_WIDE
 namespace detail {
 
-/// Terms that are taken together.
+/// Number of terms that are processed together.
 template <class Term>
 inline constexpr std::size_t step = in_floats<Term> ? 16 : 8;
 
-/// Terms start .. end - 1, at most 1024, their number a multiple of step<Term>.
+/// Sum of terms start .. end - 1, at most 1024, their number a multiple of step<Term>.
 template <class Term>
 DRAFTPROOF_AVX2_PART Fixed avx2_floats(const Term& term, std::size_t start, std::size_t end) {
   FloatSum256 sum = FloatSum256::zero();
@@ -115,7 +116,7 @@ DRAFTPROOF_AVX512_PART Fixed avx512_whole(const Term& term, std::size_t start, s
     return avx512_doubles(term, start, end);
 }
 
-/// A block or less.
+/// Sum of at most one block.
 template <class Term>
 DRAFTPROOF_AVX2 Fixed avx2_sum(const Term& term, std::size_t start, std::size_t end) {
   const std::size_t whole = start + (end - start) / step<Term> * step<Term>;
@@ -128,7 +129,7 @@ DRAFTPROOF_AVX512 Fixed avx512_sum(const Term& term, std::size_t start, std::siz
   return avx512_whole(term, start, whole) + scalar_sum(term, whole, end);
 }
 
-/// Here a fused multiply-add is an instruction, elsewhere a call.
+/// Compiled for a target where fused multiply-add is an instruction; elsewhere it is a call.
 template <class Term>
 DRAFTPROOF_AVX2 void fusing_each(const Term& term, std::size_t start, std::size_t end, Fixed* integers) {
   scalar_each(term, start, end, integers);
@@ -146,7 +147,7 @@ template <class Term>
 DRAFTPROOF_AVX512 Fixed avx512_sums(Term term, std::size_t size, Fixed* partial) {
   Fixed total = 0;
   std::size_t start = 0;
-  for (; start + block <= size; start += block)  // inlined, of a length that the compiler knows
+  for (; start + block <= size; start += block)  // inlined, with a length known to the compiler
     total += * partial++ = avx512_whole(term, start, start + block);
   if (start < size) total += * partial = avx512_sum(term, start, size);
   return total;

@@ -1,13 +1,14 @@
-// One read-only pass over the terms of a row: their integer sum, and one partial sum a block, so that a draw finds
-// its block there and reads only that block again.
+// One read-only pass over the terms of a row: their integer sum, and one partial sum a block. A draw finds its block
+// in the partial sums and reads only that block again.
 //
 //   size          number of terms
 //   partial[i]    sum of to_fixed(term) over block i, for i < (size + block - 1) / block
 //   sums(..)      the pass: sum of the partial sums
 //   find(..)      the first token whose running sum, in token order, exceeds `left`
 //
-// Cost: the terms once, at the width in use (width.hpp); find reads one block, a strip of 64 at a time. Right at
-// every width because loops are (block_loops.hpp); a walk adds up what the pass added up.
+// Cost: the terms once, at the width in use (dispatch.hpp); find reads one block, a strip of 64 at a time.
+// Correctness: the loops give the same sums at every width (block_loops.hpp), and find adds the same terms as the
+// pass.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Fixed sum(const Term& term, std::size_t start, std::size_t end, Width width) {
   return scalar_sum(term, start, end);
 }
 
-/// The integers of the terms start .. end - 1, at most a strip of them.
+/// Writes the integers of the terms start .. end - 1, at most a strip of them.
 template <class Term>
 void each(const Term& term, std::size_t start, std::size_t end, Fixed* integers, Width width) {
 #if DRAFTPROOF_WIDE
@@ -41,7 +42,7 @@ void each(const Term& term, std::size_t start, std::size_t end, Fixed* integers,
   scalar_each(term, start, end, integers);
 }
 
-/// Total of `size` terms; partial sums go to `partial`.
+/// Total of `size` terms; writes the partial sums to `partial`.
 template <class Term>
 Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_use()) {
   if constexpr (in_floats<Term>)
@@ -59,14 +60,14 @@ Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_
   return total;
 }
 
-/// The first block whose running sum of partial sums exceeds `left`, which is reduced by the blocks before it.
+/// The first block whose running sum of partial sums exceeds `left`; subtracts the blocks before it from `left`.
 inline std::size_t find_block(const Fixed* partial, Fixed& left) {
   std::size_t i = 0;
   while (left >= partial[i]) left -= partial[i++];
   return i;
 }
 
-/// The first token from `start` on whose running sum exceeds `left`, given that one before `end` does.
+/// The first token from `start` on whose running sum exceeds `left`; there must be one before `end`.
 template <class Term>
 std::size_t find(const Term& term, std::size_t start, std::size_t end, Fixed left, Width width = in_use()) {
   for (; start + strip < end; start += strip) {

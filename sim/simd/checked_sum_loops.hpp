@@ -1,5 +1,4 @@
-// The loops that check, sum and normalise a row in wide registers; stored_row.hpp says what they compute, in its
-// scalar twins.
+// The loops that check, sum and normalise a row in wide registers; their scalar versions are in stored_row.hpp.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +40,14 @@ DRAFTPROOF_AVX512 bool avx512_stored_sum(Row row, std::size_t start, std::size_t
     unsound |= 0xFFu ^ _mm512_mask_cmp_pd_mask(here, x, two, _CMP_LT_OQ);
     bits = _mm512_add_epi64(bits, _mm512_castpd_si512(_mm512_add_pd(x, two)));
   }
-  // Lanes of rows that are no laws may sum to anything; signed sums may not go round.
+  // Sums of lanes can have any value if the row is not a probability vector; signed sums could overflow.
   alignas(64) std::uint64_t lanes[8];
   _mm512_store_si512(lanes, bits);
   for (const std::uint64_t lane : lanes) sum += lane;
   return unsound == 0;
 }
 
-/// float(x factor) of the first multiple of 4 entries, or of 8; returns how many that is.
+/// Writes float(x factor) of the first multiple of 4 entries, or of 8; returns how many that is.
 template <class Row>
 DRAFTPROOF_AVX2 std::size_t avx2_scaled(Row row, std::size_t count, double factor, float* out) {
   const std::size_t whole = count / 4 * 4;

@@ -2,10 +2,10 @@
 // 64-bit integers.
 //
 //   x      add(x)     four scaled terms, 0 <= x < 2^63
-//   high              multiples of 2^32 nearest to them, added up
-//   low               floors of the rests, added up
+//   high   -          sum of the nearest multiples of 2^32
+//   low    -          sum of the floors of the rests
 //
-// Right because a rest is exact and at most 2^31 in size, and a multiple of 2^32 plus the floor of the rest is the
+// Correctness: a rest is exact and at most 2^31 in size, and a multiple of 2^32 plus the floor of the rest is the
 // floor of x; 1024 of either add up exactly in a double.
 #pragma once
 
@@ -17,23 +17,24 @@
 #if DRAFTPROOF_WIDE
 namespace draftproof::simd::detail {
 
-// Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
+// Sums of floats in units of 2^-60, exact once each is truncated, without conversions to integers: three float
 // accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
-// lanes; conversions to 64-bit integers take eight, two each even from memory, beside scaling and adding.
+// lanes; conversions to 64-bit integers take eight, two each even from memory, besides scaling and adding.
 //
 //   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
 //   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
 //                               (512 bits; 256-bit registers cannot choose the rounding, see there)
-//   total           total()     how many units each level gained, read from the bits of its fraction
+//   total           total()     number of units that each level gained, read from the bits of its fraction
 //
-// Terms are scaled by the fused addition that fills the first level, so that a unit further down is 1.
+// The fused addition that fills the first level also scales the term, so that the unit of a lower level is 1.
 //
-// Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
-// lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
-// many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
+// Correctness: the order of terms does not matter, because a level's unit does not change while it fills: no sum
+// leaves its binade. Terms of one lane add up to less than 2 (those of a row do, over all lanes), `most` rests below
+// u_1 = 2^-22 to less than 2^-18, and as many below u_2 to less than 2^-37. A product with a power of two and a rest
+// have no more bits than the term.
 
-/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
-/// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
+/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start in the middle;
+/// bits below 2^-60 are cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
 struct Levels256 {
   static constexpr int most = 16;
   __m256 first, second, third;
@@ -51,7 +52,7 @@ struct Levels256 {
   }
 };
 
-/// What levels gained so far, in units of each.
+/// The gains of the levels so far, in units of each.
 struct FloatSum256 {
   __m256i high, middle, low;
 
@@ -81,8 +82,8 @@ struct FloatSum256 {
   }
 };
 
-/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
-/// left of a whole number, for which there is an instruction.
+/// Sixteen lanes, for at most `most` additions. Levels count in 2^-41, so that the rest of the second one is the
+/// fractional part of a number, for which there is an instruction.
 struct Levels512 {
   static constexpr int most = 16;
   static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -97,7 +98,7 @@ struct Levels512 {
     first = sum;
     add_rest(rest);
   }
-  /// Where the mask says so.
+  /// Adds the lanes of the mask.
   DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
     const __m512 scale = _mm512_set1_ps(0x1p41f);
     const __m512 sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
@@ -113,7 +114,7 @@ struct Levels512 {
   }
 };
 
-/// Units that four accumulators of one level gained, in eight lanes of eight, each gain below 2^23.
+/// The gains of four accumulators of one level in units, added up to eight lanes; each gain is below 2^23.
 DRAFTPROOF_AVX512_PART __m512i gained(__m512 a, __m512 b, __m512 c, __m512 d, __m512 start) {
   const __m512i bits = _mm512_add_epi32(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)),
                                         _mm512_add_epi32(_mm512_castps_si512(c), _mm512_castps_si512(d)));
@@ -122,7 +123,7 @@ DRAFTPROOF_AVX512_PART __m512i gained(__m512 a, __m512 b, __m512 c, __m512 d, __
   return _mm512_cvtepi32_epi64(halves);
 }
 
-/// Up to 64 registers of terms: a block.
+/// The sum of up to 64 registers of terms, which is one block.
 struct FloatSum512 {
   Levels512 a, b, c, d;
 
@@ -145,7 +146,7 @@ struct FloatSum512 {
 #if DRAFTPROOF_WIDE
 namespace draftproof::simd::detail {
 
-/// Integer parts of four scaled terms, added up.
+/// The sum of the integer parts of four scaled terms at a time.
 struct Sum256 {
   __m256d high, low;
 
@@ -160,7 +161,8 @@ struct Sum256 {
     alignas(32) double highs[4], lows[4];
     _mm256_store_pd(highs, high);
     _mm256_store_pd(lows, low);
-    std::uint64_t sum = 0;  // high parts round to nearest and may pass 2^63 by what low parts take away again
+    // high parts round to nearest and can exceed 2^63 by an amount that the low parts subtract again
+    std::uint64_t sum = 0;
     for (int lane = 0; lane < 4; ++lane)
       sum += (static_cast<std::uint64_t>(static_cast<Fixed>(highs[lane] * 0x1p-32)) << 32) +
              static_cast<std::uint64_t>(static_cast<Fixed>(lows[lane]));

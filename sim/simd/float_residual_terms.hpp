@@ -1,14 +1,14 @@
-// The residual term of rows of float, bf16 or fp16: formed in float (float_residual.hpp), sixteen to a register.
+// The residual term of rows of float, bf16 or fp16: computed in float (float_residual.hpp), sixteen to a register.
 //
-//   one(i)        the term of token i             double, from a float where b fits and from doubles where not
+//   one(i)        the term of token i             double; computed in float if b fits, else in double
 //   load8(i)      terms i .. i + 7                256-bit register of floats; load16(i) a 512-bit one
 //   wide()        whether load8() and load16() may be called: b <= 2^100
-//   doubles()     the term in double, which takes over where it does not
-//   unsplit()     the term without b's low half, which takes over where that is 0, as at b = 1
+//   doubles()     the term in double, used if wide() is false
+//   unsplit()     the term without b's low half, used if that is 0, as at b = 1
 //
-// Cost: of sixteen terms two fused multiply-subtracts, one without the low half, and a maximum, where doubles take
-// fourteen operations. Right because all widths and the device fuse alike, and what is left of p less 0 q is what was
-// left before.
+// Cost: for sixteen terms two fused multiply-subtracts, one without the low half, and a maximum; doubles take
+// fourteen operations.
+// Correctness: all widths and the device fuse alike, and subtracting 0 q changes nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
-// The curve of residuals and its slope in one pass, for Newton's method on b.
+// The residual mass as a function of b and its slope in one pass, for Newton's method on b.
 //
 //   F(b)     mass     sum of (p - b q)+
-//   -F'(b)   slope    q-mass of the tokens with p > b q: from there F falls no faster than this
+//   -F'(b)   slope    q-mass of the tokens with p > b q: the right derivative of F, negated
 //
-// Cost: one pass, two sums. Right at every width as in block_loops.hpp; a token counts for the slope where
-// its scaled term is positive, which is where its term is: scaling floats cannot underflow, and for doubles
-// underflow, which could set them apart, needs q < 2^-100 if b >= 2^-900. The mass is that of the residual to the
-// last bit.
+// Cost: one pass, two sums.
+// Correctness: sums are the same at every width, as in block_loops.hpp, and the mass is that of the residual to the
+// last bit. A token counts for the slope where its scaled term is positive, which is where its term is: scaling
+// floats cannot underflow, and doubles underflow only for q < 2^-100 if b >= 2^-900.
 #pragma once
 
 #include <draftproof/sim/simd/block_sums.hpp>
@@ -31,7 +31,7 @@ DRAFTPROOF_INLINE FixedCurve scalar_curve(const Term& term, std::size_t start, s
 #if DRAFTPROOF_WIDE
 namespace detail {
 
-/// Integer parts of scaled terms and of the q that count for the slope, added up.
+/// Sums of the integer parts of scaled terms, and of the q that count for the slope.
 struct Curve256 {
   Sum256 mass, slope;
 
@@ -56,7 +56,7 @@ DRAFTPROOF_AVX2_PART FixedCurve avx2_double_curve(const Term& term, std::size_t 
   return {curve.mass.total() + rest.mass, curve.slope.total() + rest.slope};
 }
 
-/// Of eight floats.
+/// The same for eight floats.
 template <class Term>
 DRAFTPROOF_AVX2_PART void add_floats(const Term& term, std::size_t i, Levels256& mass, Levels256& slope) {
   const __m256 q = term.q.load8(i), above = term.above(term.p.load8(i), q);
@@ -90,7 +90,7 @@ DRAFTPROOF_AVX2 FixedCurve avx2_curve(const Term& term, std::size_t start, std::
     return avx2_double_curve(term, start, end);
 }
 
-/// The same of eight doubles.
+/// The same for eight doubles.
 struct Curve512 {
   __m512i mass, slope;
 
@@ -119,7 +119,7 @@ DRAFTPROOF_AVX512_PART FixedCurve avx512_double_curve(const Term& term, std::siz
           _mm512_reduce_add_epi64(_mm512_add_epi64(even.slope, odd.slope)) + rest.slope};
 }
 
-/// Of sixteen floats.
+/// The same for sixteen floats.
 template <class Term>
 DRAFTPROOF_AVX512_PART void add_floats(const Term& term, std::size_t i, Levels512& mass, Levels512& slope) {
   const __m512 q = term.q.load16(i), above = term.above(term.p.load16(i), q);
@@ -154,7 +154,7 @@ DRAFTPROOF_AVX512 FixedCurve avx512_curve(const Term& term, std::size_t start, s
 }  // namespace detail
 #endif
 
-/// Of `size` tokens; partial sums of the mass go to `partial`, as sums() leaves them.
+/// Mass and slope over `size` tokens; writes the partial sums of the mass to `partial`, like sums().
 template <class Term>
 FixedCurve mass_and_slope(const Term& term, std::size_t size, Fixed* partial, Width width = in_use()) {
   if constexpr (in_floats<Term>)

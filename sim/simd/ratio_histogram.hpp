@@ -1,14 +1,15 @@
 // One pass over a pair of rows: p- and q-mass of the tokens in every bucket of p / q.
 //
 //   bucket   Buckets::of(p, q)         of tokens with q > 0; `outside` of the others
-//   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
+//   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens, in any order
 //
-// Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
-// then go to their buckets as one 128-bit addition each. 512-bit registers work four groups of sixteen tokens ahead
-// of the additions, so that the two overlap. Cost: one addition to memory a token, which bounds the pass. Sums are
-// kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at every
-// width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
-// conversion, shift the significand to where the exponent says.
+// Wide registers compute buckets and integers and store them in a buffer in the first-level cache; pairs of integers
+// are then added to their buckets by one 128-bit addition each. 512-bit registers work four groups of sixteen tokens
+// ahead of the additions, so that both run at the same time. Sums are kept twice and tokens alternate between them,
+// so that neighbours in one bucket need not wait for each other.
+// Cost: one addition to memory a token, which bounds the pass.
+// Correctness: the integers are exact at every width. 2^60 p is a float or far below 1, and 256-bit registers, which
+// have no conversion, shift the significand by the exponent.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct alignas(16) RatioMass {
   bool operator==(const RatioMass&) const = default;
 };
 
-/// 32 bytes a bucket: kept on the stack of who asks. `Buckets` are equal steps of the ratio's bits
+/// The histogram; 32 bytes a bucket, meant for the stack. `Buckets` are equal intervals of the ratio's bits
 /// (ratio_buckets.hpp).
 template <class Buckets>
 class MassesByRatio {
@@ -57,7 +58,7 @@ class MassesByRatio {
 
 #if DRAFTPROOF_WIDE
   static_assert(sizeof(Sums) == 32);
-  /// Float bits to multiples of 32: bytes from the first bucket's sums, but for what its bits say.
+  /// Shifts float bits to byte offsets into sums_, multiples of 32 once the lower bits are masked.
   static constexpr int byte_shift = Buckets::shift - 5;
   static constexpr int first_byte = static_cast<int>(Buckets::lowest_bits >> byte_shift);
 
@@ -66,14 +67,15 @@ class MassesByRatio {
     const __m128i more = _mm_load_si128(reinterpret_cast<const __m128i*>(&mass));
     _mm_store_si128(sum, _mm_add_epi64(_mm_load_si128(sum), more));
   }
-  /// Places in the table are read two at once, as loads are what there is most of.
+  /// Reads two byte offsets at once: loads are the bottleneck.
   DRAFTPROOF_AVX2_PART void drain_two(const RatioMass& first, const RatioMass& second, const std::uint32_t* bytes) {
     std::uint64_t two;
     std::memcpy(&two, bytes, sizeof two);
     drain_one(first, static_cast<std::uint32_t>(two));
     drain_one(second, two >> 32);
   }
-  /// Eight tokens; the masses of tokens 2 and 3 are at `second_pair`, those of 4 and 5 at the other place inside.
+  /// Adds eight tokens. The masses of tokens 2 and 3 are at `second_pair`, those of 4 and 5 at the other inner
+  /// position.
   template <int second_pair>
   DRAFTPROOF_AVX2_PART void drain(const RatioMass* mass, const std::uint32_t* bytes) {
     drain_two(mass[0], mass[1], bytes);
@@ -91,12 +93,12 @@ class MassesByRatio {
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// to_fixed of four floats below 8, given their bits: the significand, shifted.
+/// to_fixed of four floats below 8, given their bits: the shifted significand.
 DRAFTPROOF_AVX2_PART __m256i fixed_of(__m256i bits) {
   const __m256i one = _mm256_set1_epi64x(1 << 23), unit_exponent = _mm256_set1_epi64x(127 + 23 - 60);
   const __m256i significand = _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi64x((1 << 23) - 1)), one);
   const __m256i exponent = _mm256_srli_epi64(bits, 23);
-  // Of the two shifts one is by a negative number, which counts as more than 63 and leaves nothing, or both by 0.
+  // One of the two shifts is by a negative number, which counts as more than 63 and gives 0, or both are by 0.
   return _mm256_or_si256(_mm256_sllv_epi64(significand, _mm256_sub_epi64(exponent, unit_exponent)),
                          _mm256_srlv_epi64(significand, _mm256_sub_epi64(unit_exponent, exponent)));
 }
@@ -134,7 +136,7 @@ DRAFTPROOF_AVX2 void MassesByRatio<Buckets>::add_avx2(const float* p, const floa
   }
 }
 
-/// Masses and places in the table of sixteen tokens; the masses as lanes unpack.
+/// Computes the masses and byte offsets of sixteen tokens; the masses in the order of the unpack instructions.
 template <class Buckets>
 DRAFTPROOF_AVX512_PART void MassesByRatio<Buckets>::prepare(const float* p, const float* q, RatioMass* mass,
                                                             std::uint32_t* bytes) {

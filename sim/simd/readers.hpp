@@ -1,12 +1,12 @@
-// A row as passes read it: entries of some format become doubles, one, four or eight at a time. A format that passes
-// do not know yet needs a specialisation here and nothing else.
+// Rows as passes read them: entries of a storage format are converted to doubles, one, four or eight at a time. A new
+// format needs a specialisation here and no other change.
 //
-//   one(i)     entry i                       double
-//   load4(i)    entries i .. i + 3            256-bit register
-//   load8(i)   entries i .. i + 7            512-bit register
-//   prefetch(i)   asks for the cache lines of entries i .. i + 31, which may lie behind the row; optional
+//   one(i)        entry i                       double
+//   load4(i)      entries i .. i + 3            256-bit register
+//   load8(i)      entries i .. i + 7            512-bit register
+//   prefetch(i)   prefetches the cache lines of entries i .. i + 31, which may lie behind the row; optional
 //
-// A reader is copied into a pass, so it may carry what it needs beside the pointer. All three must give the same
+// A reader is copied into a pass, so it can hold data besides the pointer. All three calls must give the same
 // doubles: conversions are exact, or the same operations in the same order.
 #pragma once
 
@@ -20,18 +20,18 @@ namespace draftproof::simd {
 template <class Entry>
 struct Reader;
 
-/// Asks for the cache lines of so many bytes; never faults.
+/// Prefetches the cache lines of this number of bytes; never faults.
 template <std::size_t bytes>
 DRAFTPROOF_INLINE void fetch(const void* from) {
   __builtin_prefetch(from);
   if constexpr (bytes > 64) fetch<bytes - 64>(static_cast<const char*>(from) + 64);
 }
 
-/// Entries so far ahead that memory has brought them when a pass arrives: 4 KB of floats. Processors look ahead on
-/// their own, but not across pages.
+/// Number of entries between a prefetch and its use, enough for memory to deliver: 4 KB of floats. The prefetchers of
+/// processors do not cross pages.
 inline constexpr std::size_t ahead = 1024;
 
-/// Prefetches ahead of entry i, if the row knows how.
+/// Prefetches ahead of entry i, if the row has prefetch().
 template <class Row>
 DRAFTPROOF_INLINE void fetch_ahead(const Row& row, std::size_t i) {
   if constexpr (requires { row.prefetch(i); }) row.prefetch(i + ahead);
@@ -65,13 +65,13 @@ struct Reader<double> {
 
 namespace draftproof::simd {
 
-// Entries of any storage format as floats, eight or sixteen at a time; 16-bit formats by a shift or by the conversion
-// that processors have for them. The same floats at every width, because widening is exact.
+// Entries of any storage format as floats, eight or sixteen at a time; 16-bit formats by a shift or by the
+// processor's conversion. Widening is exact, so the floats are the same at every width.
 //
 //   one(i)        entry i                      float
 //   load8(i)      entries i .. i + 7           256-bit register
-//   load16(i)    entries i .. i + 15          512-bit register
-//   prefetch(i)   as in reader.hpp; optional
+//   load16(i)     entries i .. i + 15          512-bit register
+//   prefetch(i)   as in Reader; optional
 
 template <class Entry>
 struct FloatReader;
@@ -95,7 +95,8 @@ struct FloatReader<Bfloat16> {
   float one(std::size_t i) const { return first[i]; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
-  /// Both halves hold all eight, from one load; one shuffle puts four into the upper bytes of each half's floats.
+  /// One load gives all eight entries in both halves; one shuffle puts four into the upper bytes of each half's
+  /// floats.
   DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const {
     const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i));
     constexpr char none = -1;
@@ -131,8 +132,7 @@ struct FloatReader<Half> {
 
 namespace draftproof::simd {
 
-// Rows of 16-bit entries as passes read them (reader.hpp): widened to floats (float_reader.hpp), then to doubles,
-// both exactly.
+// Rows of 16-bit entries as doubles: widened to floats, then to doubles, both exactly.
 
 template <>
 struct Reader<Bfloat16> {

@@ -1,24 +1,24 @@
-// What passes add up: the terms of the three curves that a position offers, each at every width.
+// The terms that passes add up, for the three families of weights of a position, each at every width.
 //
 //   RowTerm        q                            a row
-//   ResidualTerm   (p - b q)+                   what drafts of q leave at b
-//   ClippedTerm    (p - b min(q, p / k))+       the same where q is clipped at p / k
+//   ResidualTerm   (p - b q)+                   the residual at b
+//   ClippedTerm    (p - b min(q, p / k))+       the same with q clipped at p / k
 //   one(i)         the term of token i          double
-//   load4(i)        2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same of eight
-//   fetch(i)       asks for what follows tokens i .. i + 31 some way ahead
-//   wide()         whether load4() and load8() may be called at these numbers
+//   load4(i)       2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same of eight
+//   fetch(i)       prefetches entries some way ahead of tokens i .. i + 31
+//   wide()         whether load4() and load8() may be called for these parameters
 //
-// Residuals of rows of float and shorter have a term of their own (float_terms.hpp).
+// Residuals of rows of float and shorter formats have their own term (float_residual_terms.hpp).
 //
-// Right because load4() and load8() round where one() rounds, and nowhere else. A product with a power of two is
-// exact, so 2^60 (p - b q) may be formed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only b
-// beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its
-// integer 0.
+// Correctness: load4() and load8() round where one() rounds, and nowhere else. A product with a power of two is
+// exact, so 2^60 (p - b q) may be computed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only
+// b beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its
+// integer is 0.
 //
-// p / k without a division (Markstein 1990): with y = 1 / k rounded to nearest and a quotient within one unit in the
-// last place, z <- z + (p - z k) y is the quotient rounded to nearest. The first z is p times 1 / k in two parts, off
-// by little more than half a unit. It is exact for p >= 2^-900 and k between 2^-100 and 2^100; a smaller p has term
-// 0.
+// p / k is computed without a division (Markstein 1990): with y = 1 / k rounded to nearest and a quotient z within
+// one unit in the last place, z + (p - z k) y is the quotient rounded to nearest. The first z is p times 1 / k in two
+// parts, whose error is little more than half a unit. The result is exact for p >= 2^-900 and k between 2^-100 and
+// 2^100; a smaller p has term 0.
 #pragma once
 
 #include <algorithm>

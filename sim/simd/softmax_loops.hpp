@@ -1,7 +1,7 @@
-// The loops of softmax over one block of logits in wide registers; softmax_block.hpp says what they compute, in its
-// scalar twins. Here every operation of the twins has one counterpart, on 8 or 16 entries.
+// The loops of softmax over one block of logits in wide registers; their scalar versions are in softmax_block.hpp.
+// Every operation of a scalar version has one counterpart here, on 8 or 16 entries.
 //
-// What is left over at the end of a block is padded with -infinity, whose power is 0 and adds nothing.
+// The remainder at the end of a block is padded with -infinity, whose power is 0 and adds nothing.
 #pragma once
 
 #include <algorithm>
@@ -18,22 +18,23 @@ namespace detail {
 
 inline constexpr float infinite_logit = std::numeric_limits<float>::infinity();
 
-/// Entries start .. count - 1, fewer than `lanes`, and -infinity after them.
+/// Entries start .. count - 1, fewer than `lanes`, followed by -infinity.
 template <std::size_t lanes, class Reader>
 void padded(const Reader& logits, std::size_t start, std::size_t count, float* rest) {
   std::fill_n(rest, lanes, -infinite_logit);
   for (std::size_t i = start; i < count; ++i) rest[i - start] = logits.one(i);
 }
 
-/// Asks for the entries one block ahead of entry i, which the next call reads; past the end of a row it asks in vain.
+/// Prefetches the entries one block ahead of entry i, which the next call reads; past the end of a row without
+/// effect.
 template <class Reader>
 void fetch_next_block(const Reader& logits, std::size_t i) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(logits.first + i) +
                                                    1024 * sizeof(*logits.first)));
 }
 
-/// The lanes of `calls` vectors of bits, less those of 1 and 1.5, in units of 2^-46. Differences are modulo 2^32: at
-/// most 129 calls keep coarse parts below 129 2^23 and fine ones below 129 2^22 in size.
+/// Sum of the lanes of `calls` vectors of bits, less the bits of 1 and 1.5, in units of 2^-46. Differences are modulo
+/// 2^32: at most 129 calls keep coarse parts below 129 2^23 and fine ones below 129 2^22 in size.
 inline std::uint64_t sum_of_lanes(const std::uint32_t* coarse, const std::uint32_t* fine, int lanes,
                                   std::size_t calls) {
   const auto count = static_cast<std::uint32_t>(calls);
@@ -163,7 +164,7 @@ struct Powers512 {
 
 }  // namespace detail
 
-/// At most a block of logits; returns whether all are below +infinity, and writes nothing more if not.
+/// Powers of at most a block of logits. Returns whether all are below +infinity; if not, only `greatest` is written.
 template <class Reader>
 DRAFTPROOF_AVX2 bool avx2_powers(Reader logits, std::size_t count, float inverse, float* powers, float& greatest,
                                  std::uint64_t& sum) {

@@ -1,11 +1,11 @@
-// Where the two models' laws come from as an iteration goes on: a context is a prefix, and leads to another by each
-// token. Toy tables, captured trees and live models are kinds of conditionals; verifiers of paths see a drafted tree and
-// the laws at its nodes, and do not know which.
+// The laws of the two models as an iteration goes on. A context is a prefix, and each token leads from one context to
+// another. Toy tables, captured trees and live models are all conditional models; verifiers of paths read a drafted
+// tree and the laws at its nodes only.
 //
 //   p(.|u), q(.|u)   at.laws(u)              target and proposal after node u: a model of Laws (position.hpp)
-//                    conditionals.laws(c)        the same after context c
-//                    conditionals.next(c, x)     context after token x
-//   step          {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
+//                    conditionals.laws(c)    the same after context c
+//                    conditionals.next(c, x) context after token x
+//   step             {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace draftproof {
 
-/// ConditionalModel are numbered from 0; `no_context` is where nothing is known. Laws stay where they are.
+/// Contexts are numbered from 0; `no_context` is a context without laws. References to laws stay valid.
 template <class L>
 class ConditionalModel {
  public:
@@ -26,22 +26,24 @@ class ConditionalModel {
   static constexpr int no_context = -1;
 
   virtual ~ConditionalModel() = default;
+  /// Target and proposal after `context`.
   virtual const L& laws(int context) const = 0;
+  /// The context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
-  /// ConditionalModel below this number are gone: a live model forgets. What was prepared for them can be thrown away; a
-  /// number never comes back.
+  /// Contexts with numbers below this are discarded, as live models do; plans for them can be dropped. A number is
+  /// never used again.
   virtual int forgotten() const { return 0; }
 };
 
-/// What one iteration emits: the drafted tokens down to `node`, then the token of `extra`. An explorer spreads the
-/// extra token over the vocabulary; its `accepted` says nothing here.
+/// The output of one step: the drafted tokens down to `node`, then the token of `extra`. An explorer spreads the
+/// extra token over the vocabulary; the `accepted` of `extra` has no meaning here.
 struct StepOutput {
   int node = DraftTree::root;
   Verdict extra{};
 };
 
-/// What a block of an earlier iteration still asks of later positions (greedy block verification, and nothing else
-/// so far): its next `remaining` positions have a residual of it as target.
+/// A residual that an earlier step leaves to later positions (greedy block verification only): the next `remaining`
+/// positions have a residual of it as target.
 template <class Scalar>
 struct PendingResidual {
   int remaining;
@@ -50,15 +52,15 @@ struct PendingResidual {
   bool operator==(const PendingResidual&) const = default;
 };
 
-/// State carried into the next iteration, oldest layer first; empty for almost all schemes.
+/// State that a verifier carries into the next step, oldest layer first; empty for almost all schemes.
 template <class Scalar>
 using VerifierState = std::vector<PendingResidual<Scalar>>;
 
 /// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The carry of programs on L. Every iteration takes a position at least off each layer and leaves one more: there
-/// are never more of them than a path has tokens.
+/// The carried state of verifiers on L. Every step takes at least one position off each layer and adds one layer, so
+/// there are never more layers than a path has tokens.
 template <class L>
 using CarryAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
@@ -72,10 +74,11 @@ class DraftedTree {
   DraftedTree(const ConditionalModel<L>& conditionals, const DraftTree& tree) : conditionals_{conditionals}, tree_{tree} {}
 
   const DraftTree& tree() const { return tree_; }
+  /// Target and proposal after node u.
   const L& laws(int u) const { return conditionals_.laws(tree_.context(u)); }
   const ConditionalModel<L>& conditionals() const { return conditionals_; }
 
-  /// The end of the first path: for drafts that are one path.
+  /// The last node of the first path, for trees that are one path.
   int last() const {
     int u = DraftTree::root;
     while (!tree_.leaf(u)) u = *tree_.children(u).begin();
@@ -87,8 +90,8 @@ class DraftedTree {
   const DraftTree& tree_;
 };
 
-// Explicit tables of conditionals: laws at every prefix up to some length, and those of the last one beyond. The
-// conditionals of toy models, where everything can be enumerated.
+// A conditional model by tables: laws at every prefix up to some length. Longer prefixes have the laws of their last
+// tabulated one. For toy models, where everything can be enumerated.
 
 template <class L>
 class PrefixTable final : public ConditionalModel<L> {

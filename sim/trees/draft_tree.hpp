@@ -1,8 +1,8 @@
-// The drafted tokens of one iteration, as the tree they merge into. Equal prefixes are one node; every draw that made
-// it is remembered, because rules for i.i.d. drafts count repeats and rules without replacement need the draw order.
+// The drafted tokens of one step as the tree of their prefixes. Equal prefixes are one node. The tree keeps every
+// draw of a node, because rules for i.i.d. drafts count repeats and rules without replacement need the draw order.
 //
-//   reading    tree_reading.hpp    shared with trees in other memory
-//   draw(..)   grows it by one drafted token
+//   reading    tree_view.hpp   the same calls as for trees in other memory
+//   draw(..)                   adds one drafted token
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class DraftTree : public TreeReading<DraftTree> {
  public:
   explicit DraftTree(int context = 0) { clear(context); }
 
-  /// Nothing drafted after `context`. Keeps its memory.
+  /// Makes the tree empty, with its root at `context`. Keeps its memory.
   void clear(int context) {
     nodes_.clear();
     draws_.clear();
@@ -26,7 +26,8 @@ class DraftTree : public TreeReading<DraftTree> {
     nodes_.push_back({.token = no_token, .parent = -1, .depth = 0, .context = context});
   }
 
-  /// Records that `x` was drafted after `parent`, where it leads to `context`. Returns its node.
+  /// Records that `x` was drafted after `parent`, from `stream` of the shared noise, and leads to `context`. Returns
+  /// the node of x.
   int draw(int parent, Token x, int context, std::uint32_t stream = 0) {
     int child = find(parent, x);
     if (child < 0) {
@@ -39,11 +40,13 @@ class DraftTree : public TreeReading<DraftTree> {
     return child;
   }
 
+  /// Number of nodes, the root included.
   int size() const { return static_cast<int>(nodes_.size()); }
+  /// Number of tokens of the longest path.
   int length() const { return length_; }
   const TreeNode& node_at(int u) const { return nodes_[static_cast<std::size_t>(u)]; }
   const TreeDraw& draw_at(int i) const { return draws_[static_cast<std::size_t>(i)]; }
-  /// What a TreeView reads.
+  /// The arrays that a TreeView reads.
   std::span<const TreeNode> nodes() const { return nodes_; }
   std::span<const TreeDraw> all_draws() const { return draws_; }
 
@@ -75,12 +78,12 @@ class DraftTree : public TreeReading<DraftTree> {
   int length_ = 0;
 };
 
-/// How a tree drafter grows its tree.
+/// The shape of a tree that a drafter grows.
 struct TreeShape {
-  int drafts = 1;                ///< K: paths, children of a node, or nodes in all, as the drafter says
+  int drafts = 1;                ///< K: paths, children of a node, or nodes in all, depending on the drafter
   int length = 1;                ///< L: tokens of a path
-  std::vector<int> branching{};  ///< children of a node at depth 0, 1, ..; empty: `drafts` at each
-  int stem = 0;                  ///< tokens drafted before the paths part
+  std::vector<int> branching{};  ///< children of a node at depth 0, 1, ..; empty: `drafts` at each depth
+  int stem = 0;                  ///< tokens drafted before the paths separate
 
   int children_at(int depth) const { return branching.empty() ? drafts : branching[static_cast<std::size_t>(depth)]; }
   bool operator==(const TreeShape&) const = default;

@@ -1,21 +1,21 @@
-// Lifts any verifier of one position to trees: at each node it decides among the tokens drafted there, and an emitted
-// token that was drafted is descended to. Every file in verifiers/ therefore has a form for trees without a line of
-// its own.
+// Lifts any verifier V of one position to trees: it decides at each node among the tokens drafted there, and an
+// emitted token that was drafted leads to its child. Every verifier of one position has a tree form this way, without
+// code of its own.
 //
 //   drafts at u   draws(u), repeats kept, for schemes of i.i.d. drafts and those that read their noise; children(u)
 //                 otherwise
-//   noise at u    the streams that the drafts at u were drawn from
+//   noise at u    the streams from which the drafts at u were drawn
 //   plan          of V at (context, number of drafts), made when first needed
 //
-// Cost: one decision of V a level. Exact because V's token has law p(.|u) given its drafts' law, and what was drafted
-// below u was drawn without regard to what V did there. A token V emits although it refused it as a draft is a
-// drafted node all the same, and the walk goes on there.
-//
-// For schemes that read shared noise V's token at u has law p(.|u) over the noise of the streams at u alone. Whether
-// the walk gets to u, and which paths are still drafts there, was decided by streams at the nodes above, and no
-// stream is of two depths; so the noise at u is fresh, given all of that. With paths that is the list coupling
-// conditional on the paths that still agree: the token after x does not move with the proposals from x on, only
-// with which drafts agreed so far.
+// Cost: one decision of V a level.
+// Correctness: V's token has law p(.|u) given its drafts' law, and the drafts below u were drawn independently of V's
+// randomness at u. A token that V emits after rejecting it as a draft is still a drafted node, and the descent
+// continues there.
+// For schemes that read shared noise, V's token at u has law p(.|u) over the noise of the streams at u only. Whether
+// the descent reaches u, and which paths are still drafts there, depends on streams at the nodes above, and no stream
+// belongs to two depths. So the noise at u is fresh given those. On paths this is the list coupling conditional on
+// the paths that still agree: the token after x does not depend on the proposals from x on, only on which drafts
+// agreed so far.
 #pragma once
 
 #include <algorithm>
@@ -33,13 +33,13 @@
 
 namespace draftproof {
 
-/// What a walk has prepared so far. One thread's own.
+/// The plans made so far, for one thread.
 template <class V, class L>
 class NodePlans {
  public:
   explicit NodePlans(const V& verifier) : verifier_{verifier} {}
 
-  /// For the laws at node u of a tree.
+  /// The plan for the laws at node u of a tree and `drafts` drafts; makes it if there is none.
   const PlanOf<V, L>& of(const DraftedTree<L>& at, int u, const L& laws, int drafts) {
     const ConditionalModel<L>& conditionals = at.conditionals();
     const int context = at.tree().context(u);
@@ -59,6 +59,7 @@ class NodePlans {
   std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
 };
 
+/// The tree form of V: a verifier of drafted trees.
 template <class V>
 struct NodeByNode {
   V verifier{};
@@ -106,11 +107,11 @@ struct NodeByNode {
   }
 };
 
-// What a walk says about itself, derived from what its verifier says of one position.
+// The Info of the tree form of V, derived from the Info of V.
 
 namespace detail {
 
-/// The characters of `text` followed by `suffix`, for as long as the program runs.
+/// The characters of `text` followed by `suffix`, in static storage.
 template <const std::string_view& text, const std::string_view& suffix>
 struct Joined {
   static constexpr auto characters = [] {
@@ -133,14 +134,14 @@ struct LiftedTexts {
 
 }  // namespace detail
 
-/// Whether V can decide at the nodes of a tree: it takes a single draft, and its walk can be explored or reads the
-/// noise that drafted. Which trees there are for it, their drafters say.
+/// Whether V has a tree form: it takes a single draft, and it can be explored or reads the noise of its drafter. The
+/// drafters of trees declare which verifiers they fit.
 template <class V>
 inline constexpr bool node_liftable =
     V::info.fewest_drafts <= 1 &&
     (V::info.unsupported.explore.empty() || V::info.shared_noise) && V::info.promise != Promise::lossless_up_to;
 
-/// The walk of V under the name of V with "_tree".
+/// The tree form of V, under the name of V with "_tree".
 template <class V>
 struct LiftedToTrees : NodeByNode<V> {
  private:
@@ -154,7 +155,7 @@ struct LiftedToTrees : NodeByNode<V> {
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_laws = V::info.claims.accepts_equal_laws,
-                                        // Walks run on tables, whose draws are sorted by ratio; noise is by token.
+                                        // Explorers use tables, whose draws are sorted by ratio; noise is by token.
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},

@@ -1,15 +1,14 @@
-// How a drafted tree is read, wherever its nodes lie: in a DraftTree that grows, or in arrays that somebody else
-// keeps, on a device too.
+// Read access to a drafted tree in any memory: a DraftTree that grows, or arrays owned elsewhere, on a device too.
 //
 //   u          node                 0 is the root, the context itself; parents come before their children
-//              depth(u), token(u)   drafted tokens on the way to u; the last of them
-//              context(u)           where the laws after u are found (conditionals.hpp)
+//              depth(u), token(u)   number of drafted tokens on the way to u; the last of them
+//              context(u)           number of the context after u (conditional_model.hpp)
 //              children(u)          distinct children in order of first appearance
-//              draws(u)             drafted children in draw order, repeats kept; each with the stream of shared
-//                                   noise that it was drawn from, if any
+//              draws(u)             drafted children in draw order, repeats kept; each with the stream of the shared
+//                                   noise of its draw, if any
 //   L          length()             drafted tokens of the longest path
 //
-// Cost: one link a child or draw. Links are numbers, not addresses: a tree can be copied to another memory as it is.
+// Cost: one link a child or draw. Links are indices, not addresses, so a tree can be copied to another memory.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ struct TreeDraw {
   std::uint32_t stream;
 };
 
-/// Base of `Tree`, which has node_at(u), draw_at(i), size() and length().
+/// Base of `Tree`, a class with node_at(u), draw_at(i), size() and length().
 template <class Tree>
 class TreeReading {
  public:
@@ -42,14 +41,14 @@ class TreeReading {
   DRAFTPROOF_DEVICE bool leaf(int u) const { return node(u).first_child < 0; }
   DRAFTPROOF_DEVICE int draw_count(int u) const { return node(u).draw_count; }
 
-  /// The child of `u` that `x` leads to, or -1.
+  /// The child of `u` for token `x`, or -1.
   DRAFTPROOF_DEVICE int find(int u, Token x) const {
     for (int child = node(u).first_child; child >= 0; child = node(child).next_sibling)
       if (node(child).token == x) return child;
     return -1;
   }
 
-  /// Node of the first `depth` tokens on the way to `u`.
+  /// The node of the first `depth` tokens on the way to `u`.
   DRAFTPROOF_DEVICE int ancestor(int u, int depth) const {
     while (node(u).depth > depth) u = node(u).parent;
     return u;
@@ -104,12 +103,12 @@ class TreeReading {
  private:
   DRAFTPROOF_DEVICE const Tree& self() const { return static_cast<const Tree&>(*this); }
 #if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // of a DraftTree, which the host alone reads
+#pragma nv_exec_check_disable  // of a DraftTree, which only the host reads
 #endif
   DRAFTPROOF_DEVICE const TreeNode& node(int u) const { return self().node_at(u); }
 };
 
-/// A tree in arrays that are kept elsewhere. Owns nothing.
+/// A tree in arrays that are owned elsewhere.
 class TreeView : public TreeReading<TreeView> {
  public:
   DRAFTPROOF_DEVICE TreeView(const TreeNode* nodes, const TreeDraw* draws, int size, int length)

@@ -1,4 +1,4 @@
-// What a simulation counts. All integers, so that merging in any order gives the same numbers.
+// Counts of a simulation. All are integers, so merging them in any order gives the same numbers.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,13 @@ namespace draftproof {
 
 struct Tally {
   std::uint64_t trials = 0;
-  std::uint64_t flagged = 0;     ///< a draft was accepted
-  std::uint64_t members = 0;     ///< the emitted token is among the drafts
+  std::uint64_t flagged = 0;     ///< trials that accepted a draft
+  std::uint64_t members = 0;     ///< trials whose emitted token is among the drafts
   std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect, never ignored
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
   std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty if not wanted
 
+  /// Counts one trial with its `count` drafts.
   void add(Verdict verdict, const Token* drafts, int count) {
     ++trials;
     if (verdict.token < 0) {
@@ -34,15 +35,14 @@ struct Tally {
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
-  /// The same for `count` trials, whose tuples are `stride` apart. Nothing here branches on a verdict, which is as
-  /// good as random: what a batch counts stays in registers, and only trials that need it are held against their
-  /// drafts.
+  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. No branch depends on a verdict, because
+  /// verdicts are unpredictable; only trials that emit no accepted draft are compared with all their drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     for (int start = 0; start < count; start += batch)
       add_batch(
           verdicts, drafts, lengths, stride, [start](int i) { return start + i; }, std::min(batch, count - start));
   }
-  /// The same for those of the trials that are chosen.
+  /// Counts the `count` trials whose indices are at `chosen`.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const int* chosen,
            int count) {
     for (int start = 0; start < count; start += batch)
@@ -69,7 +69,7 @@ struct Tally {
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
     std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
-    constexpr int copies = 4;                             // a count waits for the one before it to be stored
+    constexpr int copies = 4;                             // a count waits for the store of the one before it
     std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts

@@ -1,12 +1,12 @@
-// Last draws of the trials of a batch, put off until several can be made side by side.
+// Last draws of the trials of a batch, deferred until several can be made side by side.
 //
-//   emit(residual)    ends a trial: the verdict says every_token, as to an explorer, and the word is kept
-//   flush            searches all that was put off, one step each in turn, and completes the verdicts
+//   emit(residual)    ends a trial: the verdict has every_token, as under an explorer, and the word is kept
+//   flush             runs all deferred searches, one step each in turn, and completes the verdicts
 //
-// Cost: the steps of the searches, without waiting: what one search reads is on its way while others step. Trials
-// mostly end in one and the same residual, which is kept once. Right because nothing of a trial follows its last draw
-// but the flag of schemes that match, which such a verdict leaves open (sim/token.hpp); words and comparisons are
-// those of a draw made at once.
+// Cost: the steps of the searches without their cache misses: the reads of one search are prefetched while others
+// step. Most trials end in the same residual, which is kept once.
+// Correctness: nothing of a trial follows its last draw, except the flag of schemes that match, which such a verdict
+// leaves open (sim/token.hpp). Words and comparisons are those of an immediate draw.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +23,20 @@ class DeferredEmits {
 
   explicit DeferredEmits(Verdict* verdicts) : verdicts_{verdicts} {}
 
+  /// Whether flush() must come before the next add().
   bool full() const { return count_ == most; }
+  /// Number of deferred draws.
   int count() const { return count_; }
-  /// Not inlined: a source whose address goes no further stays in registers.
+  /// Defers a draw of `trial`. Not inlined, so that the caller's source stays in registers.
   [[gnu::noinline]] void add(int trial, std::uint64_t word, const Residual& residual) {
     if (count_ == 0) kinds_ = 0;
     if (kinds_ == 0 || !residuals_[kinds_ - 1].is(residual)) residuals_[kinds_++] = residual;
     draws_[count_++] = {word, trial, kinds_ - 1};
   }
-  /// Forgets what was put off after the first `count`.
+  /// Drops the deferred draws after the first `count`.
   void keep(int count) { count_ = count; }
 
-  /// Tuples are `stride` apart in `drafts`.
+  /// Makes all deferred draws and completes their verdicts. Tuples are `stride` apart in `drafts`.
   void flush(const Token* drafts, const int* lengths, int stride) {
     if (count_ > 0 && draws_[0].kind == draws_[count_ - 1].kind) {
       const Residual residual = residuals_[draws_[0].kind];  // of all: its members stay in registers
@@ -77,7 +79,7 @@ class DeferredEmits {
     }
     for (int i = 0; i < count_; ++i) tokens_[i] = residual(i).found(searches_[i]);
   }
-  /// Which searches end with a step is as good as random: what goes on is done for all.
+  /// Appends search i to `open` and counts it if it goes on: a branch on that would be mispredicted.
   int sort(const Residual& residual, int i, int* open, int still) {
     const auto& search = searches_[i];
     residual.prefetch(search);
@@ -94,14 +96,14 @@ class DeferredEmits {
   Draw draws_[most];
   Token tokens_[most];
   union {
-    Residual residuals_[most];  // made one by one
+    Residual residuals_[most];  // constructed one by one
   };
   union {
     Residual::Search searches_[most];
   };
 };
 
-/// The source of a trial whose last draw may wait.
+/// The source of a trial whose last draw may be deferred.
 class DeferredEmitSource : public PhiloxBatch::Source {
  public:
   DeferredEmitSource(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred)

@@ -1,12 +1,12 @@
-// A trial decided on its first drafts alone, before the others are drawn: where a verifier looks at one that is not
-// there, the trial is cut short and decided again, on more drafts, by whoever drew them.
+// A trial decided on its first drafts only, before the others are drawn. If the verifier reads a draft that has not
+// been drawn yet, the trial is aborted and the caller reruns it with more drafts.
 //
-//   draft(k)      past those at hand: cuts the trial
-//   flip          of a trial that was cut: true, so that a scheme that decides in turn ends with the draft it looks
-//   at
+//   draft(k)      for k beyond the drawn drafts: aborts the trial
+//   flip          of an aborted trial: true, so that a sequential scheme ends at the draft that it reads
 //
-// Cost: a comparison a draft and a flip. Right because such a scheme (Info::sequential) has seen what the same words
-// make of the drafts before, and nothing of a trial that was cut is kept.
+// Cost: a comparison for each draft read and for each flip.
+// Correctness: a sequential scheme (Info::sequential) decides on the drawn drafts from the same words as with all
+// drafts, and nothing of an aborted trial is kept.
 #pragma once
 
 #include <draftproof/sim/trials/residual_cache.hpp>
@@ -14,11 +14,13 @@
 
 namespace draftproof {
 
+/// The source of such a trial.
 template <bool guess>
 class AbortableSource : public SpeculativeFlips<guess> {
  public:
   using SpeculativeFlips<guess>::SpeculativeFlips;
 
+  /// Whether the trial read a draft that has not been drawn.
   bool aborted() const { return cut_; }
   void cut_short() { cut_ = true; }
   template <class Scalar>
@@ -30,7 +32,7 @@ class AbortableSource : public SpeculativeFlips<guess> {
   bool cut_ = false;
 };
 
-/// Says that all its drafts are there.
+/// The position of such a trial: drafts() counts all drafts, of which the first `at_hand` are drawn.
 template <class Source>
 class LazyDrafts : public ResidualCache<RatioTable>::CachedPosition {
  public:

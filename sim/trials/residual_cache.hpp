@@ -1,11 +1,11 @@
-// Laws seen by the trials of one batch: what one trial computed is kept for the next, which mostly asks the same.
+// Laws as the trials of one batch read them: results of one trial are kept for the next, which mostly needs the same.
 //
 //   n-th mass     residual_mass of the n-th call of a trial: with replacement, the same b in every trial
-//   residual      the one last drawn from; a residual that recurs for long enough gets a guide
+//   residual      the one last drawn from; a residual that recurs often enough gets a guide
 //
-// Cost: a comparison a call where b recurs; where it does not, as without. The comparison is predicted, so a walk
-// along b does not wait for its own masses. Right because an answer is given again only for the very same b: tokens
-// are those of the laws alone.
+// Cost: a comparison a call where b recurs; as without a cache where it does not. The comparison is predicted, so a
+// chain of residuals does not wait for its own masses.
+// Correctness: a result is reused only for the same b, so the tokens are those of the laws.
 #pragma once
 
 #include <atomic>
@@ -21,20 +21,21 @@
 
 namespace draftproof {
 
-/// What all batches of a decider share. Laws that keep nothing share nothing.
+/// The guide that all batches of a decider share. Laws without a cache share nothing.
 template <class L>
 struct SharedGuide {};
 
 template <>
 class SharedGuide<RatioTable> {
  public:
+  /// The guide of this residual, null if there is none.
   const ResidualGuide* guide(double b, double clip_ratio) const {
     const Guided* guided = guided_.load(std::memory_order_acquire);
     return guided != nullptr && guided->b == b && guided->clip_ratio == clip_ratio ? &guided->guide : nullptr;
   }
 
-  /// A batch has drawn from nothing but `residual`, so many times. One guide is made, for what recurs first: a scheme
-  /// whose residual depends on the drafts would ask for as many as it has trials.
+  /// Records that a batch drew `times` times, all from `residual`. One guide is made, for the first residual that
+  /// recurs often enough: a scheme whose residual depends on the drafts would need one guide per trial.
   void drawn(const RatioTable::Residual& residual, std::uint64_t times, const RatioTable& laws) const {
     if (guided_.load(std::memory_order_relaxed) != nullptr) return;
     // A guide costs about two bisections a cell.
@@ -56,11 +57,12 @@ class SharedGuide<RatioTable> {
   mutable std::atomic<const Guided*> guided_{nullptr};
 };
 
-/// The position of one trial after the other. Laws without a curve worth remembering are seen as they are.
+/// Positions of one trial after the other. Laws other than a ratio table are used without a cache.
 template <class L>
 class ResidualCache {
  public:
   ResidualCache(const L& laws, const SharedGuide<L>&) : laws_{laws} {}
+  /// The position of the next trial.
   DraftedPosition<L> trial(const Token* drafts, int count) { return {laws_, drafts, count}; }
 
  private:

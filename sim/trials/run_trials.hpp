@@ -1,5 +1,5 @@
 // Runs trials on all threads. Trial n is a function of (seed, n) and counts are integers, so the result is the same
-// for any number of threads; only a stop or a time budget changes how many trials there are.
+// for any number of threads; only a stop or a time budget changes the number of trials.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +16,27 @@
 
 namespace draftproof {
 
-// How many threads to use when nobody says.
-
-/// All processors the system reports, at least one.
+/// Number of processors that the system reports, at least one.
 inline int default_threads() {
   const unsigned processors = std::thread::hardware_concurrency();
   return processors > 0 ? static_cast<int>(processors) : 1;
 }
 
-/// How much to run, on what, and whom to tell. `seconds` > 0 ends the run after the round in which it is exceeded.
+/// How many trials to run, on how many threads, with what limits. `seconds` > 0 ends the run after the round in which
+/// it is exceeded.
 struct TrialBudget {
   std::uint64_t trials = 1'000'000;
   double seconds = 0;
   int threads = 0;                                ///< 0: all processors
-  const std::atomic<bool>* stop = nullptr;        ///< set from outside: finish the shard at hand and return
-  std::function<void(std::uint64_t)> progress{};  ///< trials done so far, called between rounds
-  std::uint64_t shard = 4096;                     ///< trials a worker takes at a time
+  const std::atomic<bool>* stop = nullptr;        ///< set from outside: finish the current shards and return
+  std::function<void(std::uint64_t)> progress{};  ///< called between rounds with the number of trials done
+  std::uint64_t shard = 4096;                     ///< trials that a worker takes at a time
 };
 
-/// `run(first, count, tally)` or `run(worker, first, count, tally)` adds trials first .. first + count - 1 to a
-/// worker's own tally, called concurrently, never twice at a time for one worker. Returns the sum over workers. A
-/// tally is copied and added with `+=`; its integers make the sum independent of who ran what.
+/// Returns the sum of all workers' tallies. `run(first, count, tally)` or `run(worker, first, count, tally)` adds
+/// trials first .. first + count - 1 to a worker's tally; it is called concurrently, but not for the same worker. A
+/// tally is copied from `empty` and added with `+=`; its integers make the sum independent of the schedule.
+/// Throws: an exception that a call of `run` threw, after the round in which it was thrown.
 template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   using Clock = std::chrono::steady_clock;
@@ -51,7 +51,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     else
       run(first, count, tally);
   };
-  // Rounds double from a few shards a worker: the clock and the progress line are looked at between them.
+  // Rounds double from a few shards a worker; the clock is read and progress is reported between them.
   std::uint64_t round = budget.shard * static_cast<std::uint64_t>(threads) * 4;
   for (std::uint64_t first = 0; first < budget.trials && !stopped() && !failure; round *= 2) {
     const std::uint64_t end = std::min(budget.trials, first + round);
@@ -70,7 +70,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     first = end;
     if (budget.progress && !stopped() && !failure) budget.progress(first);  // a round cut short has not reached `end`
     if (budget.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= budget.seconds) break;
-    // A round stays short enough for the clock to be looked at about ten times in a budget.
+    // Keeps rounds so short that the clock is read about ten times in a budget.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);
   }
   if (failure) std::rethrow_exception(failure);

@@ -1,17 +1,18 @@
-// Trials decided on a guess: that the first coin is won. What a program does with it is then the same in every trial,
-// and whether the guess was right is data; those where it was not are decided again, together, now that their first
-// coin is known to be known_rejections.
+// Trials decided on a guess: that the first flip is true. The program then takes the same branch in every trial, and
+// whether the guess holds is data. The trials with a wrong guess are decided again, together, with their first flip
+// known to be false.
 //
-//   guess     first flip   true, whatever it shows; mispredicted() says whether it shows otherwise
-//   no guess  first `known_rejections` flips false, without their words
-//   all other flips        as they fall
+//   guess            first flip true, whatever its word says; mispredicted() tells whether its word says false
+//   no guess         first `known_rejections` flips false, without reading their words
+//   all other flips  by their words
 //
-// Cost: a flip twice in the trials that lose it, and no branch on a coin that is as good as random, which would be
-// mispredicted in every other trial. Later coins are mostly known_rejections, and predicted. Words are made for the trials of a
-// pass alone. Right because a trial whose guess was right has seen its own words and no others, and of one whose
-// guess was wrong nothing is kept: its last draw is forgotten, its verdict written anew. A program must not mind
-// being shown a coin that cannot have fallen so: those that decide on drafts in turn (Info::sequential) take the draft
-// and end.
+// Cost: one flip more in the trials whose first flip is false, and no branch on a flip that would be mispredicted
+// every other time. Later flips are mostly false, and predicted. Words are made only for the trials that are decided
+// again.
+// Correctness: a trial with a right guess has read its own words and no others. Nothing is kept of a trial with a
+// wrong guess: its deferred draw is dropped and its verdict overwritten. The verifier must tolerate an outcome that
+// contradicts its uniform; its result is then discarded. Sequential schemes (Info::sequential) accept the draft and
+// end.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,9 @@ class SpeculativeFlips : public DeferredEmitSource {
     }
   }
 
+  /// Whether the guess was wrong.
   bool mispredicted() const { return wrong_; }
-  /// Coins now known to be known_rejections, before the first that is not.
+  /// Number of leading flips now known to be false.
   int known_rejections() const { return lost_; }
 
  private:

@@ -1,12 +1,12 @@
-// What couplings by races do with their noise: the winner of a race of p is the token, accepted if it was drafted.
-// Schemes differ in who drafts from that noise, and in how many of its streams race.
+// The verdict that couplings by races share: the winner of a race of p is the token, accepted if it was drafted.
+// Schemes differ in the drafter that reads the noise and in the number of streams that race.
 //
 //   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
-//   Y         argmin over x and k of E^(k)_x / p(x)    ties to the lower id; q is never read
+//   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
-// Cost: a pass over the vocabulary a stream. Source: Daliri et al., arXiv:2408.07978 (one stream); Rowan, Phan and
-// Khisti, arXiv:2506.05632 (several). Exact because n races of rates p are one race of rates n p, whose winner has
-// law p.
+// Cost: a pass over the vocabulary a stream.
+// Source: Daliri et al., arXiv:2408.07978 (one stream); Rowan, Phan and Khisti, arXiv:2506.05632 (several).
+// Correctness: n races of rates p are one race of rates n p, whose winner has law p.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// What follows from the token being read off p and the noise alone.
+/// The claims of all schemes whose token depends on p and the noise alone.
 inline constexpr Claims race_of_target_claims{
     .accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true};
 inline constexpr Unsupported race_of_target_cannot{.explore =

@@ -1,14 +1,14 @@
-// What a target leaves above the law that a ladder on groups of a ranking chose, (c p - q slope)+, read from the
-// table's own prefix sums: nothing is sorted or kept for a node.
+// The residual (c p - q slope)+ of a target and the law that a ladder on bins of a ranking selected. It is read from
+// the table's own prefix sums: no sort and no list for a node.
 //
-//   slope_g   slope[g]        chosen law over q on bin g
-//   b_g(c)    end(g, c)       ranks of bin g with c p / q > slope_g: its first ones, as p / q never rises
-//   c         at most 1     as block verification has it
-//   excess    excess(c)       c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
+//   slope_g   slope[g]      selected law over q on bin g
+//   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
+//   c         at most 1     factor of the target in block verification
+//   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
-// Cost: O(n) comparisons for n bins, and O(log V) for each bin that c p / q crosses its slope in. Right because the
-// sums are of integers and terms are added as integers (fixed_point.hpp); weights are q (c p / q - slope), positive
-// on exactly the tokens counted.
+// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope.
+// Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
+// (c p / q - slope), positive on exactly the tokens counted.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,24 @@
 
 namespace draftproof {
 
-/// Refers to all it is given.
+/// The residual of one node. Refers to all its arguments.
 template <RankedBySums L>
 class SelectedBins {
  public:
   SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach)
       : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach} {}
 
-  /// The bins before this one are all that any c <= 1 leaves something of.
+  /// Number of leading bins that can have a residual for c <= 1; all later bins have none.
   static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
     int last = bins.size();
     while (last > 0 && !(bins.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
     return last;
   }
 
+  /// Residual mass at factor c.
   double excess(double c) const { return from_fixed(total(c)); }
 
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(double c, std::uint64_t word) const {
     const Fixed all = total(c);
     if (all <= 0) return no_token;
@@ -65,7 +67,7 @@ class SelectedBins {
     return drawn;
   }
 
-  /// Calls `visit(x, weight)` for each x that something is left of.
+  /// Calls `visit(x, weight)` for each token x with a positive residual.
   template <class Visit>
   void for_each(double c, Visit visit) const {
     for (Token x = 0; x < laws_->vocabulary(); ++x)
@@ -84,7 +86,8 @@ class SelectedBins {
   double slope(int g) const { return (*slope_)[static_cast<std::size_t>(g)]; }
 
   Fixed undraftable(double c) const { return to_fixed(c * ranking().undraftable()); }
-  /// Of the first tokens of bin g with these masses; negative only by rounding, and then 0.
+  /// Residual mass of the first tokens of bin g, which have these masses; a negative difference is rounding and
+  /// becomes 0.
   Fixed above(int g, double target, double proposal, double c) const {
     const double left = c * target - slope(g) * proposal;
     return left > 0 ? to_fixed(left) : 0;
@@ -98,7 +101,8 @@ class SelectedBins {
     return sum;
   }
 
-  /// `visit(g, end, mass)` for the bins with something left of the ranks up to `end`, until it says false.
+  /// Calls `visit(g, end, mass)` for each bin with a positive residual, which is that of the ranks up to `end`, until
+  /// a call returns false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
     for (int g = 0; g < reach_; ++g) {
@@ -108,7 +112,8 @@ class SelectedBins {
         if (!visit(g, bins_->first(g + 1), above(g, bin.target, bin.proposal, c))) return;
         continue;
       }
-      int low = bins_->first(g), high = bins_->first(g + 1) - 1;  // the last rank above, the first not
+      // the last rank known to be above, the first known not to be
+      int low = bins_->first(g), high = bins_->first(g + 1) - 1;
       while (high - low > 1) {
         const int middle = low + (high - low) / 2;
         (c * ranking().ratio(middle) > slope(g) ? low : high) = middle;

@@ -1,10 +1,11 @@
-// The path that ladders chose, as block verification reads it (block_rule.hpp): the law the chosen path truly has is
-// its proposal. Cost: O(1) a token, O(n) an excess or a correction of n groups, O(log V) from a table of the node;
-// laws in buckets are made for one look and take a pass instead, one for both. Where the ladder takes no break, both
-// are the laws' own.
+// The path that ladders chose, as block verification reads it (block_rule.hpp): the proposal of each token is the law
+// that the chosen path has. At a node whose ladder has no breaks this law is the proposal of the laws.
 //
-//   proposal(i)     kept          where a device's team makes plans there is none left to ask
-//   ladder(i)       plans.node    kept on the host, on a team the last one or made again (planned_again.hpp)
+//   proposal(i)     kept          stored when the token is appended: a device's team may no longer have the plan
+//   ladder(i)       plans.node    kept on the host; on a team the last one or recomputed (recomputed_plans.hpp)
+//
+// Cost: O(1) a token, O(n) an excess or a correction for n bins, O(log V) if a table of the node exists. Laws in
+// buckets need a pass instead, one for both the excess and the correction.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 
 namespace draftproof {
 
-/// `Plans` hands out LadderNode<L>s by their places.
+/// `Plans` returns a LadderNode<L> for a place.
 template <class L, class Plans>
 class ChosenSteps {
  public:
@@ -26,7 +27,7 @@ class ChosenSteps {
 
   DRAFTPROOF_DEVICE ChosenSteps(const DraftedTree<L>& at, Plans& plans) : at_{at}, plans_{plans} {}
 
-  /// The child that was chosen where the last node's ladder is at `place`, and the bin of its token.
+  /// Appends the child that was chosen and the bin of its token; `place` is that of the last node's ladder.
   DRAFTPROOF_DEVICE void append(const Place& place, int child, int bin) {
     places_[length_] = place;
     proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), bin);
@@ -44,7 +45,7 @@ class ChosenSteps {
 
   DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
   DRAFTPROOF_DEVICE Scalar proposal(int i) const { return proposals_[i]; }
-  /// Of the last token.
+  /// Bin of the last token.
   DRAFTPROOF_DEVICE int last_bin() const { return last_rung_; }
   DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
     if (plain(i)) return c * laws(i).residual_mass(one() / c);
@@ -132,8 +133,8 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE static auto left_of(const L& laws, const LadderNode<L>& ladder, const Scalar& c) {
     return [rows = &seen_by_pass(laws), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
-  // A team's pass for the excess is the pass for a draw as well: what is corrected was tested just before. Calls of
-  // their own, or they would spill what verify_block holds.
+  // A team's pass for the excess also serves the draw: a corrected position was tested just before. Separate
+  // functions, because inlined they would spill registers of verify_block.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;
@@ -152,7 +153,7 @@ class ChosenSteps {
     return laws.weights(left_of(laws, ladder, c), summed).draw(word);
   }
 
-  /// The pass of one position, kept likewise.
+  /// The pass of one position; kept for the same reason.
   template <class Row = L>
   const auto& passed(int i, const Scalar& c) const {
     if (!(passed_at_ == i && passed_scale_ == c)) {

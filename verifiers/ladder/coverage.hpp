@@ -1,14 +1,15 @@
-// f(s), the probability that at least one of the drafts falls in the first s of q: the bound that ladders lean on,
-// for a known number of drafts and for a random one.
+// f(s), the probability that at least one draft falls in the first s of q: the upper bound of G in a ladder, for a
+// fixed number of drafts and for a random one.
 //
-//   A, B, C          q-mass below a break, 1 - s: what `none`, `chord` and `bend` are given
-//   none(A)          1 - f              A^K, or its mean over the number of drafts
+//   A, B, C          q-mass below a break, 1 - s: the arguments of `none`, `chord` and `bend`
+//   none(A)          1 - f: A^K, or its mean over the number of drafts
 //   chord(A, B)      slope of f between two breaks
-//   bend(A, B, C)    of the slopes A..B and B..C the first minus the second, over A - C
+//   bend(A, B, C)    (slope of f over A..B minus slope over B..C) / (A - C)
 //
-// Cost: O(K) each. (A^K - B^K) / (A - B) is the sum of A^i B^j over i + j = K - 1, and the quotient of differences of
-// that is the sum of A^i B^j C^k over i + j + k = K - 2: sums of products, no cancellation on bins of any width, and
-// the sums for all smaller K are met on the way.
+// Cost: O(K) each.
+// Correctness: (A^K - B^K) / (A - B) is the sum of A^i B^j over i + j = K - 1, and the second difference quotient is
+// the sum of A^i B^j C^k over i + j + k = K - 2. These sums of products do not cancel on bins of any width. The loops
+// compute the sums of all smaller K on the way.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 
 namespace draftproof {
 
-/// Exactly `drafts` of them.
+/// A fixed number of drafts.
 template <class Scalar>
 class FixedCoverage {
  public:
@@ -53,12 +54,12 @@ class FixedCoverage {
   int drafts_;
 };
 
-/// m of them with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and outlives this. Loops are not unrolled
-/// on a device, for want of registers in the sweep.
+/// m drafts with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and must outlive this. Loops are not
+/// unrolled on a device, to save registers in the sweep.
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
-  static constexpr bool many_terms = true;  ///< ladder_sweep.hpp
+  static constexpr bool many_terms = true;  ///< level_sweep.hpp
 
   DRAFTPROOF_DEVICE explicit MixedCoverage(const List& law) : law_{law} {}
 

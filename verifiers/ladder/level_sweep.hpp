@@ -1,16 +1,17 @@
-// The sweep that turns a concave G into levels: every standing break spends its kink of G at the rate of f's kink
-// there, and leaves when it is spent; only its two neighbours then change their rates.
+// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of f's
+// kink there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
 //
 //   A_j       break.missed       1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
-//   kink_j    break.kink         left minus right slope of what is left of G at j
-//   rate_j    break.rate         the same of the interpolant of f at the breaks that stand
-//   time_j    break.time         when the break leaves if its neighbours stay; 1 if never
-//   share     segment.share      chord of f times how long the segment stood: sums to the slopes of the selected law
+//   kink_j    break.kink         left minus right slope of the remaining G at j
+//   rate_j    break.rate         the same of the interpolant of f at the standing breaks
+//   time_j    break.time         time at which the break leaves if its neighbours stay; 1 if it never leaves
+//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected law
 //
-// Cost: O(n log n), of which the heap holds only breaks that leave before both neighbours do. Derived in
-// docs/ladder.md. Right because f is concave: where a neighbour leaves, the rate rises, so times only ever fall, to
-// no less than the present. Hence a break that leaves after a neighbour goes on doing so until that neighbour has
-// left, the next to leave is always in the heap, and only the two beside it can have become candidates.
+// Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
+// Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
+// below the present. A break that leaves after one of its neighbours therefore does so until that neighbour has left.
+// Hence the next break to leave is always in the heap, and only the two neighbours of a departed break can become
+// candidates (docs/ladder.md).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@
 
 namespace draftproof {
 
-/// Corners that stood at first and the q-mass above each: a team's bins do not say it any more once there is a plan.
+/// Corners that stood at time 0 and the q-mass above each. Kept for a team, whose bins are overwritten when a plan is
+/// made.
 template <class Scalar, class Workspace>
 struct PlanCorners {
   ListIn<Workspace, typename Workspace::Index> corner;
@@ -32,24 +34,25 @@ struct PlanCorners<Scalar, HostWorkspace> {};
 
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
-  ListIn<Workspace, Scalar> level;  ///< of break i, the one below bin i, for i = 1 .. n - 1; index 0 unused. Brief
-  ListIn<Workspace, Scalar> slope;  ///< selected law over q, for each of the n bins
-  ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by rising level
-  Scalar acceptance{0};                        ///< of the best verifier that keeps to these bins
+  /// Level of break i, the one below bin i, for i = 1 .. n - 1; index 0 is unused. In scratch memory.
+  ListIn<Workspace, Scalar> level;
+  ListIn<Workspace, Scalar> slope;                       ///< selected law over q, for each of the n bins
+  ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
+  Scalar acceptance{0};                                  ///< of the best verifier that uses these bins
 };
 
-/// A concave G <= f with the same ends, at the corners that stand at first.
+/// A concave G <= f with the same ends, at the corners that stand at time 0.
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderGoal {
-  ListIn<Workspace, typename Workspace::Index> corner;  ///< bins above it; from 0 to n
-  ListIn<Workspace, Scalar> s;                     ///< their q-mass, strictly rising
-  ListIn<Workspace, char> on_f;                    ///< from this corner to the next G is the chord of f
-  ListIn<Workspace, Scalar> slope;                 ///< of G from this corner to the next, where that is not so
+  ListIn<Workspace, typename Workspace::Index> corner;  ///< number of bins above each corner; from 0 to n
+  ListIn<Workspace, Scalar> s;                          ///< q-mass of these bins, strictly ascending
+  ListIn<Workspace, char> on_f;                         ///< whether G is the chord of f from this corner to the next
+  ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
 };
 
 namespace detail {
 
-/// Levels are compared with uniforms on the 53-bit grid: rounding them down to it makes both sides exact.
+/// Levels are compared with uniforms on the 53-bit grid; rounding them down to the grid makes the comparison exact.
 template <class Scalar>
 DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
   if constexpr (std::is_floating_point_v<Scalar>)
@@ -58,7 +61,7 @@ DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
     return time;
 }
 
-/// A binary heap of times, the least on top, ties by index. `List` has workspace for all that are in it at a time.
+/// A binary heap of times with the least on top, ties by index. `List` must be large enough for all events.
 template <class Scalar, template <class> class List>
 class Departures {
  public:
@@ -102,13 +105,13 @@ template <class Scalar, class Index>
 struct LadderBreak {
   Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
   Scalar born{0}, chord{0};  ///< of the segment to the right
-  Index left{0}, right{0};   ///< neighbours that still stand
+  Index left{0}, right{0};   ///< standing neighbours
   Index segment{0};
   bool gone = false;
 };
 
-/// Spends the kinks of G and records, in one sweep, levels and slopes. The law follows the levels: rounding in G
-/// may cost acceptance, never exactness.
+/// Computes levels and slopes from the kinks of G in one sweep. The law follows the levels, so rounding in G can
+/// reduce acceptance but cannot make the scheme lossy.
 template <class Scalar, class Coverage, class Workspace = HostWorkspace>
 class LadderSweep {
  public:
@@ -127,7 +130,7 @@ class LadderSweep {
       b.missed = Scalar{1} - goal_.s[at(j)];
       b.left = index(j - 1);
       b.right = index(j + 1);
-      b.segment = index(j);  // the one that starts here
+      b.segment = index(j);  // the segment that starts here
     });
     workspace_.each(2 * n, [&](int segment) {
       shares_[at(segment)] = Scalar{0};
@@ -140,12 +143,12 @@ class LadderSweep {
       b.rate = kink(b);
       const bool spent_with_f = goal_.on_f[at(j - 1)] && goal_.on_f[at(j)];
       b.kink = spent_with_f ? b.rate : Scalar(slope(j - 1) - slope(j));
-      if (b.kink < Scalar{0}) b.kink = Scalar{0};  // rounding only: G is concave
+      if (b.kink < Scalar{0}) b.kink = Scalar{0};  // only by rounding: G is concave
       schedule(b);
     });
   }
 
-  /// `bins`: how many there are between the first corner and the last.
+  /// `bins`: the number of bins between the first corner and the last.
   DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Workspace>& plan, int bins) {
     const int n = last_;
     plan.slope = workspace_.template persistent<Scalar>(bins);
@@ -169,14 +172,14 @@ class LadderSweep {
  private:
   using Index = typename Workspace::Index;
   using Event = typename Departures<Scalar, Workspace::template List>::Event;
-  /// Only a segment of two has segments under it, and none of these is the first.
+  /// Only merged segments are parents, and segment 0 is not merged.
   static constexpr Index no_parent = 0;
 
   using Break = LadderBreak<Scalar, Index>;
 
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   DRAFTPROOF_DEVICE static Index index(int i) { return static_cast<Index>(i); }
-  /// Of G right of break j, as it is given.
+  /// Slope of G right of break j, as given.
   DRAFTPROOF_DEVICE const Scalar& slope(int j) const {
     return goal_.on_f[at(j)] ? breaks_[at(j)].chord : goal_.slope[at(j)];
   }
@@ -205,17 +208,17 @@ class LadderSweep {
     return b.time < Scalar{1} && before(j, b.left) && before(j, b.right);
   }
 
-  /// One departure after the other, by one thread; returns how many breaks left after time 0.
+  /// Processes all departures in one thread; returns how many breaks left after time 0.
   DRAFTPROOF_DEVICE int spend(LadderPlan<Scalar, Workspace>& plan) {
     const int n = last_;
-    Departures<Scalar, Workspace::template List> departures(events_);  // no two neighbours are in it
+    Departures<Scalar, Workspace::template List> departures(events_);  // never holds two neighbours
     for (int j = 1; j < n; ++j)
       if (candidate(j)) departures.push({breaks_[at(j)].time, j});
     int segments = n, leaving = 0;
     while (!departures.empty()) {
       const Event event = departures.top();
       Break& b = breaks_[at(event.index)];
-      if (b.gone || !(b.time == event.time)) {  // scheduled anew since
+      if (b.gone || !(b.time == event.time)) {  // rescheduled since
         departures.pop();
         continue;
       }
@@ -223,7 +226,7 @@ class LadderSweep {
       plan.level[at(i)] = event.time;
       if (event.time > Scalar{0}) plan.leaving[at(leaving++)] = i;
       leave(b, event.time, segments++);
-      // Neighbours of each other now: at most one of the two leaves next.
+      // The two are now neighbours: at most one of them leaves next.
       const int next = before(b.left, b.right) ? b.left : b.right;
       if (candidate(next))
         departures.replace_top({breaks_[at(next)].time, next});
@@ -231,14 +234,14 @@ class LadderSweep {
         departures.pop();
     }
     for (int j = 0; j < n; j = breaks_[at(j)].right) close(breaks_[at(j)], Scalar{1});
-    // A bin's slope is the sum over the segments it was ever part of; parents come after their children.
+    // The slope of a bin is the sum over all segments that contained it; parents follow their children.
     for (int segment = segments; segment-- > 0;)
       if (const Index parent = parents_[at(segment)]; parent != no_parent)
         shares_[at(segment)] += shares_[at(parent)];
     return leaving;
   }
 
-  /// A call of its own, for values of f that want registers where a caller has few left.
+  /// A separate function: some values of f need many registers.
   [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Workspace>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.
@@ -246,7 +249,7 @@ class LadderSweep {
     shares_[at(b.segment)] += b.chord * (time - b.born);
   }
 
-  /// The break on top of the heap: the segments on both sides of it become one.
+  /// Removes the break on top of the heap: the segments on its two sides become one.
   DRAFTPROOF_DEVICE void leave(Break& b, const Scalar& time, int merged) {
     Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
     close(left, time);
@@ -262,7 +265,7 @@ class LadderSweep {
     if (b.right < last_) respeed(right, time);
   }
 
-  /// Neighbours changed: spend what was spent so far, go on at the new rate.
+  /// After a change of neighbours: reduces the kink by the part spent so far and sets the new rate.
   DRAFTPROOF_DEVICE void respeed(Break& b, const Scalar& time) {
     b.kink -= b.rate * (time - b.since);
     if (b.kink < Scalar{0}) b.kink = Scalar{0};
@@ -276,7 +279,7 @@ class LadderSweep {
   const LadderGoal<Scalar, Workspace>& goal_;
   int last_;
   ListIn<Workspace, Break> breaks_;
-  ListIn<Workspace, Scalar> shares_;  ///< of segments: the first n, and those that they become; 2 n - 1 in all at most
+  ListIn<Workspace, Scalar> shares_;  ///< of segments: the first n and the merged ones; at most 2 n - 1
   ListIn<Workspace, Index> parents_;
   ListIn<Workspace, Event> events_;
 };

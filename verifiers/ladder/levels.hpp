@@ -1,13 +1,14 @@
-// The levels of a ladder as a trial uses them: one uniform u says which breaks are up, and those cut the bins into
-// groups.
+// The levels of a ladder as a trial reads them: one uniform u decides which breaks are up, and these cut the bins
+// into groups.
 //
-//   u        draw(random)            as the interval between two distinct levels that it falls in: no more is asked
-//            together(top, bin, u)  no break from below `top` down to `bin` is up
-//   [a, b)   for_each_group(bin)    the groups `bin` is in as u goes from 0 to 1, and how long in each
+//   u        draw(random)           as the interval between two distinct levels that contains it
+//            together(top, bin, u)  whether no break from below `top` down to `bin` is up
+//   [a, b)   for_each_group(bin)    the groups of `bin` as u goes from 0 to 1, and the length of u for each
 //
-// Cost: O(n log n) once, for the largest of any run; O(log n) a draw, O(1) a pair of bins, O(n) for all groups of a
-// bin. In double the levels are multiples of 2^-53, as uniforms are: every interval has exactly the probability its
-// length says.
+// Cost: O(n log n) once, for the table of range maxima; O(log n) a draw, O(1) a pair of bins, O(n) for all groups of
+// a bin.
+// Correctness: in double the levels are multiples of 2^-53, as uniforms are, so the probability of every interval is
+// exactly its length.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@
 
 namespace draftproof {
 
-/// 0 .. size - 1, all alike.
+/// A uniform index from 0 to size - 1.
 struct UniformIndex {
   int size;
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
@@ -35,7 +36,7 @@ struct UniformIndex {
   }
 };
 
-/// Intervals of u: number j is [distinct[j], distinct[j + 1]).
+/// Intervals of u: interval j is [distinct[j], distinct[j + 1]).
 template <class Scalar, class List>
 struct LevelIntervals {
   static constexpr bool many_branches = true;
@@ -56,30 +57,32 @@ template <class Scalar, class Workspace = HostWorkspace>
 class LadderLevels {
  public:
   LadderLevels() = default;
-  /// `many_trials`: whether tables for them are worth their making.
+  /// `many_trials`: whether to make tables that only pay off for many trials.
   LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Workspace{}, plan, many_trials) {}
   DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const LadderPlan<Scalar, Workspace>& plan, bool many_trials)
       : LadderLevels(workspace, plan.level, plan.leaving, many_trials) {}
-  /// `level` as LadderPlan has it.
+  /// `level` is indexed like LadderPlan::level.
   explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(Workspace{}, level, by_level(level), true) {}
 
-  /// A break is up when its level has a rank above the interval's.
+  /// A break is up if the rank of its level is above the rank of the interval.
   using Interval = std::uint32_t;
 
+  /// The interval of a uniform.
   template <class R>
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
     return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Workspace, Scalar>>{distinct_}));
   }
 
+  /// Whether no break from below bin `top` down to `bin` is up; top <= bin.
   DRAFTPROOF_DEVICE bool together(int top, int bin, Interval u) const {
     return bin == top || ranks_.none_above(top + 1, bin + 1, u);
   }
 
-  /// The levels that differ, from 0 to 1, and the ranks of breaks among them.
+  /// The distinct levels from 0 to 1, and the ranks of breaks among them.
   const ListIn<Workspace, Scalar>& distinct() const { return distinct_; }
   const RangeMaximum& ranks() const { return ranks_.largest(); }
 
-  /// Calls `visit(a, b, share)` for each group of bins a .. b - 1 that holds `bin`; the shares of u sum to 1.
+  /// Calls `visit(a, b, share)` for each group a .. b - 1 of bins that contains `bin`; the shares of u sum to 1.
   template <class Visit>
   DRAFTPROOF_DEVICE void for_each_group(int bin, Visit visit) const {
     constexpr Interval never = ~Interval{0};
@@ -100,7 +103,7 @@ class LadderLevels {
   static constexpr bool alone = std::is_same_v<Workspace, HostWorkspace>;
   using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
-  /// Ranks with a table for the largest of any run.
+  /// Ranks with a table of range maxima.
   class TabledRanks {
    public:
     TabledRanks() = default;
@@ -113,7 +116,7 @@ class LadderLevels {
    private:
     RangeMaximum largest_;
   };
-  /// Ranks that a team goes through.
+  /// Ranks that a team reads one by one.
   class TeamRanks {
    public:
     TeamRanks() = default;
@@ -129,7 +132,7 @@ class LadderLevels {
     ListIn<Workspace, Rank> ranks_;
   };
 
-  /// `leaving` lists the breaks whose level is neither 0 nor 1, by rising level.
+  /// `leaving` lists the breaks whose level is neither 0 nor 1, by ascending level.
   template <class Leaving>
   DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const ListIn<Workspace, Scalar>& level, const Leaving& leaving,
                                  bool many_trials)
@@ -137,7 +140,7 @@ class LadderLevels {
         distinct_(workspace.template persistent<Scalar>(static_cast<int>(leaving.size()) + 2)),
         ranks_(workspace, ranked(workspace, level, leaving), many_trials) {}
 
-  /// The rank of each level, and the levels that differ.
+  /// Returns the rank of each level and stores the distinct levels.
   template <class Leaving>
   [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Workspace, Rank> ranked(const Workspace& workspace, const ListIn<Workspace, Scalar>& level,
                                                                 const Leaving& leaving) {
@@ -176,8 +179,8 @@ class LadderLevels {
   }
 
   int bins_ = 0;
-  ListIn<Workspace, Scalar> distinct_;                            ///< levels that occur, ascending from 0 to 1
-  std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the place of its level among those
+  ListIn<Workspace, Scalar> distinct_;                       ///< distinct levels, ascending from 0 to 1
+  std::conditional_t<alone, TabledRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
 };
 
 }  // namespace draftproof

@@ -1,21 +1,21 @@
-// How many of K i.i.d. paths are still together: the law of the number of paths that share a node of the path a
-// ladder chooses, given that the choice came there, from the law at the node before.
+// The number of active paths: the law of the number of K i.i.d. paths that share a node of the chosen path, given
+// that the choice came to this node, from the law at the parent node.
 //
-//   mu_m     law[m - 1]            m paths at the node, m = 1 .. K
-//   c        proposal              q of the token taken from there
+//   mu_m     law[m - 1]            probability of m paths at the node, m = 1 .. K
+//   c        proposal              q of the chosen token
 //   x        W - c                 q-mass of the other tokens in its group
-//   beta                           q-mass of the groups below
-//   H(j, r)                        mean of j / (j + n), n being how many of r paths that take none of the groups
-//                                  above nor the token are in the group
+//   beta     -                     q-mass of the groups below
+//   H(j, r)  h[j - 1]              mean of j / (j + n), n being the number of paths in the token's group among r
+//                                  paths that take neither the token nor a group above
 //
 //   mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
 //
-// j paths take the token, n others its group, and one of the j + n is chosen. With the mean over u's intervals taken
-// of H, the sum over j is the law of the chosen token. Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a
-// workspace (plan_room.hpp). Derived in docs/ladder.md. H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in
-// [0, 1]; splitting off one factor gives
+// Here j paths take the token, n other paths take its group, and one of the j + n is chosen. H is averaged over the
+// intervals of u; the sum over j is then the law of the chosen token.
+// Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a workspace (cooperative_memory.hpp).
+// Correctness: H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in [0, 1]; splitting off one factor gives
 //     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
-// sums of positive terms only.
+// sums of positive terms only (docs/ladder.md).
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@
 
 namespace draftproof {
 
-/// All K paths: what is known before anything was chosen.
+/// The law at the start: all K paths are active.
 template <class Scalar>
 std::vector<Scalar> all_active(int paths) {
   std::vector<Scalar> law(static_cast<std::size_t>(paths), Scalar{0});
@@ -41,18 +41,17 @@ class ActivePaths {
  public:
   using Law = ListIn<Workspace, Scalar>;
 
-  /// Before the groups of the token are known; `law` must outlive this. Made by all threads of the workspace, the rest is
-  /// one thread's.
+  /// `law` must outlive this. All threads of the workspace construct it; one thread makes the other calls.
   DRAFTPROOF_DEVICE ActivePaths(const Workspace& workspace, const Law& law)
       : law_{law},
         mean_(workspace.template scratch<Scalar>(static_cast<int>(law.size() * law.size()))),
         h_(workspace.template scratch<Scalar>(static_cast<int>(law.size()))) {}
 
-  /// No group yet.
+  /// Starts without groups.
   DRAFTPROOF_DEVICE void begin() {
     for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] = Scalar{0};
   }
-  /// The token is in a group of q-mass x besides its own, with `beta` below, for this share of u.
+  /// Adds a group of the token: q-mass x besides the token, `beta` below the group, for this share of u.
   DRAFTPROOF_DEVICE void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
     const std::size_t paths = law_.size();
     auto& h = h_;  // H(j, r) at j - 1
@@ -64,8 +63,9 @@ class ActivePaths {
     }
   }
 
-  /// The law after a token of this q-mass, into `next`. In double its entries are multiples of 2^-53, so that they
-  /// add to 1 in any order: f then ends at 1, and equal rows are told to be equal.
+  /// Writes the law after a token of this q-mass to `next`. In double its entries are multiples of 2^-53, so they add
+  /// to 1 in any order: f then ends at 1, and equal rows are recognised as equal. Throws: std::logic_error on the
+  /// host if no path can have taken the token.
   DRAFTPROOF_DEVICE void after(const Scalar& proposal, Law& next) {
     const std::size_t paths = law_.size();
     Scalar power{1}, total{0};
@@ -96,7 +96,7 @@ class ActivePaths {
  private:
   DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
   DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
-  /// A tree that cannot have been drawn from its rows. Kernels cannot throw: there one path is left.
+  /// For a tree that cannot have been drawn from its rows. Kernels cannot throw and set the law to one path.
   DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Law& next) {
 #if defined(__CUDA_ARCH__)
     for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);

@@ -1,13 +1,14 @@
-// The bins that ladders on paths work on. Long tables are grouped by p / q, as fresh rows are: a plan a prefix is
-// made for one output or two, and a sweep over every token would be most of its cost.
+// The bins of ladders on paths. Long tables are grouped into bins of similar p / q, as fresh rows are: a plan for one
+// prefix serves one or two outputs, and a sweep over every token would be most of its cost.
 //
-//   n                size()                 bins; as many tokens as few_tokens stay single
-//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one group: at most least_spread. A group loses less
-//                                           acceptance than that, single tokens none
-//   ladder_bins(laws, coarse), ladder_bin(laws, bins, x)     bins of any laws, and the one that token x is in
+//   n                size()                 number of bins; at most few_tokens tokens stay single
+//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less
+//                                           acceptance than that; single tokens lose none
+//   ladder_bins(laws, coarse)               bins of any laws
+//   ladder_bin(laws, bins, x)               the bin of token x
 //
-// Cost: O(n log V) once for the laws, then shared by all prefixes that lead to them; O(1) expected the bin of a
-// token. Right because groups are stretches of the ranking, so their masses are differences of exact sums.
+// Cost: O(n log V) once for the laws, shared by all prefixes that lead to them; O(1) expected for the bin of a token.
+// Correctness: bins are stretches of the ranking, so their masses are differences of exact sums.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +29,11 @@ concept RankedBySums = Ranked<L> && requires(const L& laws) {
   laws.exact_prefix();
 };
 
-/// Tokens of rows so short that every plan is made, and for single tokens.
+/// Vocabularies of at most this size get one bin per token, and their plans are always computed.
 inline constexpr int few_tokens = 64;
 
-/// One thread's own; what it answers never changes.
+/// Bins along the ranking of a table. Calls return the same for the whole life of an object; its cache makes it
+/// usable by one thread only.
 template <RankedBySums L>
 class RankedBins {
  public:
@@ -60,23 +62,27 @@ class RankedBins {
     guide_ = RatioGuide{lowest_};
   }
 
+  /// Number of bins.
   int size() const { return static_cast<int>(ratio_.size()); }
+  /// p-mass of the first i bins, tokens with q = 0 included.
   double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  /// q-mass of the first i bins.
   double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p-mass over q-mass of each bin.
   const std::vector<double>& ratios() const { return ratio_; }
-  /// Drafts are the same few tokens over and over.
+  /// Bin of token x. Cached, because the same few tokens are drafted again and again.
   int of(Token x) const {
     Known& known = known_[static_cast<std::size_t>(x) % known_.size()];
     if (known.token != x) known = {x, find(x)};
     return known.bin;
   }
 
-  /// The tokens of a bin: p / q of the first and the last, and what they have together.
+  /// The tokens of a bin: p / q of the first and the last, and their masses.
   struct Stretch {
     double highest, lowest, target, proposal;
   };
   const Stretch& stretch(int i) const { return stretches_[static_cast<std::size_t>(i)]; }
-  /// Rank of the first token of bin i; of the last bin's end for i = n.
+  /// Rank of the first token of bin i; for i = n the end of the last bin.
   int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
   const auto& ranking() const { return ranking_; }
 
@@ -93,17 +99,18 @@ class RankedBins {
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
   }
-  /// The first rank after `first` that `joins` refuses. Ratios never rise along the ranking and masses never fall,
-  /// also when rounded: what refuses one refuses all after it, and a search finds what a walk finds.
+  /// The first rank after `first` for which `joins` is false. Ratios never rise along the ranking and masses never
+  /// fall, even when rounded, so `joins` is false for all later ranks too and a search gives the result of a linear
+  /// scan.
   template <class Joins>
   int end_of_group(int first, Joins joins) const {
     const int n = ranking_.size();
-    int low = first, step = 1;  // of the ranks known to join, the last
+    int low = first, step = 1;  // last rank known to join
     while (low + step < n && joins(low + step)) {
       low += step;
       step *= 2;
     }
-    int high = std::min(low + step, n);  // refused, or the end
+    int high = std::min(low + step, n);  // first rank known not to join, or the end
     while (high - low > 1) {
       const int middle = low + (high - low) / 2;
       (joins(middle) ? low : high) = middle;
@@ -119,10 +126,11 @@ class RankedBins {
   mutable std::array<Known, 256> known_;
 };
 
-/// Where a second path is rarely there, what groups lose is lost as rarely, and more than in proportion: p_I is near
-/// q whatever the ladder does. Measured in docs/ladder.md.
+/// Spread of coarse bins, used where a second path is rare: their loss is at least as rare, because p_I is near q
+/// there for any levels. Measured in docs/ladder.md.
 inline constexpr double coarse_spread = 0x1p-10;
 
+/// Bins of these laws for a ladder on paths; `coarse` takes coarse_spread.
 template <class L>
 DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
   if constexpr (RankedBySums<L>) {
@@ -137,7 +145,7 @@ DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
 template <class L>
 using LadderRungs = decltype(ladder_bins(std::declval<const L&>(), false));
 
-/// `bins` of these laws.
+/// The bin of token x in the bins of these laws.
 template <class L, class Bins>
 DRAFTPROOF_DEVICE int ladder_bin(const L& laws, const Bins& bins, Token x) {
   if constexpr (RankedBySums<L>)

@@ -1,13 +1,13 @@
-// The ladder at one node of the chosen path: which of the paths that are still together goes on, the law of the token
-// it goes on with, and how many stay together then.
+// The ladder at one node of the chosen path: chooses which active path goes on, and gives the law of its next token
+// and the law of the number of paths that remain active.
 //
-//   mu        active()          law of the number of paths at the node, given that the choice came there
+//   mu        active()          law of the number of paths at the node, given that the choice came to the node
 //   f         MixedCoverage     probability that one of them goes on in the first s of q
 //   q_chosen  chosen(laws, y)   q(y|u) slope[bin of y]: law of the chosen path's next token
 //
-// Cost: O(n log n + n K) once for n bins, O(K^2) where two paths are rarely together and no break is taken; O(m) a
-// choice among m paths. Derived in docs/ladder.md. One text for a host's thread and for a team (plan_room.hpp), whose
-// nodes are views of what lies in its workspace.
+// Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) a
+// choice among m paths. Derived in docs/ladder.md. The code is the same for a host thread and for a team
+// (cooperative_memory.hpp); a team's nodes are views of lists in its workspace.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace draftproof {
 
-/// The laws at a node as a pass looks at them, token by token: those of a device without the way to the node.
+/// The laws at a node as a pass reads them, token by token; on a device without the path to the node.
 template <class L>
 DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& laws) {
   if constexpr (requires { laws.here(); })
@@ -37,7 +37,7 @@ DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& laws) {
     return (laws);
 }
 
-/// The bins of one node alone, if it has any.
+/// The optional bins of one node.
 template <class Bins>
 class OwnRungs {
  public:
@@ -53,7 +53,7 @@ class OwnRungs {
   bool there_ = false;
 };
 
-/// The ladder at one node. One thread's own; what it answers never changes.
+/// The ladder at one node. Calls return the same until the next plan(); its caches make it usable by one thread only.
 template <class L>
 class LadderNode {
  public:
@@ -63,7 +63,7 @@ class LadderNode {
   /// Law of a number of paths.
   using Active = ListIn<Workspace, Scalar>;
 
-  /// A plain one, the same after any prefix.
+  /// A plain node; it is the same after any prefix.
   DRAFTPROOF_DEVICE LadderNode() {
     if constexpr (!by_team) active_.push_back(Scalar{1});
   }
@@ -71,12 +71,13 @@ class LadderNode {
       : LadderNode(laws, std::move(active),
                    [&laws](bool coarse) { return std::make_shared<const Bins>(ladder_bins(laws, coarse)); }) {}
 
-  /// `make_bins(coarse)` is called if there is something to choose.
+  /// `make_bins(coarse)` is called if there is a choice to make.
   template <class MakeRungs>
   LadderNode(const L& laws, Active active, const MakeRungs& make_bins) {
     plan(laws, std::move(active), make_bins);
   }
-  /// Becomes the node with these laws and paths; in its place, as a copy would go through a thread's registers.
+  /// Turns this into the node with these laws and paths. In place, because a copy would pass through a thread's
+  /// registers.
   template <class MakeRungs>
   DRAFTPROOF_DEVICE void plan(const L& laws, Active active, const MakeRungs& make_bins) {
     active_ = std::move(active);
@@ -84,37 +85,39 @@ class LadderNode {
     bins_ = make_bins(laws.one() - active_[0] < Scalar(seldom_two));
     const auto& workspace = workspace_of(laws);
     plan_ = plan_ladder(laws, *bins_, MixedCoverage<Scalar, Active>(active_));
-    // Where paths start, many come by.
+    // Tables for many trials: only for nodes where paths start.
     levels_ = {workspace, plan_, !ShowsRows<L> && active_[active_.size() - 1] == laws.one()};
     workspace.release_scratch();
     if constexpr (RankedBySums<L>) reach_ = SelectedBins<L>::prefix_length(*bins_, plan_.slope);
     equal_ = false;
-    // What is left of p is at least 1 - acceptance; only near 1 can it be nothing, and then q_chosen is p but for
-    // rounding, and said to be: a refusal would have nothing to emit. V roundings of 2^-53 stay below 2^-20.
+    // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
+    // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
       equal_ = !(laws.sum([this, rows = &seen_by_pass(laws)](Token x) { return above(*rows, x, rows->one()); }) >
                  laws.zero());
   }
 
-  /// Whether a node with so many paths is plain.
+  /// Whether a node with this number of paths is plain.
   DRAFTPROOF_DEVICE static bool no_choice(const L& laws, const Active& active) {
     if (active.size() < 2) return true;
     return laws.vocabulary() > few_tokens && laws.one() - active[0] < Scalar(rarely_two);
   }
 
+  /// Law of the number of paths at the node.
   DRAFTPROOF_DEVICE const Active& active() const { return active_; }
+  /// Number of bins; 1 at a plain node.
   DRAFTPROOF_DEVICE int bins() const { return bins_ ? bins_->size() : 1; }
-  /// Of a token that can be drafted.
+  /// Bin of a token that can be drafted.
   template <class Rows>
   DRAFTPROOF_DEVICE int bin(const Rows& laws, Token y) const {
     return plain() ? 0 : ladder_bin(laws, *bins_, y);
   }
-  /// No breaks: any active path goes on, and q_chosen is q.
+  /// Whether there are no breaks: any active path goes on, and q_chosen is q.
   DRAFTPROOF_DEVICE bool plain() const { return !bins_; }
-  /// q_chosen is p.
+  /// Whether q_chosen is p.
   DRAFTPROOF_DEVICE bool equal() const { return equal_; }
 
-  /// Law of the chosen path's next token. `laws` are those of the node, here and below, or what a pass sees of them.
+  /// Law of the chosen path's next token. `laws`, here and below, are those of the node or its view for a pass.
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& laws, Token y) const {
     if (equal_) return laws.target(y);
@@ -122,7 +125,7 @@ class LadderNode {
     if (plain()) return q;
     return q > laws.zero() ? chosen(laws, y, bin(laws, y)) : laws.zero();
   }
-  /// The same of a token that can be drafted and whose bin is known.
+  /// The same for a token that can be drafted and whose bin is known.
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& laws, Token y, int bin) const {
     if (equal_) return laws.target(y);
@@ -135,13 +138,14 @@ class LadderNode {
     const Scalar left = c * laws.target(y) - chosen(laws, y);
     return left > laws.zero() ? left : laws.zero();
   }
-  /// The same of rows that are seen once, with a pass.
+  /// The residual of rows that are seen once, computed by a pass.
   template <ShowsRows Row>
   auto left(const Row& laws, const Scalar& c) const {
     return LadderLeft<Row, Bins>(laws, *bins_, plan_.slope, c);
   }
-  /// The same of tables: what `use` makes of the object that has excess(c), draw(c, word) and for_each(c, visit).
-  /// Groups are read along their ranking; a table of its own is made when first asked for: most steps end below.
+  /// Calls `use` with the residual of tables, which has excess(c), draw(c, word) and for_each(c, visit), and returns
+  /// its result. Long tables are read along their ranking; other tables are made on first use, since most steps never
+  /// need one.
   template <class Use>
   auto with_left_over(const L& laws, Use use) const {
     if constexpr (RankedBySums<L>)
@@ -151,10 +155,10 @@ class LadderNode {
     return use(left_over_->of(laws, law));
   }
 
-  /// Whether the node after y is plain for certain, by a bound that is cheaper than the law of the paths there: none
-  /// of the others lies above y's group, so each takes y with q / (1 - s) at most, s being what lies above y's bin;
-  /// that y's path was the one of its group that was taken only makes others there less likely. An eighth is left for
-  /// rounding.
+  /// Whether the node after y is certainly plain, by a bound that is cheaper than the law of the paths there. None of
+  /// the other paths lies above y's group, so each takes y with probability at most q / (1 - s), s being the q-mass
+  /// above y's bin; the choice of y's path from its group only makes other paths there less likely. The factor 0.875
+  /// allows for rounding.
   DRAFTPROOF_DEVICE bool plain_after(const L& laws, Token y, int bin) const {
     if (plain()) return true;
     if (laws.vocabulary() <= few_tokens) return false;
@@ -169,7 +173,7 @@ class LadderNode {
     active_after(laws, y, bin, next);
     return next;
   }
-  /// Into a list as long as active().
+  /// Writes the same to a list as long as active().
   DRAFTPROOF_DEVICE void active_after(const L& laws, Token y, int bin, Active& next) const {
     const auto& workspace = workspace_of(laws);
     const Scalar q = laws.proposal(y);
@@ -180,7 +184,8 @@ class LadderNode {
         paths.add_group(Scalar(laws.one() - q), laws.zero(), laws.one());
       else
         levels_.for_each_group(bin, [&](int a, int b, const Scalar& share) {
-          // Masses of fresh rows are truncated sums, and a token may miss its bin's by its last bits.
+          // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below that of its token by the
+          // last bits.
           const Scalar others = mass_above(b) - mass_above(a) - q;
           paths.add_group(others > laws.zero() ? others : laws.zero(), Scalar(laws.one() - mass_above(b)), share);
         });
@@ -189,7 +194,7 @@ class LadderNode {
     workspace.release_scratch();
   }
 
-  /// The child of u that the chosen path goes on to, and the bin of its token; 0 if there are none.
+  /// The child of u that the chosen path goes on to, and the bin of its token; bin 0 if there are no bins.
   struct Choice {
     int child, bin;
   };
@@ -200,7 +205,7 @@ class LadderNode {
     bool choice = false;
     for (const int child : tree.draws(u)) choice |= child != best;
     const auto bin_of = [&](int child) { return bin(laws, tree.token(child)); };
-    if (!choice) return {best, bin_of(best)};  // whatever u is, and whoever is taken
+    if (!choice) return {best, bin_of(best)};  // one child: chosen for every u
     group.clear();
     if (plain()) {
       for (const int child : tree.draws(u)) group.push_back(child);
@@ -215,7 +220,7 @@ class LadderNode {
         }
       }
       const auto level = levels_.draw(random);
-      std::size_t drawn = 0, taken = 0;  // children take the places of bins that were read
+      std::size_t drawn = 0, taken = 0;  // children overwrite bins that were read
       for (const int child : tree.draws(u))
         if (levels_.together(top, group[drawn++], level)) group[taken++] = child;
       group.resize(taken);
@@ -226,15 +231,15 @@ class LadderNode {
   }
 
  private:
-  /// Where two paths or more are together with less than this probability there is next to nothing to choose, and a
-  /// plan for one prefix is not worth its making (docs/ladder.md), unless it is as cheap as for few tokens.
+  /// If two or more paths are active with less than this probability, a plan for one prefix gains less than it costs
+  /// (docs/ladder.md), except for few tokens.
   static constexpr double rarely_two = 0x1p-8;
-  /// Below this, groups are coarse.
+  /// Below this probability of two active paths, bins are coarse.
   static constexpr double seldom_two = 0x1p-3;
 
-  /// q-mass above bin i, which is the size after the last. A team knows it of the corners its plan began with, among
-  /// which are the ends of all groups, and for other bins says that of the corner above, which is above them in
-  /// every group too.
+  /// q-mass above bin i; for i = n all of it. A team knows it at the corners its plan began with, which include the
+  /// ends of all groups. For other bins it returns the mass at the next corner above, which is above them in every
+  /// group too.
   DRAFTPROOF_DEVICE Scalar mass_above(int i) const {
     if constexpr (by_team) {
       const auto above = [&](std::size_t j) { return !(i < static_cast<int>(plan_.corner[j])); };
@@ -249,7 +254,7 @@ class LadderNode {
 
   Active active_;
   std::conditional_t<by_team, OwnRungs<Bins>, std::shared_ptr<const Bins>>
-      bins_;  ///< on the host nodes share them
+      bins_;  ///< shared between nodes on the host
   LadderPlan<Scalar, Workspace> plan_;
   LadderLevels<Scalar, Workspace> levels_;
   bool equal_ = false;

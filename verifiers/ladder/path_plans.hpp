@@ -1,8 +1,9 @@
-// The ladders of one path's nodes, kept for the laws along a prefix: they alone decide the number of paths that are
-// still together. The same context at another depth is another node; conditionals that share their laws share nodes.
+// The ladders of the nodes of chosen paths, kept by laws and prefix, which together determine the number of active
+// paths. The same context at another depth is another node; conditionals that share laws share nodes.
 //
-// Cost: one node (ladder_node.hpp) a new prefix, one look-up a known one. Derived in docs/ladder.md. Laws are told
-// apart by where they are: they stay there until they are forgotten, and then all that was planned is.
+// Cost: one node (path_node.hpp) for a new prefix, one look-up for a known one. Derived in docs/ladder.md.
+// Correctness: laws are identified by their addresses, which do not change until the laws are forgotten; all plans
+// are then cleared.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace draftproof {
 
-/// The nodes planned so far. One thread's own; what is forgotten is planned again, to the same bits.
+/// The nodes planned so far, for one thread. A node that was cleared is planned again, with the same bits.
 template <class L>
 class LadderPaths {
  public:
@@ -26,15 +27,14 @@ class LadderPaths {
     std::uint32_t number = 0;  ///< among all planned since the last clearing
   };
 
-  /// What ladder_block and the steps it chose ask (chosen_steps.hpp), here and where a team plans
-  /// (planned_again.hpp).
+  /// The calls of ladder_block and its chosen path (chosen_path.hpp); recomputed_plans.hpp has the same for a team.
   using Place = const Entry*;
   void begin(const DraftedTree<L>& at) { begin(at.conditionals()); }
-  /// At u, where all paths that leave it start together.
+  /// The place of u, where all paths that leave it start together.
   Place start(const DraftedTree<L>& at, int u) {
     return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
   }
-  /// At u, which the choice at `before` led to by a token of this bin.
+  /// The place of u, chosen at `before` by a token of this bin.
   Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.laws(tree.parent(u)), tree.token(u), bin, tree.context(u));
@@ -50,7 +50,7 @@ class LadderPaths {
     return steps.place(i)->node;
   }
 
-  /// Between steps: nodes are not held across this call.
+  /// To be called between steps: nodes must not be held across this call.
   void begin(const ConditionalModel<L>& conditionals) {
     if (conditionals.forgotten() != forgotten_) clear();
     forgotten_ = conditionals.forgotten();
@@ -63,7 +63,7 @@ class LadderPaths {
     bins_ = 0;
   }
 
-  /// Where this many paths start together.
+  /// The node where this many paths start together.
   const Entry& root(const ConditionalModel<L>& conditionals, int context, int paths) {
     const L& here = conditionals.laws(context);
     if (!(start_laws_ == &here && start_paths_ == paths))
@@ -73,10 +73,10 @@ class LadderPaths {
     start_paths_ = paths;
     return *start_;
   }
-  /// After token y of this bin, which leads to `context`, was chosen at `before`, whose laws these are.
+  /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose laws are given.
   const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int bin,
                      int context) {
-    if (before.node.plain()) return before;  // paths only part, so below a plain node all are
+    if (before.node.plain()) return before;  // paths only part, so all nodes below a plain one are plain
     if (before.node.plain_after(laws, y, bin)) return plain_;
     const L& here = conditionals.laws(context);
     return at({&here, Start::node, before.number, y},
@@ -87,7 +87,7 @@ class LadderPaths {
   }
 
  private:
-  /// Nodes of a step or two of long rows, thousands of short ones: some 130 MB.
+  /// About 130 MB: the nodes of a step or two with long rows, or thousands with short ones.
   static constexpr std::size_t most_bins = std::size_t{1} << 20;
 
   enum class Start : std::uint8_t { paths, node };
@@ -109,7 +109,7 @@ class LadderPaths {
 
   using Bins = typename LadderNode<L>::Bins;
 
-  /// Bins belong to the laws, whatever prefix leads there; fine and coarse ones.
+  /// Bins, fine and coarse ones, are kept per laws, for any prefix that leads there.
   LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
     return LadderNode<L>(laws, std::move(active), [&](bool coarse) {
       auto& bins = shared_[coarse][&laws];
@@ -134,7 +134,7 @@ class LadderPaths {
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
   std::unordered_map<const L*, std::shared_ptr<const Bins>> shared_[2];  ///< [1]: coarse
   const Entry plain_{};
-  const Entry* start_ = nullptr;  ///< the last one, and what it is of
+  const Entry* start_ = nullptr;  ///< the last start, with its laws and number of paths
   const L* start_laws_ = nullptr;
   int start_paths_ = 0;
   std::vector<int> scratch_;  ///< for the choice at one node

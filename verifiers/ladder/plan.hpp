@@ -1,15 +1,17 @@
-// The plan of the ladder: which breaks between bins stand at which level, and the law of the draft they select.
+// The plan of the ladder: the level of each break between bins, and the law of the selected draft.
 //
 //   s_i, P_i   bins.proposal_below(i), target_below(i)     q- and p-mass of the first i bins
-//   f(s)       coverage (coverage.hpp)                      probability that some draft falls in the first s of q
-//   D_i        (P_i - f(s_i))+                              target mass that drafts above break i cannot serve
-//   M_i        running maximum of D towards its argmax i*   from the left before i*, from the right after it
-//   G_i        P_i - M_i                                    mass the selected draft has in the first i bins
-//   c_i        level of break i, in [0, 1]                  up with probability c_i
+//   f(s)       coverage (coverage.hpp)                     probability that some draft falls in the first s of q
+//   D_i        (P_i - f(s_i))+                             target mass that drafts above break i cannot serve
+//   M_i        running maximum of D towards its argmax i*  from the left before i*, from the right after it
+//   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
+//   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Every concave G <= f with the same ends is a mixture of chords of f over nested sets of breaks; the levels are the
-// times at which breaks leave while kinks of G are spent at the rate of f's (ladder_sweep.hpp). Buckets get a G of
-// their own and are joined first (ladder_goal.hpp). Cost: O(n log n) values of f. Derived in docs/ladder.md.
+// Buckets get their own G and are joined before the sweep (selected_law.hpp).
+// Cost: O(n log n) values of f.
+// Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
+// The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
+// Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,7 @@
 
 namespace draftproof {
 
-/// p- over q-mass of each bin, from the tokens' own masses: differences of prefix sums lose the narrow ones.
+/// Ratio of p-mass to q-mass of each bin, from the masses of the tokens: differences of prefix sums lose narrow bins.
 template <class L, class Bins>
 std::vector<typename L::Scalar> bin_ratios(const L& laws, const Bins& bins) {
   std::vector<typename L::Scalar> p(static_cast<std::size_t>(bins.size()), laws.zero()), q = p;
@@ -39,15 +41,15 @@ std::vector<typename L::Scalar> bin_ratios(const L& laws, const Bins& bins) {
   return p;
 }
 
-/// Memory that a team needs for bins in buckets, their plan and its levels (team_room.cuh): lists that stay, and
-/// those of the longest of three times, which are brief. Index is that of the workspace.
+/// Memory in bytes that a team needs for bins in buckets, their plan and its levels (gpu/teams/team_workspace.cuh):
+/// the persistent lists and the largest of the three sets of scratch lists. Index is that of the workspace.
 template <class Index>
 constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
   constexpr std::size_t bins = 3 * n * real + 2 * real + n * index;
-  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a share, and of the team
-  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and to serve whole buckets
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a thread's share, and of the team
+  constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and lists of serve_whole_buckets
   constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
                                 (m / 2 + 1) * 2 * real + n * real;
   constexpr std::size_t of_goal = (n + 1) * index + (2 * m + 1) * real + m, of_plan = n * real + m * index;
@@ -58,7 +60,7 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
-/// The plan on bins of such ratios. Not inlined: compiled once for all laws that share a workspace.
+/// The plan on bins with these ratios. Not inlined: compiled once for all laws that share a workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace, const Bins& bins,
                                                                               const Ratios& ratios,
@@ -80,9 +82,9 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   return plan;
 }
 
-/// The plan for i.i.d. drafts whose number `coverage` knows, on the bins of `laws`. Buckets are served whole where
-/// only the next token counts; where a path goes on, G = P - M accepts more of it (docs/ladder.md). Ends what is
-/// brief in the workspace of the laws, among it the masses of bins.
+/// The plan for i.i.d. drafts whose number has the law of `coverage`, on the bins of `laws`. `whole_buckets` serves
+/// buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts more of it
+/// (docs/ladder.md). Releases the scratch lists of the workspace of the laws, the masses of bins among them.
 template <class L, class Bins, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, RoomOf<L>> plan_ladder(const L& laws, const Bins& bins,
                                                                         const Coverage& coverage,

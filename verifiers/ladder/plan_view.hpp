@@ -1,13 +1,13 @@
-// A ladder's plan for one table by the addresses of its arrays, so that it goes into a kernel as it is: what one
-// thread decides a trial with, on the host or on a device, in whose memory the arrays may lie.
+// A view of a ladder's plan for one table: the addresses of its arrays, so that it can be a kernel argument. One
+// thread decides a trial with it, on the host or on a device; the arrays lie in the memory of either.
 //
-//   bins       by token, -1 where q = 0                 [V]
-//   slope       of each bin                             [n]
-//   levels      those that differ, and the search for the largest of a run of ranks      [m], [n log n]
-//   residual    alias table of (p - p_I)+                [V]
+//   bins       by token, -1 where q = 0                                     [V]
+//   slope      of each bin                                                  [n]
+//   levels     distinct levels, and the range maxima of ranks               [m], [n log n]
+//   residual   alias table of (p - p_I)+                                    [V]
 //
-// Cost: O(K) look-ups a trial. Right because it is the plan's own arrays, read by the same text
-// (verifiers/ladder.hpp).
+// Cost: O(K) look-ups a trial.
+// Correctness: the arrays are those of the plan, and the same code reads them (verifiers/ladder.hpp).
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@
 
 namespace draftproof {
 
+/// The levels of a ladder by the addresses of their arrays.
 struct LevelsView {
   ListView<double> distinct;
   RangeSearch ranks;
@@ -37,7 +38,7 @@ struct LevelsView {
   }
 };
 
-/// Draws of an alias table; none of an empty one.
+/// Draws from an alias table; draws no token from an empty one.
 struct AliasView {
   const std::uint64_t* cells;
   const std::uint32_t* rests;
@@ -46,11 +47,12 @@ struct AliasView {
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     return size == 0 ? no_token : alias_draw(cells, rests, size, word);
   }
-  /// Views draw; whoever walks all tokens has the table.
+  /// Does nothing: a view only draws, and exploration uses the table.
   template <class Visit>
   DRAFTPROOF_DEVICE void for_each(Visit) const {}
 };
 
+/// The plan of a ladder by the addresses of its arrays.
 struct LadderView {
   const int* bins;
   const double* slope;
@@ -66,7 +68,7 @@ struct LadderView {
   }
 };
 
-/// A view of a table with what plans ask of the table: on the host alone, where plans are made.
+/// A view of a table with the calls that plans need. Host only, where plans are made.
 struct PlanningView : TableView {
   explicit PlanningView(const TableView& view) : TableView{view} {}
 
@@ -85,7 +87,7 @@ struct PlanningView : TableView {
   }
 };
 
-/// Verifiers whose plans for a table go into a kernel by view(place).
+/// Verifiers whose plan for a table has view(place), which can be a kernel argument.
 template <class V>
 concept ViewsPlans = requires {
   typename V::TablePlan;

@@ -1,9 +1,8 @@
-// The largest of any run of small integers: in O(1) after O(n log n), or by looking at each of them where few runs
-// will be asked for.
+// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan if few ranges will be asked for.
 //
-//   row k     places(k) ..    largest of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
+//   row k     places(k) ..    maximum of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
 //
-// Right because a run of any length is two runs of a power of two that may overlap.
+// Correctness: a range of any length is the union of two ranges of one power of two, which may overlap.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +16,16 @@
 
 namespace draftproof {
 
-/// All rows, one behind the other, wherever they lie.
+/// All rows, concatenated, in memory of the host or of a device.
 struct RangeSearch {
   const std::uint32_t* rows;
   std::size_t size;
 
-  /// Where row k begins.
+  /// Index of the first entry of row k.
   DRAFTPROOF_DEVICE static std::size_t places(std::size_t k, std::size_t size) {
     return k * (size + 1) + 1 - (std::size_t{1} << k);
   }
-  /// Of values [first, last); first < last.
+  /// Maximum of values [first, last); first < last.
   DRAFTPROOF_DEVICE std::uint32_t of(int first, int last) const {
     const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(last);
 #if defined(__CUDA_ARCH__)
@@ -43,6 +42,7 @@ struct RangeSearch {
 class RangeMaximum {
  public:
   RangeMaximum() = default;
+  /// `many_runs`: whether to make the rows for O(1) look-ups.
   RangeMaximum(std::vector<std::uint32_t> values, bool many_runs)
       : size_{values.size()}, many_{many_runs}, rows_{std::move(values)} {
     for (std::size_t width = 1; many_ && 2 * width <= size_; width *= 2) {
@@ -52,12 +52,12 @@ class RangeMaximum {
     }
   }
 
-  /// Of values [first, last); first < last.
+  /// Maximum of values [first, last); first < last.
   std::uint32_t of(int first, int last) const {
     if (many_) return search().of(first, last);
     return *std::max_element(rows_.begin() + first, rows_.begin() + std::max(last, first + 1));
   }
-  /// Made for many runs.
+  /// Only if made for many ranges.
   RangeSearch search() const { return {rows_.data(), size_}; }
   const std::vector<std::uint32_t>& rows() const { return rows_; }
 

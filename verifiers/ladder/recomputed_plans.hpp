@@ -1,15 +1,16 @@
-// The ladders of one path's nodes where a team has memory for the plan of one: the last stays there, any other is
-// made again when block verification comes back to it. Kept is the law of the number of paths at a node, which a plan
-// follows from.
+// The ladders of one path's nodes, for a team with memory for one plan: the last plan stays there, any other is
+// recomputed when block verification returns to its node. The law of the number of paths is kept for each node; it
+// determines the plan.
 //
-//   begin, start, below     as LadderPaths has them (ladder_paths.hpp)
-//   node(at, steps, i)      ladder at step i of the chosen path: the last one, or planned again
-//   place.law               where the law of a node's paths begins in laws_, which outlasts plans
+//   begin, start, below     as in LadderPaths (path_plans.hpp)
+//   node(at, steps, i)      ladder at token i of the chosen path: the last one, or recomputed
+//   place.law               start of the law of a node's paths in laws_, which outlives plans
 //
-// Cost: a plan a node while the path is chosen, none for the first test, one for each further test at a node that is
-// not plain: below the point where paths part no test plans. Laws take K entries a node, most_kept at most; a longer
-// path, such as one of more than 16 nodes that 32 paths may share, walks to a node from the last law before it that
-// is kept. Right because a plan is a function of rows and law: made again, it has the same bits.
+// Cost: one plan a node while the path is chosen, none for the first test, one for each further test at a node that
+// is not plain; tests below the point where paths part need no plan. Laws take K entries a node, most_kept in all. On
+// a longer path, such as more than 16 nodes shared by 32 paths, later nodes are recomputed from the last law that is
+// kept.
+// Correctness: a plan is a function of rows and law, so recomputation gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -20,38 +21,39 @@
 
 namespace draftproof {
 
-/// Entries of laws that are kept, and of the two that are worked on.
+/// Number of entries for kept laws, and for the two laws in use.
 inline constexpr int most_kept_of_laws = 512, laws_worked_on = 2 * max_drafts;
-/// Memory of a team for them.
+/// Memory of a team for these entries, in bytes.
 inline constexpr std::size_t planned_again_bytes = (most_kept_of_laws + laws_worked_on) * sizeof(double);
 
-/// Of laws that a team looks at. One object a thread, for one output; all threads make the same calls.
+/// Recomputes plans of laws that a team reads. One object a thread and output; all threads make the same calls.
 template <class L>
 class PlanRecomputer {
  public:
   using Scalar = typename L::Scalar;
   using Node = LadderNode<L>;
 
-  /// Of a node's ladder.
+  /// The place of a node's ladder.
   struct Place {
-    static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< in the place of a law
+    static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< special values of `law`
     std::int16_t law = plain, paths = 0;
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.law == Place::plain; }
 
+  /// To be called before the first place of an output.
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
     laws_ = at.laws(DraftTree::root).workspace().template retained<Scalar>(most_kept + laws_worked_on);
   }
 
-  // Calls of their own, for every place that asks: inlined there they would spill what a walk over nodes holds.
+  // The calls below are not inlined: inlined they would spill registers of the loop over nodes.
 
-  /// At u, where all paths that leave it start together.
+  /// The place of u, where all paths that leave it start together.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const DraftedTree<L>& at, int u) {
     const int paths = at.tree().draw_count(u);
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// At u, which the last node's choice led to by a token of this bin.
+  /// The place of u, to which the last node's choice led by a token of this bin.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.laws(at.tree().parent(u));
     const Token y = at.tree().token(u);
@@ -66,15 +68,15 @@ class PlanRecomputer {
     kept_ += paths;
     return place(kept_ - paths, paths);
   }
-  /// The node at `place`, which is the last or plain.
+  /// The node at `place`, which must be the last one or plain.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
-  /// At u, whose ladder is that.
+  /// The choice at u, whose ladder is at `place`.
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
     return last(place).choose(at.tree(), u, at.laws(u), group_, random);
   }
 
-  /// Not of a plain node.
+  /// The ladder at token i of `steps`. Not for plain nodes.
   template <class Steps>
   [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
     if (last_at_ == steps.node(i)) return last_;
@@ -102,7 +104,7 @@ class PlanRecomputer {
     return {static_cast<std::int16_t>(law), static_cast<std::int16_t>(paths)};
   }
   DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {laws_.data() + begin, paths}; }
-  /// That the last node's law does not lie in.
+  /// A list that does not hold the last node's law.
   DRAFTPROOF_DEVICE Active other_law(int paths) {
     working_ = !working_;
     return list(most_kept + (working_ ? max_drafts : 0), paths);
@@ -120,7 +122,7 @@ class PlanRecomputer {
 
   const Node plain_{};
   Node last_;
-  int last_at_ = -1;  ///< the node it is of
+  int last_at_ = -1;  ///< the node of last_
   Active laws_;
   int kept_ = 0;
   bool working_ = false;

@@ -1,12 +1,12 @@
-// What is left of p above the law of the draft a ladder selected, read from rows as they are: (c p - q slope)+, its
-// sum and draws from it.
+// The residual (c p - q slope)+ of a target and the law of the draft that a ladder selected, on fresh rows: its sum
+// and draws from it.
 //
 //   slope    by_bucket(bins, slope)    selected law over q for every bucket of p / q
-//   total    total()                    one pass, which leaves a partial sum a block
-//   token    draw(word)                 that pass, and one block again
+//   total    total()                   one pass, which stores a partial sum a block
+//   token    draw(word)                the same pass, and one block again
 //
-// Cost: a pass, kept until the object goes. Right because it adds the integers that weights(f) of the same function
-// adds, in the same order of tokens.
+// Cost: one pass, whose sums are kept for the life of the object.
+// Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace draftproof {
 
-/// Laws that show an engine's rows, and count what is looked at there.
+/// Laws that expose an engine's rows and count the entries read.
 template <class L>
 concept ShowsRows = requires(const L& laws) {
   laws.target_row();
@@ -28,7 +28,7 @@ concept ShowsRows = requires(const L& laws) {
   laws.count_visited(std::size_t{});
 };
 
-/// `bins` in buckets and their slopes; both must outlive this, as must the laws.
+/// The residual on one pair of rows. `bins` are in buckets; `bins`, `slope` and the laws must outlive this.
 template <ShowsRows L, class Bins>
 class LadderLeft {
  public:
@@ -40,11 +40,14 @@ class LadderLeft {
         slope_{&slope},
         scale_{scale} {}
 
+  /// Residual mass; makes the pass.
   double total() const { return from_fixed(pass()); }
+  /// Residual at token x.
   double weight(Token x) const {
     fill();
     return term().one(static_cast<std::size_t>(x));
   }
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(std::uint64_t word) const {
     const Fixed total = pass();
     if (total <= 0) return no_token;
@@ -54,12 +57,14 @@ class LadderLeft {
     laws_->count_visited(end - block);
     return static_cast<Token>(simd::find(term(), block, end, left));
   }
+  /// Calls `visit(x, weight)` for each token x with a positive residual.
   template <class Visit>
   void for_each(Visit visit) const {
     fill();
     for (std::size_t x = 0; x < target_.size(); ++x)
       if (const double weight = term().one(x); weight > 0) visit(static_cast<Token>(x), weight);
   }
+  /// The same with the weights that draws realise, multiples of 2^-60.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     for_each([&visit](Token x, double weight) {
@@ -74,7 +79,7 @@ class LadderLeft {
   simd::LeftTerm<Reader> term() const { return {{target_.data()}, {proposal_.data()}, by_bucket_.data(), scale_}; }
   void fill() const {
     if (!by_bucket_.empty()) return;
-    by_bucket_.resize(RatioBuckets::count + 1);  // the last stays 0: what cannot be drafted is not selected
+    by_bucket_.resize(RatioBuckets::count + 1);  // the last stays 0: tokens that cannot be drafted are not selected
     for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket)
       by_bucket_[bucket] = (*slope_)[static_cast<std::size_t>(bins_->of_bucket(bucket))];
   }
@@ -85,8 +90,8 @@ class LadderLeft {
     laws_->count_visited(target_.size());
     return total_ = simd::left_sums(term(), target_.size(), nothing_left(), partial_.data());
   }
-  /// The longest run of buckets with c p <= slope q. No float is between p / q and the end of its bucket, so that
-  /// half a last bit, 2^-25, lies there at least: more than all that rounding does.
+  /// The longest run of buckets with c p <= slope q. No float lies between p / q and the end of its bucket, so the
+  /// gap is at least half a last bit, 2^-25: more than all rounding errors.
   simd::RatioSpan nothing_left() const {
     int from = 0, to = 0;
     for (int bucket = 0, first = 0; bucket < RatioBuckets::count - 1; ++bucket) {

@@ -1,12 +1,12 @@
-// The pass over what a target leaves above the law of a selected draft (left_term.hpp), which is nothing for most
-// tokens: those with a ratio in `nothing` are known to leave none and are left out before their slopes are looked up.
+// The pass over the residual of a target and the law of a selected draft (residual_term.hpp), which is 0 for most
+// tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
 //
-//   nothing   [from, to)         ratios p / q that leave nothing; empty if nothing is known
+//   nothing   [from, to)         ratios p / q with residual 0; may be empty
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
 //
-// Cost: two comparisons a token, and a look-up for those that pass. Right because terms that are left out are 0: sums
-// are those of simd::sums, bit by bit. The test is made in float and lets through what rounding could have kept out;
-// where products underflow, the term is far below 2^-60.
+// Cost: two comparisons a token, and a look-up for the tokens that pass.
+// Correctness: skipped terms are 0, so the sums are those of simd::sums, bit by bit. The test is made in float and
+// keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,14 @@
 
 namespace draftproof::simd {
 
+/// Ratios [from, to) that leave no residual.
 struct RatioSpan {
   float from = 0, to = 0;
 };
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// Copies the pairs of a block that pass; returns how many. At least 16 more places are written to.
+/// Copies the pairs of a block that pass; returns how many. The lists need space for 16 entries more than `count`.
 DRAFTPROOF_AVX512 inline std::size_t keep_ratios(const float* p, const float* q, std::size_t count, RatioSpan nothing,
                                                  float* kept_p, float* kept_q) {
   const __m512 from = _mm512_set1_ps(nothing.from), to = _mm512_set1_ps(nothing.to);
@@ -54,7 +55,7 @@ inline Fixed left_sums(const LeftTerm<Reader<float>>& term, std::size_t size, Ra
                        Width width = in_use()) {
   if (width != Width::avx512 || !(nothing.from < nothing.to)) return sums(term, size, partial, width);
   float p[block + 16], q[block + 16];
-  nothing.from *= 1 + 0x1p-20f;  // two roundings of 2^-24 stay well within
+  nothing.from *= 1 + 0x1p-20f;  // covers two roundings of 2^-24
   nothing.to *= 1 - 0x1p-20f;
   Fixed total = 0;
   for (std::size_t start = 0; start < size; start += block) {

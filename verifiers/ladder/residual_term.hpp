@@ -1,11 +1,11 @@
-// What a target leaves above the law of a token that a ladder selected, as a term of passes (block_sums.hpp).
+// The residual of a target and the law of a selected token, as a term of passes (block_sums.hpp).
 //
-//   c           scale            factor of the target, 1 where a single token is verified
-//   slope       slope[bucket]    selected law over q of the tokens in each bucket of p / q, 0 in the one outside
-//   one(i)      (c p - q slope)+  of token i;  load4(i), load8(i) as terms.hpp has them
+//   c           scale             factor of the target, 1 if a single token is verified
+//   slope       slope[bucket]     selected law over q of the tokens in each bucket of p / q, 0 in the outside one
+//   one(i)      (c p - q slope)+  of token i; load4(i), load8(i) as in residual_terms.hpp
 //
-// Right at every width because buckets are those of RatioBuckets, whichever way they are found, and the products and
-// the difference round as they do one by one. Cost: a division and a look-up in 8 KiB a token.
+// Cost: a division and a look-up in 8 KiB a token.
+// Correctness: at every width buckets are those of RatioBuckets, and products and difference round as in one(i).
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 namespace draftproof::simd {
 
+/// The term, one token at a time; rows of float have a specialisation for wide registers.
 template <class Row>
 struct LeftTerm {
   Row p, q;
@@ -31,7 +32,7 @@ struct LeftTerm {
     return std::max(scale * target - proposal * slope[bucket], 0.0);
   }
 #if DRAFTPROOF_WIDE
-  // Never called: wide() says so.
+  // Never called, because wide() is false.
   DRAFTPROOF_AVX2_PART __m256d load4(std::size_t) const { return _mm256_setzero_pd(); }
   DRAFTPROOF_AVX512_PART __m512d load8(std::size_t) const { return _mm512_setzero_pd(); }
 #endif
@@ -45,7 +46,7 @@ struct LeftTerm<Reader<float>> {
   double scale;
 
   static constexpr bool wide() { return true; }
-  void fetch(std::size_t) const {}  // what is read was copied close by
+  void fetch(std::size_t) const {}  // no prefetch: the data was just copied
   double one(std::size_t i) const {
     const float target = p.first[i], proposal = q.first[i];
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target / proposal) : RatioBuckets::outside;

@@ -1,17 +1,20 @@
-// What a ladder aims at: the law G of the selected draft, and which breaks it takes.
+// The goal of a ladder: the law G of the selected draft, and the breaks that stand at time 0.
 //
-//   D_i        excess        P_i - f(s_i): target mass that drafts above break i cannot serve, where positive
-//   M_i        unserved      running maximum of D towards its argmax i*
-//   G          P - M         follows f where M moves, P where it rests
+//   D_i        excess                  P_i - f(s_i): target mass that drafts above break i cannot serve, if positive
+//   M_i        unserved                running maximum of D towards its argmax i*
+//   G          P - M                   follows f where M moves, P where M is constant
 //   h_i, l_i   highest(i), lowest(i)   bounds of p / q in bin i, where bins are buckets
 //
-// Buckets. p_I / q is one number in a bucket and p / q is not, so where G follows P drafts are refused on one side of
-// it and surplus is lost on the other. But below i* there is surplus elsewhere, where G follows f and p_I > p: taken
-// from there, p_I / q can be h_i in every bucket, and no token below i* is ever refused. The P that G follows is then
-// P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; else h_i moves towards the bucket's own
-// ratio until it does. Above i* the mirror image holds with l_i. What remains lost is that i* lies between buckets.
-// The same surplus allows to join buckets first, in proportion to it: few bins remain for the sweep.
-// Cost: O(n) values of f. Derived in docs/ladder.md. Whatever comes out here is lossless: the law follows the levels.
+// Buckets. p_I / q is constant in a bucket and p / q is not, so where G follows P drafts on one side of the mean
+// ratio are refused and drafts on the other side have surplus. Below i* there is further surplus where G follows f
+// and p_I > p. With it p_I / q can be h_i in every bucket, and no token below i* is ever refused. The P that G
+// follows is then P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; otherwise h_i moves
+// towards the bucket's own ratio until P' does. Above i* the same holds mirrored, with l_i. The remaining loss is
+// that i* lies between buckets. The same surplus also pays for joining buckets beforehand, in proportion to it, so
+// that the sweep has few bins.
+//
+// Cost: O(n) values of f.
+// Correctness: any goal is lossless, because the law follows the levels. Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
@@ -59,9 +62,9 @@ struct LadderBounds {
   int peak;
 };
 
-/// Corners that stand at time 0: all, but for bins too narrow for the sums to tell their ends apart. Buckets may be
-/// joined as well: where G follows f and p stays on its side of the chord it costs nothing, as the smaller of
-/// p and p_I remains the same one; where M rests, what is spread must be small beside the surplus.
+/// Finds the corners that stand at time 0: all, except those of bins too narrow for their prefix sums to differ.
+/// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
+/// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                              const Ratios& ratios, [[maybe_unused]] bool whole_buckets,
@@ -69,7 +72,7 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const L
   [[maybe_unused]] const Bins& bins = at.bins;
   const int n = bins.size();
   const auto index = [](int i) { return static_cast<typename Workspace::Index>(i); };
-  // Is break i not to be passed over, so that its bin does not join those from `a` on?
+  // Whether break i stands, so that its bin does not join the bins from `a` on.
   const auto stands = [&](int a, int i) {
     if (!(at.s(a) < at.s(i) && at.s(i) < at.s(n))) return false;
     if constexpr (requires { bins.highest(0); }) {
@@ -97,7 +100,7 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const L
   int stretches = found + 1;
   if constexpr (requires { bins.most_stretches; })
     for (; stretches > bins.most_stretches; stretches = (stretches + 1) / 2)
-      workspace.once([&] {  // every other one goes
+      workspace.once([&] {  // drops every other corner
         for (int j = 1; 2 * j < stretches; ++j)
           corner[static_cast<std::size_t>(j)] = corner[static_cast<std::size_t>(2 * j)];
         corner[static_cast<std::size_t>((stretches + 1) / 2)] = index(n);
@@ -105,7 +108,7 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const L
   corner.resize(static_cast<std::size_t>(stretches) + 1);
 }
 
-/// Lets G serve whole buckets, see above. `goal` is G for the buckets' own ratios.
+/// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
 template <class Bins, class Workspace>
 DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const LadderBounds<Bins, double, Workspace>& at,
                                            LadderGoal<double, Workspace>& goal) {
@@ -121,21 +124,21 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
   const auto width = [&](int j) { return goal.s[index(j + 1)] - goal.s[index(j)]; };
   const auto more = [&](int j) { return bins.highest(corner(j)) - slope[index(j)]; };
 
-  // Below the peak: the mean ratio of what is joined, moved towards the highest.
+  // Below the peak: the mean ratio of the joined buckets, moved towards the highest.
   workspace.each(n, [&](int j) {
     slope[index(j)] = (at.target(corner(j + 1)) - at.target(corner(j))) / width(j);
     excess[index(j)] = goal.on_f[index(j)] ? 0 : more(j) * width(j);
   });
   const double part = workspace.once([&] {
     double spread = 0;
-    for (int j = peak; j < n; ++j)  // where G follows f anyway, p stays on its side of it
+    for (int j = peak; j < n; ++j)  // where G follows f, p stays on its side of it
       if (!goal.on_f[index(j)]) spread += excess[index(j)];
     return spread > surplus * 0.875 ? surplus * 0.875 / spread : 1.0;
   });
   workspace.each(n, [&](int j) {
     if (!goal.on_f[index(j)])
       slope[index(j)] = j < peak ? bins.lowest(corner(j + 1) - 1) : slope[index(j)] + part * more(j);
-    held[index(j)] = slope[index(j)] * width(j);  // for now: what is served there
+    held[index(j)] = slope[index(j)] * width(j);  // until `hold` overwrites it: the mass served in the bin
   });
   const auto aim = [&](int first, int last) {
     workspace.each(last - first, [&](int i) {
@@ -144,7 +147,7 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
       goal.slope[j] = slope[j] - (held[next] - held[j]) / width(first + i);
     });
   };
-  // A running maximum along j = place(0), place(1) ..; the first of the greatest.
+  // Stores in `held` the running maximum along j = place(0), place(1) ..; returns the first j of the maximum.
   const auto hold = [&](int count, double none, auto place) {
     workspace.scan(
         count, none, [&](int i) { return excess[index(place(i))]; }, Greater{},
@@ -161,7 +164,7 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
   const int far = hold(n - peak + 1, 0, [n](int i) { return n - i; });
   if (at.touches_all(workspace, at.peak, corner(far))) aim(far, n);
 
-  // Above the peak, mirrored: the lowest.
+  // Above the peak, mirrored: the lowest ratio.
   workspace.once([&] {
     double served = excess[0] = at.target(0);
     for (int j = 0; j < peak; ++j) excess[index(j + 1)] = served += held[index(j)];
@@ -171,6 +174,7 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
   if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
+/// The goal on these bins; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                                        const Ratios& ratios, [[maybe_unused]] bool whole_buckets) {
@@ -184,8 +188,8 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& wor
   workspace.each(n + 1, [&](int j) {
     goal.s[static_cast<std::size_t>(j)] = at.s(static_cast<int>(goal.corner[static_cast<std::size_t>(j)]));
   });
-  // f's slope where G touches it, p / q where M rests, else by difference. The first two keep their digits on narrow
-  // bins, where a difference of sums has none.
+  // The slope of f where G touches it, p / q where M is constant, otherwise a difference quotient. The first two stay
+  // accurate on narrow bins, where a difference of sums does not.
   workspace.each(n, [&](int k) {
     const auto j = static_cast<std::size_t>(k);
     const int a = goal.corner[j], b = goal.corner[j + 1];

@@ -1,13 +1,13 @@
-// What a target leaves above the law of a chosen token, (c p - chosen)+, for many c: tokens sorted once by
-// p / chosen, with prefix sums.
+// The residual (c p - chosen)+ of a target and the law of a chosen token, for many c: tokens sorted once by p /
+// chosen, with prefix sums.
 //
-//   k_j       keys_[j]      p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
-//   S         prefix_length(c)      the first tokens: the certain ones and those with c k_j > 1
-//   excess    excess(c)     c p(S) - chosen(S)
+//   k_j       keys_[j]           p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
+//   S         prefix_length(c)   the first tokens: the certain ones and those with c k_j > 1
+//   excess    excess(c)          c p(S) - chosen(S)
 //
-// Cost: one sort; O(log V) an excess or a draw. Masses are added as integers where scalars are floating-point
-// (fixed_point.hpp). Weights are chosen (c k_j - 1), positive on all of S and nowhere else, so that an excess above
-// zero never leads to a correction without tokens.
+// Cost: one sort; O(log V) an excess or a draw.
+// Correctness: masses are added as integers if scalars are floating-point (fixed_point.hpp). Weights are chosen (c
+// k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,10 @@ class ChosenTable {
       below_.push_back({below_.back().target + mass(laws.target(x)), below_.back().chosen + mass(chosen(x))});
   }
 
+  /// Residual mass at factor c.
   Scalar excess(const Scalar& c) const { return up_to(prefix_length(c), c); }
 
+  /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(const Scalar& c, std::uint64_t word) const {
     const std::size_t count = prefix_length(c);
     const auto total = static_cast<double>(up_to(count, c));
@@ -68,7 +70,7 @@ class ChosenTable {
     return order_[low];
   }
 
-  /// Calls `visit(x, weight)` for each x of S. `laws` and `chosen` as the table was made with.
+  /// Calls `visit(x, weight)` for each x of S. `laws` and `chosen` must be those the table was made with.
   template <class L, class F, class Visit>
   void for_each(const L& laws, F chosen, const Scalar& c, Visit visit) const {
     for (std::size_t j = 0, count = prefix_length(c); j < count; ++j) {
@@ -78,7 +80,7 @@ class ChosenTable {
     }
   }
 
-  /// The table with what it was made of, which is visited without being named again.
+  /// The table together with its laws and `chosen`, so that for_each needs neither.
   template <class L, class F>
   auto of(const L& laws, F chosen) const {
     return With<L, F>{*this, laws, chosen};
@@ -134,7 +136,7 @@ class ChosenTable {
 
   std::vector<Token> order_;
   std::vector<Scalar> keys_;
-  std::vector<Mass> below_;  ///< of the first j tokens of the order
+  std::vector<Mass> below_;  ///< prefix sums over the order
   std::size_t certain_ = 0;
 };
 

@@ -1,13 +1,13 @@
-// The target probability of the drafted token is raised, that of the others lowered in proportion, and the draft is
-// verified by single-draft sampling against that law. Lossy by design. The residual is a reconstruction: the
-// published rule was not at hand.
+// Raises the target probability of the drafted token, lowers the others in proportion, and verifies the draft against
+// that law by single-draft sampling. Lossy by design: every drafted token is raised, whichever was drafted. Not
+// visible at p = q, where nothing is refused. The residual is a reconstruction: the published rule was not at hand.
 //
 //   d        divergence       how far a step may move p
 //   g        raised           min(1, p(x) + sqrt(2 d p(x) (1 - p(x)))), x the draft
-//   s        scale            (1 - g) / (1 - p(x)), what is left of every other token
+//   s        scale            (1 - g) / (1 - p(x)), factor of every other token
 //
-// Cost: one flip; one pass after a refusal. Source: Cactus, as far as we know it.
-// Wrong because every drafted token is raised, whichever was drafted. Hidden at p = q, where nothing is refused.
+// Cost: one flip; one pass after a refusal.
+// Source: Cactus, as far as we know it.
 #pragma once
 
 #include <cmath>
@@ -36,8 +36,8 @@ struct Cactus {
     const Scalar lifted = p + Scalar(std::sqrt(2 * divergence * variance));
     const Scalar raised = lifted < at.one() ? lifted : at.one();
     if (random.flip(raised, at.proposal(x))) return accepted(x, 0);
-    // A refusal has g < q(x) <= 1, so the scale is positive. s p - q is s times a residual of the curve, in which the
-    // draft itself has no part: p(x) <= g < q(x) <= q(x) / s.
+    // A refusal has g < q(x) <= 1, so s is positive. s p - q is s times the residual (p - q / s), in which the draft
+    // itself has no part: p(x) <= g < q(x) <= q(x) / s.
     return random.emit(at.residual(rest / (at.one() - raised)));
   }
 };

@@ -1,9 +1,10 @@
-// Accept with min(1, p / (l q)) for a lenience l < 1, and keep the lossless residual.
+// Accepts with probability min(1, p / (l q)) for a lenience l < 1, and keeps the lossless residual. Lossy by design:
+// accepted drafts serve more than min(p, q). Not visible at p = q.
 //
 //   l        lenience
 //
-// Source: the lenience of Leviathan et al. 2023, arXiv:2211.17192, appendix. Lossy by design: accepted drafts serve
-// more than min(p, q). Hidden at p = q.
+// Cost: one flip; one pass after a refusal.
+// Source: the lenience of Leviathan et al. 2023, arXiv:2211.17192, appendix.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

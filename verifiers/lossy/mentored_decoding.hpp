@@ -1,24 +1,23 @@
-// The most acceptance that one draft can have while the output stays within a divergence of p. Lossy by design; with
-// D = 0 it is single-draft sampling. A reconstruction: the published rule was not at hand; the goal is its goal, rule
-// and proof are derived here.
+// The largest acceptance of one draft whose output stays within a divergence of p. Lossy by design; with D = 0 it is
+// single-draft sampling. A reconstruction: the published rule was not at hand; the goal is its goal, rule and proof
+// are derived here.
 //
 //   p, q     at.target(x), at.proposal(x)
 //   D        divergence           bound on KL(pi || p), in nats
-//   pi       output law           q held between b p and p / c
-//   c        plan.floor           0 <= c <= 1; a draft is accepted with min(1, p / (c q))
+//   pi       output law           q clamped between b p and p / c
+//   c        plan.floor           0 <= c <= 1; a draft is accepted with probability min(1, p / (c q))
 //   b        plan.lift            0 <= b <= 1; a refusal is served from (b p - q)+
 //
-// Derivation. An output law pi accepts at most sum min(pi, q), reached by single-draft sampling of pi, so the task is
-// to maximise sum min(pi, q) over laws with KL(pi || p) <= D: concave over a convex set. With multipliers lambda > 0
-// for the divergence and mu for the total, pi is optimal where lambda (ln(pi / p) + 1) + mu is 1 below q, 0 above q
-// and in [0, 1] at pi = q. So pi = min(max(q, b p), p / c) with ln(1 / (b c)) = 1 / lambda. Single-draft sampling of
-// this pi accepts with min(1, pi / q) = min(1, p / (c q)), since where b p > q no test is needed, and its residual (b
-// p - q)+ lies on the curve of (p, q) at 1 / b. The total is 1 where the mass refused, R = sum (q - p / c)+, is sum
-// (b p - q)+. Raising c takes mass from q > p / c and gives it to q < b p: acceptance and divergence fall together,
-// so the least c whose divergence is at most D is best. c = 0 is q itself wherever p > 0.
-//
 // Cost: about 50 bisections of c, a few passes each; then a flip, and a draw after a refusal. In fractions c is taken
-// from a coarse grid, from above, so that the divergence is kept and the numbers stay short.
+// from a coarse grid, from above, so that the divergence bound holds and the fractions stay short.
+// Correctness: an output law pi accepts at most sum min(pi, q), reached by single-draft sampling of pi. So the task
+// is to maximise sum min(pi, q) over laws with KL(pi || p) <= D, a concave function over a convex set. With
+// multipliers lambda > 0 for the divergence and mu for the total, pi is optimal where lambda (ln(pi / p) + 1) + mu is
+// 1 below q, 0 above q and in [0, 1] at pi = q. So pi = min(max(q, b p), p / c) with ln(1 / (b c)) = 1 / lambda.
+// Single-draft sampling of this pi accepts with min(1, pi / q) = min(1, p / (c q)), since no test is needed where b p
+// > q, and its residual (b p - q)+ belongs to the family of (p, q) at 1 / b. The total is 1 if the refused mass, R =
+// sum (q - p / c)+, equals sum (b p - q)+. A larger c moves mass from q > p / c to q < b p: acceptance and divergence
+// fall together, so the least c whose divergence is at most D is best. c = 0 is q itself wherever p > 0.
 #pragma once
 
 #include <cmath>
@@ -74,8 +73,8 @@ struct MentoredDecoding {
   template <Laws L>
   DRAFTPROOF_DEVICE static double divergence_of(const L& laws, const Plan<typename L::Scalar>& plan) {
     const double c = static_cast<double>(plan.floor), b = static_cast<double>(plan.lift);
-    // A general pass wants terms that are not negative with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and
-    // ln t < 745 for numbers a double holds.
+    // A general pass needs non-negative terms with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and ln t <
+    // 745 for doubles.
     return 1024 * laws.sum([&laws, c, b](Token x) {
       const double p = static_cast<double>(laws.target(x)), q = static_cast<double>(laws.proposal(x));
       if (!(p > 0)) return 0.0;
@@ -91,8 +90,8 @@ struct MentoredDecoding {
     return divergence_of(laws, plan) <= divergence;
   }
 
-  /// The plan of a floor c. With P and Q the masses of the tokens that b p > q, b is (R + Q) / P: Newton on a convex
-  /// curve of at most V pieces, from 1 downwards until the tokens stay the same.
+  /// The plan of a floor c. With P and Q the masses of the tokens with b p > q, b is (R + Q) / P: Newton on a convex
+  /// curve of at most V pieces, from 1 downwards until the set of tokens stays the same.
   template <Laws L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& laws, const typename L::Scalar& c) {
     using Scalar = typename L::Scalar;
@@ -106,7 +105,7 @@ struct MentoredDecoding {
                                              });
     if (!(refused > laws.zero())) return {c, laws.zero()};  // no refusal, no residual
     for (Scalar b = laws.one();;) {
-      // Both numbers are read whichever is wanted: passes without branches are packed.
+      // Both numbers are always read: passes without branches vectorise.
       const Scalar target = laws.sum([&laws, b](Token x) {
         const Scalar p = laws.target(x), q = laws.proposal(x);
         return b * p > q ? p : laws.zero();
@@ -123,7 +122,7 @@ struct MentoredDecoding {
     }
   }
 
-  /// Halvings: to the last bits of a double; few in fractions.
+  /// Number of halvings: to the last bits of a double; few in fractions.
   template <class Scalar>
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 50 : 10;
 };

@@ -1,12 +1,13 @@
-// Typical acceptance: the first draft whose target probability exceeds a threshold made from the entropy of p is
-// taken without a test against q; if none does, the token is drawn from p. Lossy by design.
+// Typical acceptance: takes the first draft whose target probability exceeds a threshold made from the entropy of p,
+// without a test against q; if none does, draws the token from p. Lossy by design: likely tokens are emitted as often
+// as q drafts them, not as often as p requires.
 //
 //   p        at.target(x)        target probability of token x
-//   H(p)     inside threshold    in nats
+//   H(p)     typical_threshold   entropy of p, in nats
 //   th       typical_threshold   min(epsilon, delta exp(-H(p)))
 //
+// Cost: one pass for the threshold; O(K) a trial, and one draw if no draft passes.
 // Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
-// Wrong because likely tokens are emitted as often as q drafts them, not as often as p wants them.
 #pragma once
 
 #include <cmath>
@@ -18,8 +19,8 @@ namespace draftproof::verifiers::lossy {
 /// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
 template <Laws L>
 DRAFTPROOF_DEVICE double typical_threshold(const L& laws, double epsilon, double delta, double added = 0) {
-  // A general pass sums terms that are not negative with a total below 8. So the logarithm is taken below its largest
-  // value, at p = 1, and H <= ln V < 16 for every V a token can index up to 2^23 is divided by 16.
+  // A general pass sums non-negative terms with a total below 8. So the logarithm is measured down from its largest
+  // value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
   const double largest = std::log1p(added);
   const double sixteenth = laws.sum([&laws, added, largest](Token x) {
     const double p = static_cast<double>(laws.target(x));

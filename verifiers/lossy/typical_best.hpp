@@ -1,11 +1,11 @@
-// The most probable of the drafts that pass the entropy threshold is taken, of equals the lower token; if none
-// passes, the token is drawn from p. Lossy by design.
+// Takes the most probable of the drafts that pass the entropy threshold, the lower token of equals; if none passes,
+// draws the token from p. Lossy by design: with more drafts the most probable token is emitted ever more often.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: one pass for the threshold; a look at every draft. Source: the default of the code of Cai et al. 2024
-// (Medusa), arXiv:2401.10774. Wrong because more drafts make the most probable token ever more certain.
+// Cost: one pass for the threshold; O(K) a trial.
+// Source: the default of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>

@@ -1,12 +1,13 @@
-// The token is drawn from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
-// drafted. Lossy by design: exact for the cut law, which is not p.
+// Draws the token from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
+// drafted. Lossy by design: exact for the cut law, which is not p. Not visible if every token of p is above the
+// threshold, as on flat targets.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: a pass for the threshold and one for the cut law, then a pass a draw; where trials are many the cut law is
-// kept and a draw bisects it (sim/sampling/tabulated_weights.hpp). Source: the sampling variant of the code of Cai et al. 2024
-// (Medusa), arXiv:2401.10774. Hidden wherever every token of p is above the threshold: on flat targets.
+// Cost: a pass for the threshold and one for the cut law, then a pass a draw; for many trials the cut law is kept and
+// a draw bisects it (sim/sampling/tabulated_weights.hpp).
+// Source: the sampling variant of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 
 #include <draftproof/sim/sampling/tabulated_weights.hpp>
@@ -37,7 +38,8 @@ struct TypicalSample {
   template <Laws L>
   DRAFTPROOF_DEVICE auto prepare(const L& laws, int) const {
     const Cut<L> typical{laws, typical_threshold(laws, epsilon, delta, added)};
-    // exp(-H) <= max p holds for the entropy; the added 1e-5 can put it above a law that is flat on 50,000 tokens.
+    // exp(-H) <= max p holds for the entropy; with 1e-5 added the threshold can exceed every probability of a law
+    // that is flat on 50,000 tokens.
     const bool some = laws.sum(typical) > laws.zero();
     return tabulated(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
   }

@@ -1,9 +1,10 @@
-// Block verification: the path is accepted up to the largest prefix whose test on the product of ratios succeeds
-// (verifiers/paths/block/block_rule.hpp). No lossless rule that sees one path once accepts more tokens on average.
+// Block verification: accepts the largest prefix of the path whose test on the product of ratios succeeds
+// (verifiers/paths/block/block_rule.hpp). No lossless rule that reads one path once accepts more tokens on average.
 //
-// Cost: one residual mass a position, one draw. Source: Sun et al. 2025, arXiv:2403.10444.
-// Exact and optimal because a(x), the mass that is accepted at x or below, is the largest with a(x) <= q(x) and
-// a(xy) <= a(x) p(y|x), which every lossless rule obeys.
+// Cost: one residual mass a position, one draw.
+// Source: Sun et al. 2025, arXiv:2403.10444.
+// Correctness: a(x), the mass accepted at x or below, is the largest with a(x) <= q(x) and a(xy) <= a(x) p(y|x),
+// which every lossless rule obeys.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,14 +1,15 @@
-// Greedy multi-path block verification that goes on where its correction was drafted: if the corrected prefix is a
-// node of the tree, the paths through it are verified again from there.
+// Greedy multi-path block verification with re-entry: if the corrected prefix is a node of the tree, the paths
+// through it are verified again from there.
 //
 //   s        start     node of the present run: the root, then corrected prefixes that were drafted
-//   K'       draws(s)  paths through it, independent given their number
+//   K'       draws(s)  paths through s, independent given their number
 //
-// Cost: one run of greedy multi-path block verification a re-entry, at most L. Source: conditions and proof derived
-// here; proved by exploration.
-// Exact because the choice of a path never looks below the point where two paths part (verifiers/paths/greatest/greatest_path.hpp): given
-// K', what the paths through s hold below s is still K' draws of q, and each run emits the target's law from its
-// start. The correction never lies on the chosen path, so it leads to another branch.
+// Cost: one run of greedy multi-path block verification a re-entry, at most L.
+// Source: conditions and proof derived here; proved by exploration.
+// Correctness: the choice of a path never reads tokens below the point where two paths part
+// (verifiers/paths/greatest/greatest_path.hpp). Given K', the tokens of the paths through s below s are still K'
+// draws of q, and each run emits the target's law from its start. The correction never lies on the chosen path, so it
+// leads to another branch.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,14 +1,16 @@
-// Greedy block verification: the tests of a block with products that are not clipped. It takes more of the first
-// block than any rule may that forgets, and pays in the next: the rest of the block has a residual as its target.
+// Greedy block verification: the tests of a block with products that are not clipped. It accepts more of the first
+// block than a stateless lossless rule can; in exchange the rest of the block has a residual as its target in the
+// next iteration.
 //
-//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (verifiers/paths/block/modified_target.hpp)
+//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (modified_target.hpp)
 //   D+           path.excess(i)   sum over the vocabulary of (R_i p_s - q)+
 //   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
 //
-// Test i < L succeeds with D+ / D-, test L with R_L; the largest i is taken. Cost: block verification, and one
-// residual mass a layer and position. Source: the idea is of Sun et al. 2025, arXiv:2403.10444, appendix; formulas
-// derived here. Exact as a process, not one iteration at a time: the mass that passes x is min(q(x), p_s(x)), the
-// most there is, and what one iteration emits too often the carried target leaves out of the next.
+// Test i < L succeeds with probability D+ / D-, test L with probability R_L; the largest i is taken.
+// Cost: block verification, and one residual mass a layer and position.
+// Source: the idea is of Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here.
+// Correctness: the process is lossless, a single iteration is not. The mass that passes x is min(q(x), p_s(x)), the
+// largest possible; the carried target of the next iteration is reduced by the surplus that one iteration emits.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -34,7 +36,7 @@ struct GreedyBlock {
     while (--i > 0) {
       const Scalar& ratio = path.ratio(i);
       if (!(ratio > laws.zero())) continue;
-      // From R = 1 on D+ >= D-: no need of D-, which would be a difference.
+      // For R >= 1, D+ >= D-, so D-, which would be a difference, is not needed.
       if (!(ratio < laws.one())) break;
       const Scalar excess = path.excess(i);
       if (random.flip(excess, Scalar(excess + (laws.one() - ratio)))) break;

@@ -1,12 +1,14 @@
-// Greedy multi-path block verification: of K paths the greatest one, by p / q token by token, is verified as a block
-// drawn from the law that the greatest path has (verifiers/paths/greatest/greatest_path.hpp).
+// Greedy multi-path block verification: verifies the greatest of K paths, compared by p / q token by token, as a
+// block drawn from the law of the greatest path (verifiers/paths/greatest/greatest_path.hpp). It is not monotone in K
+// and not always better than one path: the choice costs acceptance where p and q agree.
 //
-// Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens, nothing kept between
-// steps. On fresh rows and on a device a pass a token of the path and a few a test (verifiers/paths/greatest/bucketed_row.hpp), where
-// tokens are ordered by buckets of p / q and then by id: the law that the greatest path has then telescopes over most
-// buckets, and no token's place in the order need be kept. Source: Thomas and Pal, arXiv:2602.16961. Exact because
-// block verification is, for the true law of its path; any order will do that is strict and the same in the choice
-// and in the law. Not monotone in K, and not always better than one path: choosing costs where p and q agree.
+// Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens; no plan is kept
+// between steps. On fresh rows and on a device a pass a token of the path and a few a test
+// (verifiers/paths/greatest/bucketed_row.hpp). There tokens are ordered by buckets of p / q and then by id: the law
+// of the greatest path telescopes over most buckets, and no token's rank has to be stored.
+// Source: Thomas and Pal, arXiv:2602.16961.
+// Correctness: block verification is lossless for the true law of its path. Any strict order will do if the choice
+// and the law use the same one.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

@@ -1,18 +1,19 @@
-// Ladders choose one of K i.i.d. paths token by token; block verification then takes it as one path drawn from the
-// law that the chosen path has.
+// Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path drawn from the
+// law of the chosen path.
 //
 //   u         node of the chosen path        the paths that share it are active, all K at the root
-//   mu        law of their number            known from the prefix alone (verifiers/ladder/live_paths.hpp)
-//   f(s)      sum of mu_m (1 - (1 - s)^m)    bound of the ladder at u, which follows p(.|u)
-//   q_chosen  q(y|u) slope[bin of y]        the proposal row block verification is told
+//   mu        law of their number            a function of the prefix (verifiers/ladder/live_paths.hpp)
+//   f(s)      sum of mu_m (1 - (1 - s)^m)    upper bound of the ladder at u, which approximates p(.|u)
+//   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //
-// At u one uniform sets the levels, the best-ranked active next token fixes the group, and one active path in the
-// group is taken uniformly. Cost: a plan a node, kept per prefix; then O(K) a node and, on groups of a table,
-// O(n) a test for n of them, O(log V) on single tokens and where two paths are rarely together. On a device nothing
-// is kept: a plan a node, and one for each test at a node of several paths but the first. Source: derived here
-// (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444. Exact because block verification is for
-// any law of its path that it is told truly, and given u and m the active paths' next tokens are i.i.d. from q(.|u),
-// whatever was chosen before. More paths can be worse, rarely and by little (docs/ladder.md).
+// At u one uniform sets the levels, the active next token of highest p / q determines the group, and one active path
+// in the group is chosen uniformly. More paths can be worse, rarely and by little (docs/ladder.md).
+// Cost: one plan a node, kept per prefix; then O(K) a node and, on the n bins of a table, O(n) a test; O(log V) on
+// single tokens and where two active paths are rare. On a device no plan is kept: one plan a node, and one for each
+// test but the first at a node of several paths.
+// Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
+// Correctness: block verification is lossless for any path whose law it is given. Given u and m, the next tokens of
+// the active paths are i.i.d. from q(.|u), whatever was chosen before.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ struct LadderBlock {
       .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
       .ranks_tokens = true};
 
-  /// Of a team that makes plans together, and of the laws of their paths.
+  /// Shared memory of a team for a plan and for the laws of the number of paths, in bytes.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + planned_again_bytes;
 
   template <class L>
@@ -53,7 +54,8 @@ struct LadderBlock {
     return verify_block(steps, random);
   }
 
-  /// The chosen path from the root to its end, into `steps`: a copy would go through a thread's registers.
+  /// Appends the chosen path, from the root to its end, to `steps`. By reference, because a copy would pass through a
+  /// thread's registers.
   template <class L, class R>
   DRAFTPROOF_DEVICE void choose(const DraftedTree<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
                                 R& random) const {
@@ -62,7 +64,7 @@ struct LadderBlock {
     typename Plans<L>::Place place{};
     int arrived = 0;  // paths that share u
     for (int u = DraftTree::root; !tree.leaf(u);) {
-      // Where more paths leave than arrived, at the root or the end of a stem, they start together.
+      // If more paths leave u than arrived, at the root or at the end of a stem, they start together there.
       place = tree.draw_count(u) == arrived ? plans.below(at, u, place, steps.last_bin()) : plans.start(at, u);
       const auto [child, bin] = plans.choose(at, u, place, random);
       arrived = 0;

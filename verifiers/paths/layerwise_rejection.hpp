@@ -1,20 +1,23 @@
-// PendingResidual verification: every node has a score, known from the layers down to its own, and the tree is swept from its
-// deepest layer up. The frame is exact for any admissible scores; these share the layer above by recursive rejection.
+// Layerwise verification: every node has a score that depends on the layers down to its own, and the tree is swept
+// from its deepest layer up. The sweep is lossless for any admissible scores; these share the layer above by
+// recursive rejection.
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
 //   c            total           sum of S over a layer, at most 1
-//   B            share           S(u) / c: what the children of u have together at most; sums to 1 over a layer
-//   x_1 .. x_K'  draws(u)        drafts after u, independent draws of q, repeats kept
-//   a_k          accepting(..)   min(1, c_k (p - b_k q)(x_k) / (F(b_k) q(x_k))), c_1 = c, b_1 = 0
-//   S(u x_k)                     B (1 - a_1) .. (1 - a_(k-1)) a_k, added up over repeats
-//   l_k          refused         1 - c_k + c_k F(b_(k+1)) / F(b_k) = E[1 - a_k];  l = l_1 .. l_K'
-//   b, c next                    b + F(b) / c,  c F(b_(k+1)) / (F(b_k) l_k)
+//   B            share           S(u) / c: the sum of the scores of u's children at most; sums to 1 over a layer
+//   x_1 .. x_K'  draws(u)        drafts after u, independent draws of q, with repeats
+//   a_k          num / den       min(1, c_k (p - b_k q)(x_k) / (F(b_k) q(x_k))), c_1 = c, b_1 = 0
+//   S(u x_k)     score           B (1 - a_1) .. (1 - a_(k-1)) a_k, summed over repeats
+//   l_k          average         1 - c_k + c_k F(b_(k+1)) / F(b_k) = E[1 - a_k];  l = l_1 .. l_K'
+//   next b, c    b, c            b + F(b) / c,  c F(b_(k+1)) / (F(b_k) l_k)
 //
-// If nothing below was taken, the sweep stops at u with probability B l c_(K'+1) over the sum of B l in the layer,
-// and emits from (p - b q)+ with the last b; at depth L with S(u), and emits from p. Cost: one residual mass a draft.
+// If the sweep did not stop below, it stops at u with probability B l c_(K'+1) over the sum of B l in the layer, and
+// emits from (p - b q)+ with the last b; at depth L it stops with S(u) and emits from p. One path is block
+// verification. Expected accepted tokens: the sum of E[c] over the layers.
+// Cost: one residual mass a draft.
 // Source: frame and scores derived here (docs/paths.md); proved by exploration.
-// Exact because S(u) p(y|u) - E[S(uy) | layers down to u] = B l c (p - b q)+(y) / F(b) is never negative, and is what
-// the sweep emits at u. One path is block verification. Expected accepted tokens: the sum of E[c] over the layers.
+// Correctness: S(u) p(y|u) - E[S(uy) | layers down to u] = B l c (p - b q)+(y) / F(b) is never negative, and is the
+// mass that the sweep emits at u.
 #pragma once
 
 #include <vector>
@@ -76,7 +79,8 @@ struct LayerwiseRejection {
         visit(u, node);
   }
 
-  /// Scores of the layer below `depth`, whose own sum to `total`. Returns their sum.
+  /// Computes the scores of the layer below `depth`; `total` is the sum of the scores at `depth`. Returns the sum of
+  /// the new ones.
   template <class L, class Scalar>
   static Scalar score_layer(const DraftedTree<L>& at, int depth, const Scalar& total, std::vector<Node<Scalar>>& nodes) {
     Scalar sum{0}, refused{0};
@@ -84,7 +88,7 @@ struct LayerwiseRejection {
       sum += score_children(at, u, total, nodes, node);
       refused += node.refused;
     });
-    // Where nothing is refused the scores sum to 1, whatever rounding made of them.
+    // If nothing is refused the scores sum to 1 exactly; their rounded sum may not.
     return refused > Scalar{0} && sum < Scalar{1} ? sum : Scalar{1};
   }
 
@@ -107,7 +111,7 @@ struct LayerwiseRejection {
       const Scalar b = node.b + mass / c, next = laws.residual_mass(b);
       const Scalar served = c * (next / mass), average = (one - c) + served;
       node.refused *= average;
-      if (!(next > zero)) {  // nothing is left to serve, by any draft
+      if (!(next > zero)) {  // residual 0: further drafts serve nothing
         c = zero;
         break;
       }

@@ -1,11 +1,11 @@
-// Token verification along one path: tokens are accepted in turn, each as a single draft; the first refused one is
+// Token verification along one path: tests the tokens in turn, each as a single draft; the first refused one is
 // corrected.
 //
 //   p, q     at.laws(u)      target and proposal after node u
 //
-// Cost: one flip a token, one residual. Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al.
-// 2023, arXiv:2302.01318, algorithm 2.
-// Exact because single-draft sampling is, position by position.
+// Cost: one flip a token, one residual.
+// Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
+// Correctness: single-draft sampling is lossless at each position.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

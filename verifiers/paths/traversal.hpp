@@ -1,9 +1,10 @@
-// Traversal verification: a tree is tried from its leaves to its root, a whole path at a time, each against what the
-// paths before it left unserved (verifiers/paths/traversal/traversal_rule.hpp).
+// Traversal verification: tests a tree from its leaves to its root, each path against the residual of the paths
+// before it (verifiers/paths/traversal/traversal_rule.hpp). On a chain it is block verification, on a tree of depth 1
+// recursive rejection without replacement.
 //
-// Cost: at most one residual mass a node, one draw. Source: Weng et al. 2025, arXiv:2505.12398.
-// Exact for siblings that are draws of one row without replacement, in draw order. On a chain it is block
-// verification, on a tree of depth 1 recursive rejection without replacement.
+// Cost: at most one residual mass a node, one draw.
+// Source: Weng et al. 2025, arXiv:2505.12398.
+// Correctness: requires siblings that are draws of one row without replacement, in draw order.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

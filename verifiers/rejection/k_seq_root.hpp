@@ -1,21 +1,21 @@
-// The smallest factor at which K drafts, each served min(q, p / rho), together serve no more than p: the root of
-// K-SEQ, found in few passes over fresh rows and rounded up.
+// The common factor of K-SEQ: the smallest rho at which K drafts, each served min(q, p / rho), serve no more than p.
+// Found in few passes over fresh rows and rounded up.
 //
 //   rho      at                          factor tried; 1 <= rho <= K
 //   F, S     laws.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
-//   beta     (1 - F) / rho               what one draft serves
-//   gamma    served_by(..)               (1 - (1 - beta)^K) / beta, what K serve of each min(q, p / rho)
-//   loss     (rho - gamma) beta          F - (1 - beta)^K turned around
+//   beta     (1 - F) / rho               mass served by one draft
+//   gamma    served_by(..)               (1 - (1 - beta)^K) / beta: K drafts serve gamma min(q, p / rho)
+//   loss     (rho - gamma) beta          (1 - beta)^K - F; >= 0 where rho is valid, and then at least the acceptance
+//                                        that the root has beyond rho
 //
-// The loss is not negative where rho is valid, and at least the acceptance that the root has beyond rho.
-//
-// Cost: one pass a factor tried, 3 to 5 on rows of language models, and some hundred operations on scalars beside it.
-// Source: derived here. Each factor is the root for a model of F. Before a valid one is known, the model is
-// F / (1 + S d / (n F))^n beyond the last factor, n the one that would have foretold it best from the factor before
-// (n < 0 ends at 0); then the cubic through both ends of the bracket, held between their tangents and their chord,
-// where F, being convex, lies. A bracket that shrinks too slowly, as around a token of much weight, is halved.
-// Right because only a factor that was tried and found valid is returned, with the gamma found there; the models
-// decide which are tried. At K gamma is at most K in floating point too: a sum of K terms at most 1, rounded
+// Search: each factor tried is the root for a model of F. Until a valid factor is known, the model is F / (1 + S d /
+// (n F))^n at distance d beyond the last factor, with the n that best predicts it from the factor before (n < 0 ends
+// at 0). Then it is the cubic through both ends of the bracket, clamped between their tangents and their chord, where
+// the convex F lies. A bracket that shrinks too slowly, as around a token of large mass, is halved.
+// Cost: one pass a factor, 3 to 5 on rows of language models, and some hundred scalar operations.
+// Source: derived here.
+// Correctness: only a factor that was tried and is valid is returned, with its gamma; the models only choose the
+// factors to try. At rho = K gamma is at most K in floating point too: a sum of K terms at most 1, rounded
 // monotonically.
 #pragma once
 
@@ -29,7 +29,7 @@ struct CommonFactor {
   Scalar factor, served;
 };
 
-/// gamma at a factor where the mass is known, as the sum of (1 - beta)^k over k < K: no division by beta.
+/// gamma at a factor of known mass, as the sum of (1 - beta)^k over k < K: no division by beta.
 template <class Scalar>
 DRAFTPROOF_DEVICE Scalar served_by(const Scalar& one, const Scalar& factor, const Scalar& mass, int drafts) {
   const Scalar refused = one - (one - mass) / factor;
@@ -40,10 +40,11 @@ DRAFTPROOF_DEVICE Scalar served_by(const Scalar& one, const Scalar& factor, cons
 
 class CommonFactorSearch {
  public:
-  /// The root's acceptance is at most this far above that of the factor found.
+  /// Bound on how far the root's acceptance can exceed that of the factor found.
   static constexpr double tolerance = 0x1p-24;
 
-  /// The factor itself is within 1e-6 of the root wherever moving it that far changes acceptance by more than that.
+  /// Returns a valid factor and its gamma. The factor is within 1e-6 of the root wherever such a shift changes
+  /// acceptance by more than the tolerance.
   template <Laws L>
   DRAFTPROOF_DEVICE static CommonFactor<double> find(const L& laws, int drafts) {
     CommonFactorSearch search(drafts);
@@ -61,7 +62,7 @@ class CommonFactorSearch {
     double at, mass, slope;
 
     DRAFTPROOF_DEVICE double tangent(double factor) const { return mass - slope * (factor - at); }
-    /// The model of F beyond this point; n < 0: positive on a bounded stretch only.
+    /// The model of F beyond this point; for n < 0 positive on a bounded interval only.
     DRAFTPROOF_DEVICE double tail(double factor, int n) const {
       if (!(mass > 0)) return 0;
       const double base = 1 + slope * (factor - at) / (n * mass);
@@ -75,7 +76,7 @@ class CommonFactorSearch {
   DRAFTPROOF_DEVICE explicit CommonFactorSearch(int drafts)
       : drafts_{drafts}, high_{static_cast<double>(drafts), 0, 0}, width_{drafts - 1.0} {}
 
-  /// Whether the search is over; best_ then holds its result.
+  /// Records a factor; returns whether the search is over. best_ then holds the result.
   DRAFTPROOF_DEVICE bool learn(const Point& point, double served) {
     if (served <= point.at) {
       high_ = point;
@@ -90,7 +91,7 @@ class CommonFactorSearch {
         return true;
       }
     }
-    // No number between the ends: the upper one is the smallest valid factor there is, once it was tried.
+    // No number between the ends: the upper one, once tried, is the smallest valid factor.
     const double middle = low_.at + (high_.at - low_.at) / 2;
     return bracketed_ && !(low_.at < middle && middle < high_.at);
   }
@@ -110,18 +111,18 @@ class CommonFactorSearch {
     return inside(root([this, power](double factor) { return low_.tail(factor, power); }));
   }
 
-  /// A factor not tried yet: strictly between the ends, or the upper one if that is still open.
+  /// A factor not tried yet: strictly between the ends, or the upper end if it was not tried.
   DRAFTPROOF_DEVICE double inside(double factor) const {
     if (factor > low_.at && factor < high_.at) return factor;
     return bracketed_ ? low_.at + (high_.at - low_.at) / 2 : high_.at;
   }
 
-  /// The upper end of a bracket of the model's root, half the tolerance behind it, so that what is left of the
-  /// model's error rarely makes the factor invalid.
+  /// The upper end of a bracket of the model's root, half the tolerance beyond it, so that the model's remaining
+  /// error rarely makes the factor invalid.
   template <class Mass>
   DRAFTPROOF_DEVICE double root(const Mass& mass) const {
     double low = low_.at, high = high_.at;
-    for (int step = 0; step < 36; ++step) {  // 2^-36 (K - 1) is far below what the tolerance can tell apart
+    for (int step = 0; step < 36; ++step) {  // 2^-36 (K - 1) is far below the resolution of the tolerance
       const double middle = low + (high - low) / 2, mass_there = mass(middle);
       const double loss = (middle - served_by(1.0, middle, mass_there, drafts_)) * (1 - mass_there);
       (loss < tolerance / 2 * middle ? low : high) = middle;
@@ -154,7 +155,7 @@ class CommonFactorSearch {
   DRAFTPROOF_DEVICE static double least(double a, double b) { return a < b ? a : b; }
   DRAFTPROOF_DEVICE static double most(double a, double b) { return a < b ? b : a; }
 
-  int drafts_, below_ = 0, slow_ = 0;  ///< factors tried below the root; reductions too small, one after another
+  int drafts_, below_ = 0, slow_ = 0;  ///< factors tried below the root; consecutive slow reductions
   bool bracketed_ = false;
   Point before_{0, 1, 1}, low_{0, 1, 1}, high_;  ///< at 0: F = 1, falling by q's mass
   double width_;

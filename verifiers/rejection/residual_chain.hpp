@@ -1,13 +1,12 @@
-// What is left of p after drafts of different proposals were tested and refused one after another, in an order that
-// need not be known beforehand.
+// The residual of p after drafts of different proposals were tested and refused one after another, in any order.
 //
 //   k_i      row_[i]       proposal that the i-th refused draft was tested against
-//   F_i      mass_[i]      mass left before that test; F_0 = 1
-//   r_n      left(x)       what is left at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
+//   F_i      mass_[i]      residual mass before that test; F_0 = 1
+//   r_n      left(x)       residual at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
-// No row is kept: r_n(x) is folded from p(x) and the n proposals of x. Cost: O(n) a token, so a pass of O(n V) a
-// refusal and one for the draw that ends the trial, packed into wide registers up to four refusals; works on every
-// model of the laws.
+// Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. So a pass of
+// O(n V) a refusal and one for the draw that ends the trial, vectorised up to four refusals. Works with every type of
+// laws.
 #pragma once
 
 #include <draftproof/sim/sampling/function_weights.hpp>
@@ -22,22 +21,25 @@ class Refusals {
 
   DRAFTPROOF_DEVICE explicit Refusals(const P& at) : at_{at} { mass_[0] = at.one(); }
 
+  /// Number of refusals so far.
   DRAFTPROOF_DEVICE int count() const { return count_; }
+  /// Residual mass after them.
   DRAFTPROOF_DEVICE const Scalar& mass() const { return mass_[count_]; }
 
+  /// Residual at token x, not normalised.
   DRAFTPROOF_DEVICE Scalar left(Token x) const {
     Scalar left = at_.target(x);
     for (int i = 0; i < count_; ++i) left = above_zero(at_, Scalar(left - mass_[i] * at_.proposal(x, row_[i])));
     return left;
   }
 
-  /// One more refusal, of a draft tested against proposal `row`. False if it leaves nothing.
+  /// Records one more refusal, of a draft tested against proposal `row`. Returns whether any residual is left.
   DRAFTPROOF_DEVICE bool refuse(int row) {
     row_[count_++] = row;
     mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
     return mass() > at_.zero();
   }
-  /// The same where the mass that this leaves is known.
+  /// The same if the residual mass after it is known.
   DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
     row_[count_++] = row;
     mass_[count_] = mass_left;
@@ -46,14 +48,14 @@ class Refusals {
   /// Whether a draft was tested against proposal `row`.
   DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
-  /// The draw from what is left.
+  /// A draw from the residual.
   template <class R>
   DRAFTPROOF_DEVICE Verdict emit(R& random) const {
     return counted<0>([this, &random](auto left) { return random.emit(at_.weights(left)); });
   }
 
  private:
-  /// left(x) after as many refusals as there are indices. No loop: a pass over it is packed into wide registers.
+  /// left(x) after as many refusals as there are indices. No loop, so that passes vectorise.
   template <int... i>
   struct Left {
     const P& at;
@@ -67,7 +69,7 @@ class Refusals {
     }
   };
 
-  /// visit(left), where `left` knows the number of refusals at compile time if they are few.
+  /// visit(left); `left` has the number of refusals as a constant if they are few.
   template <int... i, class Visit>
   DRAFTPROOF_DEVICE auto counted(const Visit& visit) const {
     constexpr int n = sizeof...(i);
@@ -87,7 +89,7 @@ class Refusals {
 
   const P& at_;
   int count_ = 0;
-  Token row_[max_drafts];  // numbers of proposals
+  Token row_[max_drafts];  // indices of proposals
   Scalar mass_[max_drafts + 1];
 };
 

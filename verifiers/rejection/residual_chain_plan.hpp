@@ -1,16 +1,16 @@
-// Refusals prepared for many trials: the mass after every order in which drafts can be refused, and the weights that
-// are left when all were.
+// Refusals prepared for many trials: the residual mass after every order in which drafts can be refused, and the
+// residual weights after all refusals.
 //
-//   k_1..k_n   path to a node       proposals refused so far, in this order; a single proposal for all drafts: n
-//   times it F_n        nodes_[i].mass       mass left after them, as Refusals sums it r_K        lasts_[j] weights
-//   after all K
+//   k_1..k_n   path to a node       proposals refused so far, in this order; one proposal for all drafts: n times it
+//   F_n        nodes_[i].mass       residual mass after them, as Refusals sums it
+//   r_K        lasts_[j]            weights after all K
 //
-// The residuals of different proposals belong to no curve: after k_1 the ratio of (p - q_(k_1))+ to q_(k_2) orders
-// the tokens anew, and the order of two refusals matters, (p - q_1)+ - F q_2 against (p - q_2)+ - F' q_1. So every
-// order has its own sums. There are 64 of them for four proposals, and 24 tables of what is left, which a plan can
-// hold; for more it holds nothing. One proposal has one order. Cost: a pass of O(K V) a node once; then O(K) a
-// refusal, O(log V) for the draw that ends a trial. The same bits as without a plan, because masses and draws are
-// those of Refusals.
+// The residuals of different proposals do not form a family with one parameter: (p - q_(k_1))+ / q_(k_2) orders the
+// tokens anew after k_1, and the order of two refusals matters, (p - q_1)+ - F q_2 against (p - q_2)+ - F' q_1. So
+// every order has its own sums. For four proposals a plan holds 64 of them, and 24 tables of weights; for more it
+// holds none. One proposal has one order.
+// Cost: a pass of O(K V) a node once; then O(K) a refusal, O(log V) for the draw that ends a trial.
+// Correctness: the same bits as without a plan, because masses and draws are those of Refusals.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ template <ManyTrials L>
 class RefusalPlan {
  public:
   using Scalar = typename L::Scalar;
-  /// Different proposals whose orders are kept: K! tables of up to V entries of 12 bytes.
+  /// Largest number of different proposals whose orders are kept: K! tables of up to V entries of 12 bytes.
   static constexpr int most_orders_of = 4;
 
   RefusalPlan(const L& laws, int drafts) : one_row_{laws.proposals() == 1} {
@@ -35,10 +35,10 @@ class RefusalPlan {
     grow(laws, Refusals<L>(laws));
   }
 
-  /// Whether decisions on this number of drafts can read it.
+  /// Whether decisions on this number of drafts can use the plan.
   bool covers(int drafts) const { return drafts == drafts_; }
 
-  /// What Refusals offers, for one decision that the plan covers.
+  /// The calls of Refusals, for one decision that the plan covers.
   template <class P>
   class Decision {
    public:
@@ -62,6 +62,7 @@ class RefusalPlan {
     std::size_t node_ = 0;
   };
 
+  /// A decision without refusals; the plan and `at` must outlive it.
   template <class P>
   Decision<P> start(const P& at) const {
     return Decision<P>(*this, at);
@@ -70,7 +71,7 @@ class RefusalPlan {
  private:
   struct Node {
     Scalar mass;
-    std::size_t last;                          ///< among the weights that are left, if all drafts were refused
+    std::size_t last;                          ///< index in lasts_, if all drafts were refused
     std::array<std::size_t, max_drafts> next;  ///< by the proposal refused next; 0: not reached
   };
   struct Left {
@@ -80,11 +81,11 @@ class RefusalPlan {
 
   std::size_t column(int row) const { return one_row_ ? 0 : static_cast<std::size_t>(row); }
 
-  /// The node after these refusals, and all that can follow. Returns its index.
+  /// Adds the node after these refusals and all that can follow. Returns its index.
   std::size_t grow(const L& laws, const Refusals<L>& refusals) {
     const std::size_t node = nodes_.size();
     nodes_.push_back({refusals.mass(), lasts_.size(), {}});
-    if (!(refusals.mass() > laws.zero())) return node;  // the last test before it accepts all the same
+    if (!(refusals.mass() > laws.zero())) return node;  // no residual: the test before it accepts in any case
     if (refusals.count() == drafts_) {
       lasts_.push_back(laws.tabulated(Left{refusals}));
       return node;

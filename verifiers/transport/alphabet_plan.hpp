@@ -1,13 +1,13 @@
-// Which of K drafts of different proposals is selected: by an optimal flow where all are among a few tokens,
-// one fixed draft otherwise. The law of the selected draft is then known at any V.
+// Selection of one of K drafts from different proposals: by an optimal flow if all drafts are among a few tokens,
+// otherwise one fixed draft. So the law of the selected draft is known for any V.
 //
 //   W      tokens    the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
 //   b      base      q_c(x) Pr(some other draft is outside W) inside, q_c(x) outside; c is the fixed draft
 //   beta   sets      shares of the sets of ranks that can be drafted inside
 //   p_I    law[x]    b + the shares of x
 //
-// Cost: K + 1 passes: for W, for what each other proposal has outside, for the law. A flow over the sets of at most K
-// of n tokens.
+// Cost: K + 1 passes: one for W, one for the outside mass of each other proposal, one for the law. A flow over the
+// sets of at most K of n tokens.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct AlphabetPlan {
   TransportPlan<Scalar> sets;
   std::vector<Scalar> law;
 
-  /// Of the drafts at `at`; draft `otherwise` if one of them is outside.
+  /// The token selected from the drafts at `at`; draft `otherwise` if one of them is outside.
   template <class P, class R>
   Token select(const P& at, int otherwise, R& random) const {
     Token ranks[max_drafts];
@@ -39,8 +39,8 @@ struct AlphabetPlan {
 };
 
 /// The first `most` tokens in an order that depends on their probabilities alone, by p descending, then by the
-/// proposals: ids decide between equal tokens only, so names do not matter. Tokens that no proposal can draft are
-/// left out.
+/// proposals. Ids decide between equal tokens only, so relabelling tokens changes nothing. Tokens that no proposal
+/// can draft are excluded.
 template <class L>
 std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most) {
   const auto before = [&](Token a, Token b) {
@@ -58,6 +58,7 @@ std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most)
   return first_tokens(laws.vocabulary(), most, key, before, draftable);
 }
 
+/// The plan on at most `tokens` tokens; `otherwise` is the index of the fixed draft.
 template <class L>
 AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int tokens, int otherwise) {
   using Scalar = typename L::Scalar;
@@ -67,7 +68,7 @@ AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int to
   for (std::size_t r = 0; r < plan.tokens.size(); ++r)
     plan.rank[static_cast<std::size_t>(plan.tokens[r])] = static_cast<int>(r);
 
-  // Pr(some other draft is outside), as a sum over the first of them that is: no difference of near numbers.
+  // Pr(some other draft is outside), as a sum over the first draft outside: no difference of nearly equal numbers.
   Scalar some_outside = laws.zero(), none_before = laws.one();
   std::vector<std::vector<Scalar>> rows;
   for (int k = 0; k < drafts; ++k) {

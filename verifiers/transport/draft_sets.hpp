@@ -1,8 +1,8 @@
-// Every set of distinct tokens that can be drafted, with its probability: all that a plan for a draft law
-// needs. The law is not written down a second time; the drafter itself is walked through all its branches.
+// All sets of distinct tokens that can be drafted, with their probabilities: the draft law as plans need it. The law
+// is not written a second time; the drafter itself is enumerated.
 //
 //   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
-//   Q(A)    probability[i]   positive chance that the drafts are exactly these, in any order and number
+//   Q(A)    probability[i]   positive probability that the drafts are exactly these tokens, in any order and number
 //
 // Cost: one branch a tuple, V^K for independent draws. For small V.
 #pragma once
@@ -27,7 +27,7 @@ struct DraftSets {
 
   std::size_t size() const { return sets.size(); }
 
-  /// Sets must come in ascending order. One whose chance vanished in floating point is left out.
+  /// Appends a set; sets must come in ascending order. A set with probability 0 in floating point is omitted.
   void add(std::vector<Token> set, Scalar chance) {
     if (!(chance > Scalar{0})) return;
     sets.push_back(std::move(set));
@@ -49,7 +49,7 @@ struct DraftSets {
   }
 };
 
-/// The sets that `Drafter` draws from these laws. Throws std::length_error where there are too many tuples.
+/// The sets that `Drafter` draws from these laws. Throws: std::length_error if there are too many tuples.
 template <class Drafter, class L>
 DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
   using Scalar = typename L::Scalar;
@@ -70,8 +70,7 @@ DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
   return law;
 }
 
-/// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows sets
-/// tokens.
+/// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows x sets x tokens.
 template <class Scalar>
 DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows) {
   std::map<std::vector<Token>, Scalar> found{{{}, Scalar{1}}};

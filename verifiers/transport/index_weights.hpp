@@ -1,4 +1,4 @@
-// A draw of one of few things with weights of their own: nodes of a tree, not tokens of the vocabulary.
+// A draw of one of few items with weights, such as the nodes of a tree.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,14 @@
 
 namespace draftproof {
 
-/// Weights as a random source takes them (random_source.hpp), over the integers they were added with.
+/// Weights over the integers they were added with, in the form that random sources take (random_source.hpp).
 template <class Scalar>
 class IndexWeights {
  public:
+  /// Adds an item; items of weight 0 are never drawn.
   void add(int item, Scalar weight) { weights_.emplace_back(item, std::move(weight)); }
 
+  /// The item drawn by a random word; no_token without items of positive weight.
   Token draw(std::uint64_t word) const {
     double total = 0;
     for (const auto& [item, weight] : weights_) total += static_cast<double>(weight);
@@ -29,6 +31,7 @@ class IndexWeights {
     }
     return last;
   }
+  /// Calls `visit(item, weight)` for each item of positive weight.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const auto& [item, weight] : weights_)

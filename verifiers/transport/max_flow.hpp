@@ -1,11 +1,11 @@
-// The largest flow through a small network, by Dinic's algorithm, in any ordered scalar: exact in fractions
-// and in integers. Plans of verifiers are flows from drafted sets to tokens.
+// The maximum flow through a small network, by Dinic's algorithm, in any ordered scalar: exact in fractions and in
+// integers. Plans of verifiers are flows from drafted sets to tokens.
 //
-//   c(e)   add_edge(..)   capacity of edge e; the reverse edge carries what can be taken back
-//   f(e)   flow(e)        what runs through it
+//   c(e)   add_edge(..)   capacity of edge e; the reverse edge holds the capacity to undo its flow
+//   f(e)   flow(e)        flow through e
 //
 // Cost: O(nodes^2 edges) at worst, near O(edges) a phase on the two-layer networks here.
-// Right because it ends when no path from source to sink has capacity left, the max-flow min-cut condition.
+// Correctness: it ends when no path from source to sink has capacity left, the max-flow min-cut condition.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,10 @@ namespace draftproof {
 template <class Capacity>
 class MaxFlow {
  public:
+  /// A network of `nodes` nodes without edges.
   explicit MaxFlow(int nodes) : leaving_(index(nodes)) {}
 
-  /// Returns the edge's number, for flow().
+  /// Adds an edge; returns its number, for flow().
   int add_edge(int from, int to, Capacity capacity) {
     const int edge = static_cast<int>(edges_.size());
     edges_.push_back({to, std::move(capacity)});
@@ -33,7 +34,7 @@ class MaxFlow {
     return edge;
   }
 
-  /// Fills the network; once.
+  /// Computes the flow; to be called once.
   void run(int source, int sink) {
     while (find_levels(source, sink)) {
       next_.assign(leaving_.size(), 0);
@@ -41,6 +42,7 @@ class MaxFlow {
     }
   }
 
+  /// Flow through the edge with this number.
   const Capacity& flow(int edge) const { return edges_[index(edge) ^ 1].left; }
 
  private:
@@ -64,7 +66,7 @@ class MaxFlow {
     return level_[index(sink)] >= 0;
   }
 
-  /// Sends what it can from `node` on, at most `limit`; null: no limit, at the source.
+  /// Sends as much as possible from `node` on, at most `limit`; null at the source: no limit. Returns how much.
   Capacity push(int node, int sink, const Capacity* limit) {
     if (node == sink) return *limit;
     Capacity sent{0};
@@ -77,24 +79,24 @@ class MaxFlow {
       forward.left -= through;
       edges_[index(edge) ^ 1].left += through;
       sent += through;
-      if (limit && !(sent < *limit)) break;  // this edge may have room left: keep it
+      if (limit && !(sent < *limit)) break;  // this edge may have capacity left: keep it
     }
     return sent;
   }
 
-  std::vector<Edge> edges_;  ///< an edge and its reverse side by side
+  std::vector<Edge> edges_;  ///< an edge and its reverse are adjacent
   std::vector<std::vector<int>> leaving_;
   std::vector<int> level_;
   std::vector<std::size_t> next_;
 };
 
-/// The scalar a flow of probabilities is solved in: integers for floating-point numbers, so that no order of
-/// augmentation and no rounding can leave a path half used.
+/// The scalar in which a flow of probabilities is computed: integers for floating-point numbers, so that rounding
+/// cannot leave a path partly used.
 template <class Scalar>
 using FlowCapacity = std::conditional_t<std::is_floating_point_v<Scalar>, std::int64_t, Scalar>;
 
-/// Multiples of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2 are exact, and
-/// none exceeds the probability it came from. What a plan loses is below 2^-52 for each capacity.
+/// Multiples of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2 are exact, and none
+/// exceeds its probability. The loss of a plan is below 2^-52 for each capacity.
 template <class Scalar>
 FlowCapacity<Scalar> to_capacity(const Scalar& probability) {
   if constexpr (std::is_floating_point_v<Scalar>)

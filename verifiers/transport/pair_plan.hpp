@@ -1,16 +1,15 @@
-// Which of two i.i.d. drafts is selected: by an optimal flow where both are among the first s tokens of an
-// order, the earlier one otherwise. The law of the selected draft is then known at any V.
+// Selection of one of two i.i.d. drafts: by an optimal flow if both are among the first s tokens of an order,
+// otherwise the earlier one. So the law of the selected draft is known for any V.
 //
 //   order    rank[x]    draftable tokens by p - q^2 descending; -1 where q = 0
-//   s        inside     tokens whose pairs the flow decides
+//   s        inside     number of tokens whose pairs the flow decides
 //   w        pairs      shares of the pairs {i,j} of ranks below s, of mass 2 q_i q_j
 //   b        base       p_I without those pairs: q^2 + 2 q q(later tokens, from rank s on)
 //   p_I      law[x]     b + the shares of x
 //
-// Every token has b >= q^2, so the loss against the optimum is at most the sum of (p - q^2)+ from rank s on:
-// keep an optimal selection's pairs inside, and inside tokens only gain while others keep q^2
-// (docs/plans.md).
-// Cost: O(V log V) and a flow over s^2 edges. A single decision rarely needs the sort: pair_choice.hpp.
+// Cost: O(V log V) and a flow over s^2 edges. A single decision rarely needs the sort: pair_selection.hpp.
+// Acceptance: the optimum less at most the sum of (p - q^2)+ from rank s on. Every token has b >= q^2. Change an
+// optimal selection to this rule outside: tokens inside can only gain, and the others keep q^2 (docs/plans.md).
 #pragma once
 
 #include <algorithm>
@@ -33,7 +32,7 @@ struct PairPlan {
   TransportPlan<Scalar> pairs;
   std::vector<Scalar> law;
 
-  /// Of drafts a and b, which q can draw.
+  /// The token selected from drafts a and b, which q can draw.
   template <class R>
   Token select(Token a, Token b, R& random) const {
     if (probability_rank(b) < probability_rank(a)) std::swap(a, b);
@@ -47,7 +46,7 @@ struct PairPlan {
   int probability_rank(Token x) const { return rank[static_cast<std::size_t>(x)]; }
 };
 
-/// Sums in integers where the scalar is floating: the same bits in any order.
+/// Sums in integers if the scalar is floating-point: the same bits in any order.
 template <class Scalar>
 class VocabularySum {
  public:
@@ -79,15 +78,15 @@ struct PairEntry {
     const Scalar p = laws.target(x), q = laws.proposal(x);
     return {p - q * q, p, q, x};
   }
-  /// The order of a pair plan. Ids decide between equal tokens only, so names do not matter.
-  /// Without branches: passes compare every token with one.
+  /// The order of a pair plan. Ids decide between equal tokens only, so relabelling changes nothing. No branches:
+  /// passes compare every token with one.
   bool before(const PairEntry& other) const {
     const bool first = (p > other.p) | ((p == other.p) & (x < other.x));
     return (excess > other.excess) | ((excess == other.excess) & first);
   }
 };
 
-/// Shares of the pairs of these tokens, each of which has its base already.
+/// Shares of the pairs of these tokens; `base` is the part of p_I outside these pairs.
 template <class Scalar>
 TransportPlan<Scalar> share_pairs(std::span<const PairEntry<Scalar>> inside, std::span<const Scalar> base) {
   std::vector<Scalar> room;
@@ -103,7 +102,7 @@ TransportPlan<Scalar> share_pairs(std::span<const PairEntry<Scalar>> inside, std
   return shares;
 }
 
-/// All tokens that can be drafted, in their order; by radix where scalars are floating-point.
+/// All tokens that can be drafted, in their order; sorted by radix if scalars are floating-point.
 template <class L>
 std::vector<PairEntry<typename L::Scalar>> pair_order(const L& laws) {
   using Scalar = typename L::Scalar;
@@ -136,6 +135,7 @@ std::vector<PairEntry<typename L::Scalar>> pair_order(const L& laws) {
   return order;
 }
 
+/// The plan whose flow decides pairs among the first `tokens` tokens of the order.
 template <class L>
 PairPlan<typename L::Scalar> plan_pairs(const L& laws, int tokens) {
   using Scalar = typename L::Scalar;

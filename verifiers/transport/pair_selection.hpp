@@ -1,12 +1,12 @@
-// The selection of a pair plan (pair_plan.hpp) for one decision: what depends on the order of all tokens is looked up
-// by a pass where it is asked for, and sorted only if the residual is drawn.
+// The selection of a pair plan (pair_plan.hpp) for one decision: values that depend on the order of all tokens are
+// computed by a pass on demand; the sort is needed only to draw the residual.
 //
 //   W        inside_      the first s tokens of the order
 //   base     base_        of those: their q (q + 2 q(outside)), the same sum as the plan's
 //   p_I(x)   law(x)       inside from the flow; outside q^2 + 2 q q(tokens after x), a pass
 //
-// Cost: a pass for W, one for q(outside), one for a law outside; the flow over s^2 edges. The same bits as the plan,
-// because sums over tokens are of integers and order nothing.
+// Cost: a pass for W, one for q(outside), one for a law outside; the flow over s^2 edges.
+// Correctness: the same bits as the plan, because sums over tokens are of integers and do not depend on the order.
 #pragma once
 
 #include <utility>
@@ -23,6 +23,7 @@ class PairChoice {
   using Scalar = typename L::Scalar;
   using Entry = PairEntry<Scalar>;
 
+  /// `laws` must outlive this; the flow decides pairs among the first `tokens` tokens.
   PairChoice(const L& laws, int tokens) : laws_{laws} {
     const auto excess = [&laws](Token x) -> Scalar { return Entry::of(laws, x).excess; };
     const auto before = [&laws](Token a, Token b) { return Entry::of(laws, a).before(Entry::of(laws, b)); };
@@ -35,7 +36,7 @@ class PairChoice {
     pairs_ = share_pairs<Scalar>(inside_, base_);
   }
 
-  /// Of drafts a and b, which q can draw.
+  /// The token selected from drafts a and b, which q can draw.
   template <class R>
   Token select(Token a, Token b, R& random) const {
     if (Entry::of(laws_, b).before(Entry::of(laws_, a))) std::swap(a, b);

@@ -1,22 +1,23 @@
-// The plan of global resolution: K i.i.d. drafts split by the minimising cut of the optimum, and a softmax
-// choice on either side of it.
+// The plan of global resolution: K i.i.d. drafts split by the minimising cut of the optimum, with a softmax choice on
+// each side of it.
 //
 //   order    tokens          by q / p descending
 //   psi      p(S) - q(S)^K   over prefixes S of the order; H is its minimiser, 1 + psi(H) the optimum
 //   delta    refused[x]      mass of x left to the residual: steps of psi's running minimum from the right
 //   outer    sets not in H   always accepted, on a token outside H, with marginals p - delta
 //   inner    sets in H       accepted on a token with marginals p, or refused with mass -psi(H)
-//   T        kept            tokens outside H that the outer fit is about: all, or the ones with most q
-//   eps_T    truncated       1 - q(H + T)^K: a draft outside both; the first such draft is accepted
-//   gradient gradient        L1 norm of what both fits miss
+//   T        kept            tokens outside H that the outer fit covers: all, or the ones with most q
+//   eps_T    truncated       1 - q(H + T)^K: the probability of a draft outside both; the first such is accepted
+//   gradient gradient        L1 norm of the error of both fits
 //   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //
 // Cost: the sets of at most K tokens of H + T, and two fits (verifiers/transport/softmax_fit.hpp). In double.
-// The bound: let b = p - delta be what the outer sets should serve and B its mass outside H + T. Tuples with a draft
-// outside have mass eps_T and are the only ones to serve it, hence B <= eps_T; their first such draft has law q
-// there. The others are fitted to b on T scaled down by eps_T - B in all. So the output misses p by at most gradient
-// + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1, which is error twice, and the last sum is at most
-// eps_T + B. What is refused does not change: truncation costs accuracy, no acceptance.
+// Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should serve and
+// B its part outside H + T. Only tuples with a draft outside serve that part; they have mass eps_T, hence B <= eps_T,
+// and their first such draft has law q there. The others are fitted to b on T, scaled down by eps_T - B in all. So
+// the output differs from p by at most gradient + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1,
+// which is twice `error`; the last sum is at most eps_T + B. Refused mass does not change: truncation costs accuracy,
+// no acceptance.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ namespace draftproof {
 
 class ResolutionPlan {
  public:
-  std::vector<int> rank;                   ///< of token; -1 where p = q = 0
+  std::vector<int> rank;                   ///< rank by token; -1 where p = q = 0
   std::vector<Token> tokens;               ///< by rank
   DraftSets<double> drafts;                ///< sets of ranks
   std::vector<std::vector<double>> share;  ///< odds of a set's tokens, then of its refusal
@@ -42,7 +43,7 @@ class ResolutionPlan {
 
   static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
-  /// T has the `truncation` tokens outside H with most q, and those equal to the last of them.
+  /// T holds the `truncation` tokens outside H with most q, and those equal to the last of them.
   ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance,
                  std::size_t truncation = everything)
       : rank(target.size(), -1) {
@@ -62,7 +63,7 @@ class ResolutionPlan {
     const auto at = [](const auto& row, Token x) { return row[static_cast<std::size_t>(x)]; };
     for (Token x = 0; x < static_cast<Token>(target.size()); ++x)
       if (at(target, x) > 0 || at(proposal, x) > 0) tokens.push_back(x);
-    // Equal tokens stand together and ids decide between them only, so names do not matter.
+    // Equal tokens are adjacent and ids decide between them only, so relabelling changes nothing.
     std::sort(tokens.begin(), tokens.end(), [&](Token a, Token b) {
       const double left = at(proposal, a) / at(target, a), right = at(proposal, b) / at(target, b);
       if (left != right) return left > right;
@@ -93,7 +94,7 @@ class ResolutionPlan {
       q += q_[r];
       psi.push_back(p - std::pow(q, count));
     }
-    // Below zero by rounding alone is no cut: prefix sums carry at most n roundings each, the power `count`.
+    // A value below zero by rounding alone is no cut: prefix sums have at most n roundings each, the power `count`.
     double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
     for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
       if (psi[run(r)] < lowest) {
@@ -149,7 +150,7 @@ class ResolutionPlan {
     for (std::size_t r = 0; r < n; ++r)
       (r < cut_ ? below : above)[r] = r < cut_ ? p_[r] : std::max(p_[r] - refused[r], 0.0);
     below[n] = reject_;
-    double displaced = 0;  // L1, by truncation
+    double displaced = 0;  // L1 error of the truncation
     if (truncated > 0) {
       double undecided = 0;
       for (std::size_t r = cut_; r < n; ++r) undecided += kept[r] ? 0 : q_[r];

@@ -1,16 +1,13 @@
-// Choices among tokens by a softmax with one level a token, such that every token is chosen as often as
-// wanted.
+// A softmax choice among tokens, with one level a token, fitted such that every token is chosen with a given mass.
 //
-//   c, w    SoftmaxChoice   tokens to choose among, and how often the choice comes up
+//   c, w    SoftmaxChoice   tokens to choose among, and the mass of this choice
 //   a       level[x]        c takes x with probability exp(a_x) / sum over c of exp(a); -inf: never
-//   m(a)    marginals       how often x is chosen, sum over choices
+//   m(a)    marginals       mass with which x is chosen, summed over choices
 //   Phi     potential       sum of w log sum exp a - <wanted, a>: convex, with gradient m(a) - wanted
 //
-// Newton's method with backtracking: a wanted marginal on a face of what is possible sends levels to
-// infinity, and Newton's steps then shrink the gradient by a constant factor where first-order ones would
-// crawl.
-// Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; the error that is left is measured, not
-// assumed.
+// The method is Newton's with backtracking. If the wanted marginals lie on a face of the feasible set, levels go to
+// infinity; Newton's steps then reduce the gradient by a constant factor, where first-order steps would be slow.
+// Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; error() measures the remaining error.
 #pragma once
 
 #include <algorithm>
@@ -42,9 +39,11 @@ class SoftmaxFit {
       if (!improve()) break;
   }
 
+  /// Level of every token; -infinity for tokens that are not wanted.
   const std::vector<double>& level() const { return level_; }
 
-  /// Gives tokens first .. last - 1, which play the same part, the same level. By convexity no worse.
+  /// Gives tokens first .. last - 1, which must be interchangeable, the same level. By convexity this does not
+  /// increase the potential.
   void level_out(std::size_t first, std::size_t last) {
     double mean = 0;
     for (std::size_t x = first; x < last; ++x) mean += level_[x] / static_cast<double>(last - first);
@@ -52,7 +51,7 @@ class SoftmaxFit {
               mean);
   }
 
-  /// exp(a_x - largest a) for the tokens of a choice; all 1 where none is wanted.
+  /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of it is wanted.
   std::vector<double> odds(const std::vector<int>& tokens) const { return odds_at(level_, tokens); }
 
   /// L1 norm of m - wanted.
@@ -120,7 +119,7 @@ class SoftmaxFit {
           hessian[index(r) * n + index(c)] += weight * (share[i] / total) * ((i == j ? 1.0 : 0.0) - share[j] / total);
         }
     }
-    // Levels matter up to a common constant: the ridge settles it, far below any curvature that counts.
+    // Levels are determined up to a common constant; the ridge fixes it and is far below any relevant curvature.
     for (std::size_t i = 0; i < n; ++i) hessian[i * n + i] += 1e-11;
     const auto step = solve(std::move(hessian), gradient);
     double slope = 0;
@@ -137,7 +136,7 @@ class SoftmaxFit {
     return false;
   }
 
-  /// Cholesky; `matrix` is symmetric and positive definite, pivots lost to rounding are lifted.
+  /// Cholesky; `matrix` is symmetric and positive definite, pivots below 1e-11 are raised to it.
   static std::vector<double> solve(std::vector<double> matrix, std::vector<double> right) {
     const std::size_t n = right.size();
     for (std::size_t j = 0; j < n; ++j)
@@ -160,7 +159,7 @@ class SoftmaxFit {
   const std::vector<SoftmaxChoice>& choices_;
   const std::vector<double>& wanted_;
   std::vector<int> place_;         ///< of a token among the free ones
-  std::vector<std::size_t> free_;  ///< tokens that are wanted at all
+  std::vector<std::size_t> free_;  ///< tokens with a positive wanted mass
   std::vector<double> level_;
 };
 

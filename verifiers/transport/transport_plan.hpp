@@ -1,15 +1,14 @@
-// Moves as much as possible of the drafts' probability onto the target: which share of each drafted set goes
-// to which of its members.
+// The transport plan: moves as much as possible of the drafts' probability onto the target, by assigning shares of
+// each drafted set to its members.
 //
 //   f(A,x)   share[A][j]       mass of set A on its j-th token; over all A at most the token's capacity
-//            share[A].back()   what A keeps: Q(A) - sum of f(A,x)
+//            share[A].back()   mass that A keeps: Q(A) - sum of f(A,x)
 //   s(x)     served[x]         sum of f(A,x) over A
 //
-// Cost: a maximum flow over sum of |A| edges. Exact in fractions. In floating point the flow is one of
-// integers, so shares add up without rounding and never exceed Q or the capacity; the total falls short of
-// the optimum by less than (sets + V) 2^-52.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived
-// here.
+// Cost: a maximum flow over sum of |A| edges.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Correctness: exact in fractions. In floating point the flow is one of integers, so shares add up without rounding
+// and never exceed Q or the capacity; the total is below the optimum by less than (sets + V) 2^-52.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ struct TransportPlan {
   std::vector<std::vector<Scalar>> share;
   std::vector<Scalar> served;
 
-  /// Index in set `set` of the token that gets the draft; the set's size if it is kept.
+  /// Index in set `set` of the token that is emitted; the set's size if the mass is kept.
   template <class R>
   std::size_t pick(std::size_t set, R& random) const {
     const auto& shares = share[set];
@@ -38,12 +37,12 @@ struct TransportPlan {
     return static_cast<std::size_t>(random.pick(FunctionWeights{static_cast<int>(shares.size()), weight}));
   }
 
-  /// Gives what sets keep to their first token.
+  /// Gives the mass that sets keep to their first token.
   void spend_spare() {
     for (std::size_t i = 0; i < share.size(); ++i) spend_spare(i, 0);
   }
-  /// The same where what sets keep is a flow's rounding: to their token with the greatest capacity, since one without
-  /// may have no share at all.
+  /// The same if that mass is rounding of the flow: gives it to the token with the greatest capacity, since a token
+  /// without capacity may have no share.
   void spend_rounding(std::span<const Scalar> capacity) {
     const auto less = [&capacity](Token a, Token b) {
       return capacity[static_cast<std::size_t>(a)] < capacity[static_cast<std::size_t>(b)];
@@ -62,7 +61,7 @@ struct TransportPlan {
   }
 };
 
-/// The plan for these sets where token x takes at most capacity[x] >= 0.
+/// The plan for these sets if token x takes at most capacity[x] >= 0.
 template <class Scalar>
 TransportPlan<Scalar> plan_transport(DraftSets<Scalar> drafts, std::span<const Scalar> capacity) {
   const int sets = static_cast<int>(drafts.size()), tokens = static_cast<int>(capacity.size());
@@ -72,7 +71,7 @@ TransportPlan<Scalar> plan_transport(DraftSets<Scalar> drafts, std::span<const S
   for (int i = 0; i < sets; ++i) {
     const auto chance = to_capacity(drafts.probability[static_cast<std::size_t>(i)]);
     network.add_edge(source, i, chance);
-    // A set's edges follow each other, two numbers apart.
+    // The edges of a set have consecutive numbers, two apart.
     for (bool first = true; const Token x : drafts.sets[static_cast<std::size_t>(i)]) {
       const int edge = network.add_edge(i, sets + x, chance);
       if (std::exchange(first, false)) first_edge.push_back(edge);

@@ -1,12 +1,13 @@
-// The second half of two-step verification: one draft has been selected by some rule, and the law of the
-// selected draft is known; it is verified as a single draft of that law.
+// The second half of two-step verification: one draft was selected by some rule, the law of the selected draft is
+// known, and the draft is verified as a single draft of that law.
 //
 //   p_I(x)   law[x]         probability that the selected draft is x, over drafts and selection
 //   r        residual       weights (p - p_I)+
-//            nothing_left   r is 0 everywhere
+//            nothing_left   whether r is 0 everywhere
 //
-// Cost: one pass for the residual, one flip a trial. Source: Khisti et al., arXiv:2410.18234.
-// Exact for every rule of selection whose law p_I is, because it is single-draft sampling.
+// Cost: one pass for the residual, one flip a trial.
+// Source: Khisti et al., arXiv:2410.18234.
+// Correctness: it is single-draft sampling with draft law p_I, for every rule of selection with this law.
 #pragma once
 
 #include <memory>
@@ -22,23 +23,25 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
+  /// `law` is p_I by token.
   SelectedDraft(const L& laws, std::vector<Scalar> law)
       : law_{std::make_shared<const std::vector<Scalar>>(std::move(law))}, residual_{residual_of(laws, law_)} {
     for (Token x = 0; nothing_left_ && x < laws.vocabulary(); ++x) nothing_left_ = !(laws.target(x) > of(x));
   }
 
+  /// p_I(x).
   const Scalar& of(Token x) const { return (*law_)[static_cast<std::size_t>(x)]; }
 
-  /// `x` is the selected token, and among the drafts.
+  /// `x` is the selected token and must be among the drafts.
   template <class P, class R>
   Verdict verify(const P& at, Token x, R& random) const {
     if (random.flip(at.target(x), of(x))) return accepted(x, find_draft(at, x));
     return refuse(at, x, random);
   }
-  /// After a flip that refused it.
+  /// The verdict after a flip that refused x.
   template <class P, class R>
   Verdict refuse(const P& at, Token x, R& random) const {
-    // Where nothing is left every flip is certain, and only rounding could refuse it.
+    // Without residual the flip should have succeeded and failed by rounding.
     if (nothing_left_) return accepted(x, find_draft(at, x));
     return random.emit(residual_);
   }

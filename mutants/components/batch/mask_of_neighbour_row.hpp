@@ -1,8 +1,9 @@
-// Mask rows are found by counting what earlier slots kept, as if masks had been trimmed with the output: the slot
-// after a refusal reads its neighbour's masks.
+// Mutant: finds mask rows by counting the tokens that earlier slots kept, as if masks had been trimmed with the
+// output. The slot after a refusal reads its neighbour's masks.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: vllm-project/vllm#49738.
-// Wrong as soon as masks differ between rows; hidden by equal masks and by full acceptance.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#49738.
+// Hidden: while masks are equal, and under full acceptance.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

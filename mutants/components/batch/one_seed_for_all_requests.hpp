@@ -1,8 +1,9 @@
-// Every request without a seed of its own starts the same stream of the engine's seed: each row has its law, all rows
-// have the same words.
+// Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has its law, but
+// all rows read the same words.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: NVIDIA/TensorRT-LLM#19487.
-// Hidden from any look at one row; two rows of one law agree always.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: NVIDIA/TensorRT-LLM#19487.
+// Hidden: in tests of one row; two rows of one law always agree.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,9 +1,11 @@
-// All L columns of the padded drafts are tested: id -1 of a short row indexes the last entry and can be accepted.
+// Mutant: tests all L columns of the padded drafts. Id -1 of a short row indexes the last entry and can be accepted.
 //
 //   L        longest      columns of the padded drafts
 //
-// Other symbols and cost: sim/components/chain_steps.hpp. Source: flashinfer-ai/flashinfer#879.
-// The index wraps as in array libraries, so the read stays inside the row. Hidden while all rows are full.
+// sim/components/chain_steps.hpp has other symbols and cost. The index wraps as in array libraries, so the read stays
+// inside the row.
+// Source: flashinfer-ai/flashinfer#879.
+// Hidden: while all rows are full.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,10 +1,12 @@
-// Lanes beyond V in the last tile keep ids from V on and the weights of the tile before: they can be drawn, and where
-// no weight is positive they win.
+// Mutant: lanes beyond V in the last tile keep ids from V on and the weights of the tile before. They can be drawn,
+// and they win if no weight is positive.
 //
 //   T        tile         lanes of a tile
 //
-// Other symbols and cost: sim/components/chain_steps.hpp. Source: flashinfer-ai/flashinfer#3624.
-// Hidden while V is a multiple of the tile; smallest at V = T + 1.
+// sim/components/chain_steps.hpp has other symbols and cost.
+// Source: flashinfer-ai/flashinfer#3624.
+// Hidden: while V is a multiple of the tile.
+// Smallest: V = T + 1.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,7 +1,9 @@
-// The accepted path is cut one place too early: where a stop token or a limit cuts, the last token kept is lost.
+// Mutant: cuts the accepted path one position too early. Where a stop token or a limit cuts, the last kept token is
+// lost.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: PaddlePaddle/FastDeploy#7121.
-// Hidden where nothing is cut.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: PaddlePaddle/FastDeploy#7121.
+// Hidden: where nothing is cut.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,7 +1,9 @@
-// The accepted path is cut one place too late at a stop token or a length limit: one token more is emitted.
+// Mutant: cuts the accepted path one position too late at a stop token or a length limit, so that one token more is
+// emitted.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: PaddlePaddle/FastDeploy#7121.
-// Hidden where a step ends with its stop token anyway.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: PaddlePaddle/FastDeploy#7121.
+// Hidden: where a step ends with its stop token anyway.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,10 +1,12 @@
-// Proposal rows are gathered with the offsets of the layout before compaction, L rows a request: rows behind a short
-// request are shifted.
+// Mutant: gathers proposal rows with the offsets of the layout before compaction, L rows a request. Rows after a
+// short request are shifted.
 //
 //   L        longest      columns of the padded drafts
 //
-// Other symbols and cost: sim/components/chain_steps.hpp. Source: NVIDIA/TensorRT-LLM#12588, found in review.
-// Hidden while all requests have equally many drafts. An offset beyond the array wraps, so that nothing else is read.
+// sim/components/chain_steps.hpp has other symbols and cost. An offset beyond the array wraps, so that reads stay
+// inside the array.
+// Source: NVIDIA/TensorRT-LLM#12588, found in review.
+// Hidden: while all requests have the same number of drafts.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

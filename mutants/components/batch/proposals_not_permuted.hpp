@@ -1,7 +1,9 @@
-// Proposal rows are cached by slot; after the batch has been reordered a request is verified with those of another.
+// Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with the rows of another
+// one.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: vllm-project/vllm#41044, found in review.
-// Hidden while slots keep their requests between drafting and verification.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#41044, found in review.
+// Hidden: while slots keep their requests between drafting and verification.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,8 +1,9 @@
-// Corrected tokens are written with an index product of rows and columns: each refusing row gets its token in the
-// refused columns of all others too, over tokens it had accepted.
+// Mutant: writes corrected tokens with an index product of rows and columns. Each refusing row also gets its token in
+// the refused columns of all other rows, over tokens that it had accepted.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: Dao-AILab/flash-attention#2779.
-// Hidden while all rows refuse at the same position.
+// sim/components/chain_steps.hpp has steps, symbols and cost.
+// Source: Dao-AILab/flash-attention#2779.
+// Hidden: while all rows refuse at the same position.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,8 +1,10 @@
-// The offset of a row is computed in 32 bits and wraps: rows beyond 2^31 elements are read from before the array.
+// Mutant: computes the offset of a row in 32 bits, which wraps. Rows beyond 2^31 elements are read from before the
+// array.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: vllm-project/vllm#46560.
-// The product is taken modulo 2^32, which is what the overflow does on every machine of interest. Hidden below 2^31
-// elements.
+// sim/components/chain_steps.hpp has steps, symbols and cost. The product is taken modulo 2^32, which is the result
+// of the overflow on the machines of interest.
+// Source: vllm-project/vllm#46560.
+// Hidden: below 2^31 elements.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,11 +1,12 @@
-// The sum of a residual is read before this row's partial sums are in: from the second refusal of a batch on, the
-// draw is scaled by the sum of the first.
+// Mutant: reads the sum of a residual before this row's partial sums are added. From the second refusal of a batch
+// on, the draw is scaled by the sum of the first.
 //
-//   S        scratch.residual_sum      sum left by the first draw
+//   S        scratch.residual_sum      sum stored by the first draw
 //
-// Other symbols and cost: sim/components/chain_steps.hpp. Source: flashinfer-ai/flashinfer#424, as a sequential
-// program. A sum too small cuts the last tokens off; one too large gives them what is missing. Hidden in batches of
-// one.
+// sim/components/chain_steps.hpp has other symbols and cost.
+// Source: flashinfer-ai/flashinfer#424, as a sequential program.
+// Error: too small a sum cuts off the last tokens; too large a sum gives them the difference.
+// Hidden: in batches of one.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

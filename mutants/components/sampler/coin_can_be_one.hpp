@@ -1,7 +1,9 @@
-// A 32-bit integer scaled in float is the uniform: the largest 128 of 2^32 round to 1, and the scan runs off the end.
+// Mutant: the uniform is a 32-bit integer scaled in float. The largest 128 of 2^32 round to 1, and the scan runs off
+// the end.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp. Source: sgl-project/sglang#30822, found in review.
-// Hidden from all but the largest words.
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: sgl-project/sglang#30822, found in review.
+// Hidden: except for the largest words.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,7 +1,9 @@
-// Where the last sum is below 1 by rounding and the uniform falls behind it, the last id is returned, weight or none.
+// Mutant: if rounding makes the last sum smaller than 1 and the uniform is not below it, returns the last id, even
+// one without weight.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp. Source: sgl-project/sglang#22643.
-// Hidden while the last token has weight, or sums round to 1 or above.
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: sgl-project/sglang#22643.
+// Hidden: if the last token has weight, or sums round to 1 or above.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,8 +1,10 @@
-// The textbook sampler with running sums in float: late sums are multiples of 2^-24, and rare tokens are rounded
-// away.
+// Mutant: the textbook sampler with running sums in float. Late sums are multiples of 2^-24, so the weights of rare
+// tokens are rounded away.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp. Source: derived here; the law of the program is exact.
-// Hidden at small V. Total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: derived here; the law of the program is exact.
+// Error: total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
+// Hidden: at small V.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

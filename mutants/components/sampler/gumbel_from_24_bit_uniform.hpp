@@ -1,10 +1,12 @@
-// Gumbel noise from a 24-bit uniform: -log(-log u) ends at 17.3, so tokens further than that below the head cannot be
-// drawn and those near it are drawn too rarely.
+// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens further than that below the
+// head are never drawn, and tokens near this distance too rarely.
 //
 //   u        (word >> 40) + 1/2, in 2^-24
-//   E        clock(word)     -log u; least logit - log E is least E / w
+//   E        clock(word)     -log u; the greatest logit - log E is the least E / w
 //
-// Cost: V logarithms a draw. Source: vllm-project/vllm#51367. Hidden from all but the tail.
+// Cost: V logarithms a draw.
+// Source: vllm-project/vllm#51367.
+// Hidden: except in the tail.
 #pragma once
 
 #include <cmath>

@@ -1,10 +1,11 @@
-// A race that divides the row by its noise in place: the winner is right, but the buffer is read again as the law the
-// drafts had.
+// Mutant: a race that divides the row by its noise in place. The winner is right, but the buffer is read again later
+// as the law of the drafts.
 //
 //   E        clock(word)     exponential of a word
 //
-// Cost: V clocks a draw. Source: vllm-project/vllm#16952. Hidden from the law of the draw; the row is no law
-// afterwards.
+// Cost: V clocks a draw.
+// Source: vllm-project/vllm#16952.
+// Hidden: in the law of the draw; visible in the row, which no longer sums to 1.
 #pragma once
 
 #include <draftproof/sim/components/sampler/race_sampler.hpp>

@@ -1,7 +1,9 @@
-// The textbook sampler with 24-bit uniforms: a token's share is a multiple of 2^-24.
+// Mutant: the textbook sampler with 24-bit uniforms, so that a token's probability is a multiple of 2^-24.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp. Source: derived here; the law of the program is exact.
-// Hidden at small V; total variation up to V 2^-25 by the grid.
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: derived here; the law of the program is exact.
+// Error: total variation up to V 2^-25 by the grid.
+// Hidden: at small V.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,10 +1,12 @@
-// A race by the largest w / E whose exponential can be 0: 0 / 0 is no number, and a comparison with it lets it win.
+// Mutant: a race by the largest w / E whose exponential can be 0. Then 0 / 0 is NaN, and comparisons with NaN let it
+// win.
 //
 //   u        float of 32 bits in 2^-32: the largest round to 1
 //   E        clock(word)     -log u, 0 for 2^-25 of all words
 //
-// Cost: V logarithms a draw. Source: pytorch/pytorch#192577. Hidden but for tokens without weight: at V = 152,000 one
-// in 220 draws meets it.
+// Cost: V logarithms a draw.
+// Source: pytorch/pytorch#192577.
+// Error: tokens without weight can be drawn: at V = 152,000 in one of 220 draws.
 #pragma once
 
 #include <cmath>
@@ -31,7 +33,7 @@ struct ZeroExponentialWins {
     double highest = 0;
     for (std::size_t x = 0; x < row.size(); ++x) {
       const double score = row[x] / clock(noise());
-      if (x > 0 && score <= highest) continue;  // false where either is no number
+      if (x > 0 && score <= highest) continue;  // false if either is NaN
       best = static_cast<Token>(x);
       highest = score;
     }

@@ -1,7 +1,8 @@
-// Bias, min-p and top-k reach the bonus row, not the rows that drafts are tested against.
+// Mutant: applies bias, min-p and top-k to the bonus row only, not to the rows that drafts are tested against.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Source: vllm-project/vllm#42744.
-// Hidden without drafts and without filters.
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#42744.
+// Hidden: without drafts and without filters.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

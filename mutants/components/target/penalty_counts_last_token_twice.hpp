@@ -1,7 +1,8 @@
-// From the second position on, the penalty counts the last committed token twice.
+// Mutant: from the second position on the penalty counts the last committed token twice.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Source: vllm-project/vllm#33251, found in review.
-// Hidden at the first position, without a penalty, and with nothing committed.
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#33251, found in review.
+// Hidden: at the first position, without a penalty, and without committed tokens.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,7 +1,8 @@
-// Where no specialised kernel is at hand, p becomes one-hot at its largest entry without notice.
+// Mutant: without a specialised kernel p silently becomes one-hot at its largest entry.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Source: sgl-project/sglang#39253.
-// Hidden unless every implementation is examined.
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: sgl-project/sglang#39253.
+// Hidden: unless every implementation is tested.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

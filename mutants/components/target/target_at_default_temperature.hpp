@@ -1,7 +1,8 @@
-// Rows of p are built at temperature 1, whatever the request asked for.
+// Mutant: computes rows of p at temperature 1 for every request.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Source: vllm-project/vllm#9834.
-// Hidden at temperature 1 and on rows whose weights are all equal.
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#9834.
+// Hidden: at temperature 1 and on rows whose weights are all equal.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,8 +1,9 @@
-// The same with every draft written into the padded output first: refused ones stay there, behind the extra token,
-// and are trimmed by count. Looks like leaked drafts; the trimmed list is what counts.
+// token_chain with every draft written into the padded output first. Rejected drafts stay there after the extra token
+// and are trimmed by count. Correct, although the padded output looks like leaked drafts.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: lucidrains/speculative-decoding#3.
-// Exact because tokens behind the extra one are never read.
+// Steps, symbols and cost: sim/components/chain_steps.hpp.
+// Correctness: tokens after the extra one are never read.
+// Source: lucidrains/speculative-decoding#3.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

@@ -1,8 +1,8 @@
-// A batch of requests, each verified token by token along its chain of drafts, as an engine's rejection sampler does
-// it.
+// A batch of requests, each verified token by token along its chain of drafts, as in an engine's rejection sampler.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp. Source: Leviathan et al. 2023, arXiv:2211.17192.
-// Exact because a row's result is a function of its own rows, drafts, seed and position.
+// Steps, symbols and cost: sim/components/chain_steps.hpp.
+// Correctness: a row's result is a function of its own rows, drafts, seed and position.
+// Source: Leviathan et al. 2023, arXiv:2211.17192.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>

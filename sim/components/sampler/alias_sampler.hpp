@@ -1,8 +1,9 @@
-// Draws by the alias table: the form behind i.i.d. drafts and the target of a simulation.
+// Draws by the alias table: the sampler of i.i.d. drafts and of the target in simulations.
 //
-// Symbols and cost: sim/sampling/alias_table.hpp. Within its budget because the row is quantised to multiples of 2^-62 and
-// each of V cells has two edges on the grid of 2^-64: V 2^-62 + V 2^-64 < 1e-12. A cell's words are one stretch of
-// its own token, then one of the other: its edge is found by bisection.
+// Symbols and cost: sim/sampling/alias_table.hpp.
+// Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
+// the error is V 2^-62 + V 2^-64 < 1e-12. The words of a cell are one interval of its own token, then one of the
+// other token; bisection finds the edge.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

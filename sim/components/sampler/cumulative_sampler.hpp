@@ -1,7 +1,7 @@
-// Draws by integer cumulative sums with a guide table: the form behind drafts without replacement.
+// Draws by integer cumulative sums with a guide table: the sampler of drafts without replacement.
 //
-// Symbols and cost: sim/sampling/cumulative_table.hpp. Within its budget because the row is quantised to multiples of 2^-62
-// and edges are words exactly: V 2^-62 < 1e-12.
+// Symbols and cost: sim/sampling/cumulative_table.hpp.
+// Correctness: the row is quantised to multiples of 2^-62, and edges are words exactly: V 2^-62 < 1e-12.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,8 +1,9 @@
-// Draws by running sums in 64-bit fixed point, two passes over fresh weights: the form behind corrections of fresh
+// Draws by running sums in 64-bit fixed point, two passes over fresh weights: the sampler of corrections on fresh
 // rows.
 //
-// Symbols and cost: sim/numeric/fixed_point.hpp. Within its budget because terms are truncated to multiples of 2^-60, V 2^-60
-// in all, and edges fall on the grid of 2^-64: below 1e-12 at V = 2^18.
+// Symbols and cost: sim/numeric/fixed_point.hpp.
+// Correctness: terms are truncated to multiples of 2^-60, V 2^-60 in all, and edges fall on the grid of 2^-64: below
+// 1e-12 at V = 2^18.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,8 +1,9 @@
-// The textbook sampler in double: running sums, 53-bit uniforms, the last token with weight behind the last sum.
+// The textbook sampler in double: running sums, 53-bit uniforms, the last token with weight past the last sum.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp. Source: folklore. Within its budget because a sum of V doubles is
-// off by V 2^-53 at most and a 53-bit uniform moves each of V edges by 2^-53: 2 V 2^-54 + V 2^-54 < 1e-10 at V =
-// 2^18.
+// Symbols and cost: sim/components/inverse_cdf.hpp.
+// Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53:
+// 2 V 2^-54 + V 2^-54 < 1e-10 at V = 2^18.
+// Source: folklore.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,10 +1,12 @@
-// Draws by a race of exponential clocks, one word a token: the form behind couplings and Gumbel samplers.
+// Draws by a race of exponential clocks, one word a token: the sampler of couplings and of the Gumbel trick.
 //
 //   E        clock(word)     exponential of a word (sim/numeric/exponential_variate.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w
 //
-// Cost: V clocks a draw. Source: folklore. Exact because the first of independent exponential clocks of rates w is x
-// with probability w(x) / sum w; a token without weight has no clock.
+// Cost: V clocks a draw.
+// Correctness: the first of independent exponential clocks of rates w is x with probability w(x) / sum w; a token
+// without weight never arrives.
+// Source: folklore.
 #pragma once
 
 #include <span>

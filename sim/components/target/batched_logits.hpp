@@ -1,7 +1,8 @@
-// Rows of p from logits whose last bits are not those of a decode of one token, as a pass over several positions
-// gives them. Not a defect of a verifier: laws are compared given the logits that were used.
+// Rows of p from logits whose last bits differ from those of a decode of one token, as in a pass over several
+// positions. This is no defect of a verifier: laws are compared given the logits that were used.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
+// Steps, symbols and cost: sim/components/target_steps.hpp.
+// Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -15,7 +16,7 @@ struct BatchedLogits : TargetSteps {
       .summary = "the verify pass computes other last bits than a decode of one token",
       .source = "vllm-project/vllm#54506"};
 
-  /// In units of 2^-12, the last bit set where the sum took another order.
+  /// In units of 2^-12; the last bit is set where the sum has another order.
   int weight(const TargetRequest& request, int i, Token x) const {
     const int exact = TargetSteps::weight(request, i, x) * 4096;
     return exact > 0 && (i + x) % 2 == 0 ? exact + 1 : exact;

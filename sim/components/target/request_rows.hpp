@@ -1,7 +1,7 @@
-// Rows of p at the draft positions and behind them, from the model's weights and the settings of one request.
+// Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. Temperature 0 is a row with one token: ratios are 0 or 1
-// then and coins decide nothing, which is right.
+// Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token: ratios are 0 or 1
+// and no decision depends on a random word, as it should be.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,5 +1,7 @@
-// Delayed expansion: one stem, then K independent paths from its end; L tokens in all. A stem of L tokens is a chain,
-// one of none K paths. Source: arXiv:2602.16994.
+// Delayed expansion: one stem, then K independent paths from its end, of L tokens with the stem. With a stem of L
+// tokens the tree is a chain, with an empty stem it is K paths.
+//
+// Source: arXiv:2602.16994.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +15,11 @@ struct DelayedPaths {
                                         .summary = "a stem, then K independent paths from its end",
                                         .siblings = DraftLaws{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
-                                        // without replacement, but how many there are depends on them.
+                                        // without replacement, but their number depends on them.
                                         .siblings_in_turn = DraftLaws{"without_replacement"},
                                         .has_stem = true};
 
+  /// Adds the stem and the paths to `out`.
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     const int stem = std::min(shape.stem, shape.length);

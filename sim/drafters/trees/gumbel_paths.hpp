@@ -1,8 +1,9 @@
 // K independent paths through shared noise: every token wins a race of q in a stream of its own.
 //
-// Cost: K L passes over the vocabulary. Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al.,
-// arXiv:2408.07978. The law of iid_paths, because streams are independent and read for one token each
-// (noise_paths.hpp); the draws at a node are races whatever brought their paths there.
+// Cost: K L passes over the vocabulary.
+// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// (tree_drafter.hpp). The draws at a node are races of q for every history of their paths.
+// Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al., arXiv:2408.07978.
 #pragma once
 
 #include <draftproof/sim/drafters/gumbel_iid.hpp>
@@ -18,6 +19,7 @@ struct GumbelPaths {
                                         .siblings = DraftLaws{"gumbel_iid"},
                                         .marginal_law_of = "iid_paths"};
 
+  /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     draw_noise_paths(drafters::GumbelIid{}, conditionals, shape, random, out);

@@ -3,9 +3,11 @@
 //
 //   u    stream of node u    its number in the tree
 //
-// Cost: one pass over the vocabulary a node. Source: the first arrivals of one race as drafts: reconstruction of
-// arXiv:2609.21858, not checked against the paper; on trees: derived here. The law of without_replacement_tree: which
-// number a node has depends on what was drafted before it, but its stream was not read by then.
+// Cost: one pass over the vocabulary a node.
+// Correctness: the law is that of without_replacement_tree. The number of a node depends on the earlier drafts, but
+// the stream of that number has not been read before.
+// Source: the first arrivals of one race as drafts: reconstruction of arXiv:2609.21858, not checked against the
+// paper; on trees: derived here.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +28,7 @@ struct GumbelTree {
       .branches = true,
       .marginal_law_of = "without_replacement_tree"};
 
+  /// Adds the children of every node above depth L to `out`, with the stream of their draws.
   template <class L, NoiseSource R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level

@@ -10,10 +10,11 @@ struct IidPaths {
                                         .summary = "K independent paths of L tokens",
                                         .siblings = DraftLaws{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
-                                        // without replacement, but how many there are depends on them.
+                                        // without replacement, but their number depends on them.
                                         .siblings_in_turn = DraftLaws{"without_replacement"},
                                         .independent_paths = true};
 
+  /// Adds K paths of L tokens to `out`.
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, DraftTree::root, shape.length, random, out);

@@ -1,8 +1,9 @@
 // K independent paths through shared noise: every token is the first of its darts below q.
 //
-// Cost: V darts a token on average. Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths
-// derived here. The law of iid_paths, because streams are independent and read for one token each
-// (noise_paths.hpp).
+// Cost: V darts a token on average.
+// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// (tree_drafter.hpp).
+// Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/minhash.hpp>
@@ -18,6 +19,7 @@ struct MinhashPaths {
                                         .siblings = DraftLaws{"minhash"},
                                         .marginal_law_of = "iid_paths"};
 
+  /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     draw_noise_paths(drafters::Minhash{}, conditionals, shape, random, out);

@@ -1,7 +1,9 @@
-// A fixed tree: the K prefixes of at most L tokens that the proposal finds most probable, shorter ones first among
-// equals, then by token ids from the left. Siblings stand by probability. The dynamic tree of Li et al. 2024
-// (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level. No node gets more children than a verifier
-// takes drafts (max_drafts); the next best prefixes take their place.
+// A fixed tree: the K most probable prefixes of at most L tokens under the proposal, shorter ones first among equals,
+// then by token ids from the left. Siblings are ordered by probability. No node gets more than max_drafts children,
+// the most that a verifier takes; the next best prefixes take their place. The number of nodes of a level is not
+// limited.
+//
+// Source: the dynamic tree of Li et al. 2024 (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,7 @@ struct TopKTree {
                                         .fixed = true,
                                         .ranks_tokens = true};
 
+  /// Adds K nodes to `out`, fewer if there are fewer prefixes.
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R&, DraftTree& out) const {
     using Scalar = typename L::Scalar;
@@ -27,7 +30,7 @@ struct TopKTree {
       int parent;
       Token token;
     };
-    // Best first: whatever is taken next is more probable than all its descendants.
+    // Best first: no descendant is more probable than its prefix.
     std::vector<Candidate> open;
     const auto expand = [&](int u, const Scalar& reached) {
       if (out.depth(u) == shape.length) return;
@@ -35,7 +38,7 @@ struct TopKTree {
       conditionals.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
         children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
-      // Of one node no more can be taken than this, and the most probable come first.
+      // At most this many children of one node can be taken, the most probable first.
       const auto most = static_cast<std::size_t>(std::min(shape.drafts, max_drafts));
       if (children.size() > most) {
         std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(most), children.end(),

@@ -1,6 +1,7 @@
 // A tree whose nodes draw their children one after the other without replacement, in draw order, level by level.
-// Where the support of q runs out a node has fewer children. Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374;
-// Li et al. 2024 (EAGLE), arXiv:2401.15077.
+// Where the support of q runs out, a node has fewer children.
+//
+// Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374; Li et al. 2024 (EAGLE), arXiv:2401.15077.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,7 @@ struct WithoutReplacementTree {
                                         .distinct_siblings = true,
                                         .branches = true};
 
+  /// Adds the children of every node above depth L to `out`.
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level

@@ -1,9 +1,10 @@
-// Typical acceptance along a path: tokens are accepted while the target finds them typical, without a test against
-// the proposal; the first other one is replaced by a draw from the target.
+// Typical acceptance along a path: accepts tokens while they are typical for the target, without a test against the
+// proposal, then draws one token from the target. Lossy by design.
 //
 //   epsilon, delta     of the threshold min(epsilon, delta exp(-H(p))) (verifiers/lossy/typical_acceptance.hpp)
 //
-// Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1. Lossy by design.
+// Cost: one pass a position for the threshold, one draw.
+// Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

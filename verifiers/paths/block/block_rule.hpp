@@ -1,15 +1,18 @@
-// Block verification of one path whose tokens were drawn from known rows: the largest number of tokens whose test
-// succeeds is accepted, and the tests look at products of ratios, not at single tokens.
+// Block verification of one path whose tokens were drawn from known rows: accepts the largest number of tokens whose
+// test succeeds. A test compares products of ratios, not ratios of single tokens.
 //
 //   L            steps.length()          drafted tokens; node i is the prefix of i of them
-//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; the row it was drawn from
+//   p_i, q_i     target(i), proposal(i)  of token i + 1 after node i, i = 0 .. L - 1; q is the row it was drawn from
 //   c_i          clipped[i]              c_0 = 1, c_(i+1) = min(1, c_i p_i / q_i)
 //   A_i          steps.excess(i, c_i)    sum over the vocabulary of (c_i p - q)+ after node i
-//   correction   steps.correction(i, c)  weights (c_i p - q)+;  bonus: steps.bonus(), p after node L
+//   correction   steps.correction(i, c)  weights (c_i p - q)+
+//   bonus        steps.bonus()           p after node L
 //
-// Test i < L succeeds with A_i / (A_i + 1 - c_i), test L with c_L. Cost: one excess a position, one draw.
-// Source: Sun et al. 2025, arXiv:2403.10444. Why it is right: the mass that stops at a node or below it is
-// a(x) = q(x) c(x), so that a(xy) = min(q(xy), a(x) p(y|x)), and the correction serves a(x) p(y|x) - a(xy).
+// Test i < L succeeds with probability A_i / (A_i + 1 - c_i), test L with probability c_L.
+// Cost: one excess a position, one draw.
+// Source: Sun et al. 2025, arXiv:2403.10444.
+// Correctness: the mass accepted at a node or below it is a(x) = q(x) c(x), hence a(xy) = min(q(xy), a(x) p(y|x)),
+// and the correction serves a(x) p(y|x) - a(xy).
 #pragma once
 
 #include <cassert>
@@ -18,20 +21,20 @@
 
 namespace draftproof {
 
-/// A path as it was drafted: rows of the laws at its nodes.
+/// A path as drafted, with the rows of the laws at its nodes.
 template <class L>
 class PlainSteps {
  public:
   using Scalar = typename L::Scalar;
 
-  /// The first path from the root to its end.
+  /// The path of first children from the root to its end.
   DRAFTPROOF_DEVICE explicit PlainSteps(const DraftedTree<L>& at) : PlainSteps(at, DraftTree::root) {
     while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
   }
-  /// No step yet.
+  /// The path of `start` alone.
   DRAFTPROOF_DEVICE PlainSteps(const DraftedTree<L>& at, int start) : at_{at} { nodes_[0] = start; }
 
-  /// One step further, to a child of the last node.
+  /// Appends a child of the last node.
   DRAFTPROOF_DEVICE void append(int child) {
     assert(length_ < max_path_length);
     nodes_[++length_] = child;
@@ -56,6 +59,7 @@ class PlainSteps {
   int nodes_[max_path_length + 1];
 };
 
+/// Writes c_0 .. c_L to `clipped`.
 template <class Steps>
 DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar* clipped) {
   clipped[0] = steps.one();
@@ -66,7 +70,7 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
   }
 }
 
-/// The tests of the nodes above the end of the path, from the lowest up: one of them succeeds.
+/// The tests of the nodes above the end of the path, from the lowest up; one of them succeeds.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;
@@ -74,12 +78,13 @@ DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename
   for (; i > 0; --i) {
     if (!(clipped[i] > steps.zero())) continue;
     const Scalar excess = steps.excess(i, clipped[i]);
-    // With c = 1 the test is certain; where A is 0 as well, only rounding of the test behind it leads here.
+    // With c = 1 the test succeeds with certainty; if A is 0 too, the failure of a later test was rounding.
     if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
   }
   return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
 }
 
+/// One step of block verification: the node of the accepted prefix and the extra token.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
   typename Steps::Scalar clipped[max_path_length + 1];

@@ -1,18 +1,18 @@
-// The target of greedy block verification: that of the iterations before, each of which may have left a layer over
-// the next few positions. All rows stay in the family (p - b q)+ / F(b), so a position needs one b.
+// The target of greedy block verification after earlier iterations, each of which may have left a layer over the next
+// few positions. All rows stay in the family (p - b q)+ / F(b), so a position needs one b.
 //
-//   R_j(u)       layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
-//   .., over its
-//                              probability under q; beyond the largest double it saturates
-//   b(u)         b[i]          0, then b <- b + F(b) / R_j(u) for every layer that reaches the position, oldest first
-//   F(b(u))      mass[i]
-//   R(u)         ratio(i)      the same ratio of the present block, from its start
+//   R_j(u)     layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
+//                            .., over its probability under q; beyond the largest double it saturates
+//   b(u)       b[i]          0, then b <- b + F(b) / R_j(u) for every layer that reaches the position, oldest first
+//   F(b(u))    mass[i]       sum over the vocabulary of (p - b q)+
+//   R(u)       ratio(i)      the same ratio for the present block, from its start
 //
-// Cost: one residual mass a layer and position. Source: the idea of a modified target is of the appendix of
-// arXiv:2403.10444; these formulas are derived here (docs/paths.md); proved by exploration of the process.
-// Saturation is harmless: a ratio falls from beyond 2^1023 to the size of 1 with probability below 2^-1000 (Markov's
-// inequality for R under q, for 1 / R under the target), and at infinity the layer asks for nothing. A node the
-// target never reaches has no row; its ratio is 0, and nothing below it is accepted.
+// Cost: one residual mass a layer and position.
+// Source: the idea of a modified target is of the appendix of arXiv:2403.10444; these formulas are derived here
+// (docs/paths.md); proved by exploration of the process.
+// Correctness: saturation is harmless. A ratio falls from beyond 2^1023 to the size of 1 with probability below
+// 2^-1000 (Markov's inequality for R under q, for 1 / R under the target), and an infinite ratio changes no row. A
+// node with target probability 0 has no row; its ratio is 0, and no node below it is accepted.
 #pragma once
 
 #include <draftproof/verifiers/paths/block/block_rule.hpp>
@@ -24,6 +24,7 @@ class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
+  /// The first path of the tree under the target that `carry` leaves.
   DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const CarryAt<L>& carry)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
@@ -32,20 +33,22 @@ class LayeredPath {
 
   DRAFTPROOF_DEVICE int length() const { return steps_.length(); }
   DRAFTPROOF_DEVICE int node(int i) const { return steps_.node(i); }
-  /// R after i tokens; 0 once the target gives the path none.
+  /// R after i tokens; 0 if the target probability of these tokens is 0.
   DRAFTPROOF_DEVICE const Scalar& ratio(int i) const { return ratio_[i]; }
 
   /// Sum over the vocabulary of (R p_s - q)+ after i tokens; R > 0.
   DRAFTPROOF_DEVICE Scalar excess(int i) const {
     return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
   }
+  /// Weights (R p_s - q)+ after i tokens, up to a factor.
   DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  /// Weights of p_s after the whole path, up to a factor.
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
-  /// What the next iteration carries after `accepted` tokens of the path and then `extra`.
+  /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
   DRAFTPROOF_DEVICE static CarryAt<L> after(const DraftedTree<L>& at, const CarryAt<L>& carry, int accepted, Token extra) {
     const L& last = PlainSteps<L>(at).laws(accepted);
-    // Every ratio becomes infinite, and layers ask for nothing.
+    // All ratios become infinite, so no layer changes a row.
     if (!(last.proposal(extra) > last.zero())) return {};
     LayeredPath path(at, carry, accepted, extra);
     path.layers_.push_back({path.length(), path.running_});
@@ -64,7 +67,7 @@ class LayeredPath {
 
   DRAFTPROOF_DEVICE Scalar corrected(int i) const { return b_[i] + mass_[i] / ratio_[i]; }
 
-  /// The target after i tokens, and all ratios after x.
+  /// Computes the target after i tokens, and all ratios after x.
   DRAFTPROOF_DEVICE void step(int i, Token x) {
     const L& laws = steps_.laws(i);
     ratio_[i] = running_;
@@ -88,7 +91,7 @@ class LayeredPath {
     running_ = next > laws.zero() ? Scalar(running_ * next) : laws.zero();
   }
 
-  /// Target's over proposal's probability of x.
+  /// Probability of x under the target over that under the proposal.
   DRAFTPROOF_DEVICE static Scalar share(const L& laws, const Scalar& b, const Scalar& mass, Token x) {
     const Scalar wanted = laws.target(x) - b * laws.proposal(x);
     return wanted > laws.zero() ? Scalar(wanted / (mass * laws.proposal(x))) : laws.zero();

@@ -1,13 +1,14 @@
-// Passes that ask of each token which side of a ratio p / q it is on: masses below a ratio, and lists of the tokens
-// between two.
+// Passes that compare the ratio p / q of each token with bounds: masses below a ratio, and lists of the tokens
+// between two ratios.
 //
-//   r                OrderBuckets::ratio(p, q)   as a float, whatever the rows are
+//   r                OrderBuckets::ratio(p, q)   as a float, for rows of any type
 //   below, total     MassBelow                   sums of to_fixed(q) over the tokens with r < bound, and over all
 //   within           within(r, bucket)           tokens of a bucket, their ids in ascending order
 //
 // Cost: a division and two comparisons a token, sixteen at a time in 512-bit registers on rows of float, eight in
-// 256-bit ones; a token at a time otherwise, without branches. Right at every width because quotients round as they
-// do one by one and masses are added as integers: 2^60 q is a float.
+// 256-bit ones; otherwise one token at a time, without branches.
+// Correctness: at every width quotients round as they do one by one, and masses are added as integers: 2^60 q is a
+// float.
 #pragma once
 
 #include <bit>
@@ -83,7 +84,7 @@ DRAFTPROOF_AVX512 inline MassBelow avx512_mass_below(const float* p, const float
   return {_mm512_reduce_add_epi64(below), _mm512_reduce_add_epi64(total)};
 }
 
-/// At least 16 more places than there are tokens are written to.
+/// `tokens` needs space for 16 entries more than the tokens found.
 DRAFTPROOF_AVX512 inline std::size_t avx512_tokens_within(const float* p, const float* q, std::size_t start,
                                                           std::size_t end, int bucket, Token* tokens) {
   const __m512 least = _mm512_set1_ps(OrderBuckets::begin(bucket)), most = _mm512_set1_ps(OrderBuckets::end(bucket));
@@ -104,7 +105,7 @@ DRAFTPROOF_AVX512 inline std::size_t avx512_tokens_within(const float* p, const 
 }  // namespace detail
 #endif
 
-/// Of the tokens start .. end - 1.
+/// Masses of the tokens start .. end - 1.
 template <class Entry>
 MassBelow mass_below(const Entry* p, const Entry* q, std::size_t start, std::size_t end, float bound,
                      [[maybe_unused]] Width width = in_use()) {
@@ -126,7 +127,8 @@ MassBelow mass_below(const Entry* p, const Entry* q, std::size_t start, std::siz
   return mass;
 }
 
-/// The tokens start .. end - 1 that are in the bucket; `tokens` has 16 more places than that. Returns how many.
+/// Lists the tokens start .. end - 1 that are in the bucket; `tokens` needs space for 16 entries more than that.
+/// Returns how many.
 template <class Entry>
 std::size_t tokens_within(const Entry* p, const Entry* q, std::size_t start, std::size_t end, int bucket,
                           Token* tokens, [[maybe_unused]] Width width = in_use()) {
@@ -147,8 +149,8 @@ std::size_t tokens_within(const Entry* p, const Entry* q, std::size_t start, std
   return found;
 }
 
-/// Computes a strip of terms term.fill(p, q, below, terms) and adds them up as integers; the function is compiled
-/// again for wider registers, as strips.hpp does it.
+/// Computes a strip of terms by term.fill(p, q, below, terms) and adds them as integers; compiled again for wider
+/// registers, like strips.hpp.
 namespace detail {
 template <class Term>
 [[gnu::always_inline]] inline Fixed fill_and_sum(const Term& term, const double* p, const double* q,

@@ -1,21 +1,22 @@
-// The law of the greatest path's next token where tokens are ordered in buckets, and what a target leaves above it:
-// (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, by passes: nothing is kept of a token,
-// so that rows that are met once need no table and a team of a device's threads no memory.
+// The law of the greatest path's next token for tokens ordered in buckets, and the residual of a target and this law:
+// (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, but computed by passes that store no
+// list of tokens: rows that are met once need no table, and a team of a device's threads no memory.
 //
-//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W the same for all tokens at once   (max_of_k.hpp)
-//   P_i, Q_i      passes.mass(i)     masses of bucket i                                       (order_passes.hpp)
-//   certain       c W p / q > w(y) at the least p / q and the greatest w that bucket i can have: all of it is left,
-//                 c P_i - its law, where the differences hi^K - lo^K telescope; nothing is left the other way round
-//   crossing      neither: its tokens are weighed one by one, each at its own mass below
+//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together (max_of_k_paths.hpp)
+//   P_i, Q_i      passes.mass(i)     masses of bucket i (order_passes.hpp)
+//   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
+//                 c P_i less its law, whose differences hi^K - lo^K telescope; or where none has: residual 0
+//   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
-// A sum is a pass for the masses of all buckets and two for every few of those that are crossing. There are one to
-// four of them as a rule, for w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket, and a
-// dozen or two where c p is close to the law over a long way. A draw after it is two passes in the token's bucket,
-// and one for the masses first if that is a certain one. Sorting a vocabulary would take more passes, with writes.
-// Right because all sums are of integers: every thread, and every order of addition, finds the same buckets and
-// tokens. Bounds of a bucket say which form its sum takes and nothing else: where rounding lets them err, the two
-// forms differ by no more. A draw among the tokens of a certain bucket meets the last one if the integers of its
-// tokens fall short of its sum's: by less than 2^-60 each.
+// Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. One to four buckets
+// cross as a rule, since w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket; a dozen or
+// two cross where c p is close to the law over a long range. A draw then needs two passes in the token's bucket, and
+// one for the masses first if that bucket is certain. Sorting the vocabulary would take more passes, with writes.
+//
+// Correctness: all sums are of integers, so every thread and every order of addition finds the same buckets and
+// tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes them wrong, the
+// two forms differ by no more than rounding. A draw in a certain bucket returns its last token if the integers of its
+// tokens add up to less than the integer of its sum; they differ by less than 2^-60 a token.
 #pragma once
 
 #include <cstdint>
@@ -26,32 +27,32 @@
 
 namespace draftproof {
 
-/// Where the token that a path goes on with stands; nothing is skewed on a single path. Trivial, for arrays of them.
+/// The token of a path at one node and its place in the order. Trivial type, for arrays of them.
 struct PlacedToken {
   MaxOfKPaths<double> max_of_k;
-  double q, below, total;  ///< of the token, of those below it, and of all
+  double q, below, total;  ///< of the token, of the tokens below it, and of all
 };
 
 template <class L>
 class BucketedRow {
  public:
-  /// `laws`, if they are no value, must outlive this.
+  /// `laws` must outlive this, except for laws that are passed by value.
   DRAFTPROOF_DEVICE BucketedRow(const L& laws, const PlacedToken& placed)
       : passes_(laws),
         max_of_k_{placed.max_of_k},
         norm_{placed.total * max_of_k_.divided_difference(max_of_k_.under(placed.total), max_of_k_.below)},
         law_{placed.q > 0 ? max_of_k_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
 
-  /// One pass.
+  /// The place of token x; one pass.
   DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const MaxOfKPaths<double>& max_of_k, Token x) {
     const auto [below, total] = OrderPasses<L>(laws).place(x);
     return {max_of_k, laws.proposal(x), from_fixed(below), from_fixed(total)};
   }
 
-  /// Of the placed token.
+  /// Law of the placed token.
   DRAFTPROOF_DEVICE double law() const { return law_; }
 
-  /// A run of buckets, as many as a list of crossing ones holds, and what is left of them.
+  /// The residual of a run of buckets with at most as many crossing buckets as a list holds.
   struct Stretch {
     Fixed certain;  ///< of all certain buckets
     BucketList crossing;
@@ -64,16 +65,16 @@ class BucketedRow {
       return all;
     }
   };
-  /// What is left of the vocabulary, and the stretch of the lowest buckets, for most draws the only one.
+  /// The residual of the vocabulary, and the stretch of the lowest buckets, the only one for most draws.
   struct Excess {
     Fixed total;
     Stretch lowest;
   };
 
-  // Results that hold lists are written where they are wanted: copies would go through a thread's registers. And what
-  // makes passes is a call of its own: inlined at every place that asks, it would spill what a thread holds.
+  // Results that hold lists are written in place: copies would pass through a thread's registers. Calls that make
+  // passes are not inlined: they would spill the registers of every caller.
 
-  /// Sum of (c p - law)+ over the vocabulary.
+  /// Writes the sum of (c p - law)+ over the vocabulary to `all`.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void excess(double c, Excess& all) const {
     weigh(0, c, all.lowest);
     all.total = all.lowest.sum();
@@ -84,7 +85,7 @@ class BucketedRow {
     }
   }
 
-  /// `all` is the excess at c.
+  /// A draw from the residual; `all` is the excess at c.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw(double c, const Excess& all, std::uint64_t word) const {
     if (all.total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all.total)));
@@ -95,7 +96,7 @@ class BucketedRow {
       if (left < here) return draw_within(from, *stretch, c, left);
       left -= here;
       from = stretch->end;
-      if (from == OrderBuckets::count) return no_token;  // not reached: `left` is below the sum of all
+      if (from == OrderBuckets::count) return no_token;  // unreachable: `left` is below the sum of all
       weigh(from, c, further);
       stretch = &further;
     }
@@ -113,7 +114,7 @@ class BucketedRow {
     bool crosses = false;
   };
 
-  /// (c p - law)+ of a token, by itself.
+  /// (c p - law)+ of one token.
   struct LeftOver {
     MaxOfKPaths<double> max_of_k;
     double c, norm;
@@ -123,7 +124,7 @@ class BucketedRow {
       return left > 0 ? left : 0.0;
     }
 
-    /// The same operations on many tokens side by side.
+    /// The same operations on `strip` tokens side by side.
     static constexpr int strip = 64;
     void fill(const double* p, const double* q, const double* below, double* terms) const {
       double lo[strip], hi[strip], sum[strip], power[strip];
@@ -155,8 +156,8 @@ class BucketedRow {
     return {left > 0 ? to_fixed(left) : 0, false};
   }
 
-  /// Calls step(start, own, upto) with each lane's bucket start + lane(), those below `from` empty, and the q-mass of
-  /// the buckets up to it, until one returns false.
+  /// Calls step(start, own, upto) with the bucket of each lane, start + lane(), and the q-mass of the buckets up to
+  /// it, until one returns false. Buckets below `from` are empty.
   template <class Step>
   DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
     Fixed below = 0;
@@ -192,7 +193,8 @@ class BucketedRow {
     passes_.along_all(stretch.crossing, left_over(c), stretch.tokens);
   }
 
-  /// The token of a stretch that begins at bucket `from`, which has more than `left`.
+  /// The token of the stretch that begins at bucket `from` at running sum `left`, which is below the sum of the
+  /// stretch.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c,
                                                         Fixed left) const {
     for (int i = 0; i < stretch.crossing.size; ++i) {

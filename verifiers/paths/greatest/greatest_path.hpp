@@ -1,13 +1,15 @@
-// The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) with the row
-// each of its tokens truly has, in place of q.
+// The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) reads the
+// true law of each of its tokens in place of q.
 //
-//   max_of_k          K paths from a node; it opens where more paths start than arrive, as at the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (max_of_k.hpp) in a max_of_k, q itself on a single path
-//   choose       choose(order, u) -> child of u. Theirs is the greatest by the order the row was made with
+//   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
+//                at the end of a stem
+//   row(i)       law of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for one
+//   choose       choose(at, order, u) -> child of u. The default is the greatest by the order the row was made with
 //
 // Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
-// (greatest_row.hpp, bucketed_row.hpp). The choice never looks below the point where two paths part: what follows
-// there is a fresh draw of q, whatever was chosen.
+// (greatest_row.hpp, bucketed_row.hpp).
+// Correctness: the choice never reads tokens below the point where two paths part, so the tokens that follow there
+// are fresh draws of q.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,7 @@
 
 namespace draftproof {
 
-/// The child of u that the order puts on top.
+/// The child of u that is highest in the order.
 struct ChooseGreatest {
   template <class L>
   DRAFTPROOF_DEVICE int operator()(const DraftedTree<L>& at, const TokenOrder<L>& order, int u) const {
@@ -32,7 +34,7 @@ struct ChooseGreatest {
   }
 };
 
-/// What a path keeps of its rows.
+/// The data that a path keeps of each row.
 template <class L>
 struct RowsAlong {
   using Row = PlacedToken;
@@ -112,7 +114,7 @@ class GreatestPath : public PlainSteps<L> {
     }
   };
 
-  /// The row after `laws`, whose token `chosen` names by its order. Returns the max_of_k seen from there.
+  /// Adds the row of `laws`, whose token is chosen(order). Returns the max_of_k at the child.
   template <class Chosen>
   DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& laws, const MaxOfKPaths<Scalar>& max_of_k, const Chosen& chosen) {
     TokenOrder<L> order(laws);
@@ -136,7 +138,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->laws(i), row(i)}; }
-  /// The excess of one position, kept: what is corrected was tested just before.
+  /// The excess of one position, kept: a corrected position was tested just before.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
       bucketed(i).excess(c, left_over_);
@@ -149,7 +151,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   ListAt<L, Row, max_path_length> rows_;
-  mutable int tested_ = -1;  ///< every position has one c
+  mutable int tested_ = -1;  ///< each position has one c
   mutable typename RowsAlong<L>::Excess left_over_;
 };
 

@@ -1,18 +1,18 @@
-// The law of the greatest path's next token at a node, and what a target leaves above it: (c p - law)+, its sum and
-// draws from it.
+// The law of the greatest path's next token at a node, and the residual of a target and this law: (c p - law)+, its
+// sum and draws from it. For laws that rank their tokens; bucketed_row.hpp is for the others.
 //
-//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass          (max_of_k.hpp, token_order.hpp)
+//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, token_order.hpp)
 //   w(y)           divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
-//   law(y)         q(y) w(y) / W, W the same for all tokens at once: the differences hi^K - lo^K telescope
+//   law(y)         q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
 //   run [a, b)     ranks that all have c p > law; their sum telescopes too
 //
-// Runs: r = p / q and w both never rise along the ranks, so on a stretch c W r > w holds everywhere if the least r
-// beats the greatest w, nowhere if the greatest r does not beat the least w, and is halved otherwise. In floating
-// point as well, for products, sums and quotients of positive numbers round monotonically: the runs are those of a
-// test token by token, and which tokens count depends on no sum.
-// Cost: O(K) a token of the law; O(K log V) for each place where c W r crosses w, one to three in practice, V at
-// worst. For laws that rank their tokens; others have bucketed_row.hpp. Source: Thomas and Pal, arXiv:2602.16961; row
-// and runs derived here, and proved by exploration.
+// Runs: r = p / q and w never rise along the ranks. So on a stretch c W r > w holds everywhere if the least r exceeds
+// the greatest w, and nowhere if the greatest r does not exceed the least w; otherwise the stretch is halved.
+// Cost: O(K) for the law of a token; O(K log V) for each place where c W r crosses w, one to three in practice, V at
+// worst.
+// Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by exploration.
+// Correctness: the runs are those of a test token by token, in floating point too, because products, sums and
+// quotients of positive numbers round monotonically. Which tokens count depends on no sum.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@
 
 namespace draftproof {
 
-/// Of laws that rank their tokens (Ranked).
+/// The row of laws that rank their tokens (Ranked).
 template <class L>
 class GreatestRow {
  public:
@@ -36,12 +36,13 @@ class GreatestRow {
     norm_ = order_.total() * max_of_k_.divided_difference(max_of_k_.under(order_.total()), max_of_k_.below);
   }
 
+  /// Probability that the greatest path goes on with x.
   Scalar law(Token x) const {
     const auto& q = laws_->proposal(x);
     return q > laws_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
   }
 
-  /// The max_of_k seen from the child that x leads to.
+  /// The max_of_k at the child with token x.
   MaxOfKPaths<Scalar> after(Token x) const { return max_of_k_.after(laws_->proposal(x), order_.below(x)); }
 
   /// Sum of (c p - law)+ over the vocabulary.
@@ -54,6 +55,7 @@ class GreatestRow {
     return sum;
   }
 
+  /// The token drawn from (c p - law)+ by a random word; no_token if nothing is left.
   Token draw(const Scalar& c, std::uint64_t word) const {
     double left = unit_interval(word) * static_cast<double>(excess(c));
     const auto undraftable = static_cast<double>(c * ranking().undraftable());
@@ -87,7 +89,7 @@ class GreatestRow {
     for_each_run(c, [&](int a, int b) {
       for (int j = a; j < b; ++j) {
         const Token x = ranking().token(j);
-        const Scalar left = c * norm_ * ranking().ratio(j) - skew_at(j);  // positive: the test of the run
+        const Scalar left = c * norm_ * ranking().ratio(j) - skew_at(j);  // positive by the test of the run
         visit(x, Scalar(laws_->proposal(x) * left / norm_));
       }
       return true;
@@ -112,7 +114,7 @@ class GreatestRow {
   void for_each_run(const Scalar& c, Visit visit) const {
     if (const int n = ranking().size(); n > 0) search(0, n, skew_at(0), skew_at(n - 1), Scalar(c * norm_), visit);
   }
-  /// Within ranks a .. b - 1, which have skews from `first` down to `last`.
+  /// Searches ranks a .. b - 1, whose skews range from `first` down to `last`.
   template <class Visit>
   bool search(int a, int b, const Scalar& first, const Scalar& last, const Scalar& scale, Visit& visit) const {
     if (scale * ranking().ratio(b - 1) > first) return visit(a, b);

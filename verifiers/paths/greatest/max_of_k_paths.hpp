@@ -1,13 +1,13 @@
-// How a path that was compared with others lies among them: of K independent paths the greatest one, token by token,
-// is no longer a draw of q, but how the others lie below it is known.
+// The place of the greatest of K independent paths among them. Token by token the greatest path is not a draw of q,
+// but its law follows from the probability that the other paths are below it.
 //
-//   K             paths         independent paths that were compared
-//   B             below         probability that a path is less than all that pass through node u
-//   q(u)          reached       that it passes through u; both up to a common factor
-//   lo(m)         under(m)      B + q(u) m: that it is less than those through u and a token above q-mass m there
-//   w(hi, lo)     divided_difference          sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
+//   K             paths                independent paths that were compared
+//   B             below                probability that a path is less than all that pass through node u
+//   q(u)          reached              probability that it passes through u; both up to a common factor
+//   lo(m)         under(m)             B + q(u) m: that it is less than those through u and a token above q-mass m
+//   w(hi, lo)     divided_difference   sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
-// Cost: O(K) a divided_difference. The difference hi^K - lo^K itself has no digits left where hi and lo are close.
+// Cost: O(K) a divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 
@@ -20,7 +20,7 @@ struct MaxOfKPaths {
   int paths;
   Scalar below, reached;
 
-  /// Of paths from the node where they part.
+  /// K paths at the node where they start together.
   DRAFTPROOF_DEVICE static MaxOfKPaths of(int paths) { return {paths, Scalar{0}, Scalar{1}}; }
 
   DRAFTPROOF_DEVICE Scalar under(const Scalar& mass) const { return below + reached * mass; }
@@ -32,13 +32,13 @@ struct MaxOfKPaths {
     }
     return sum;
   }
-  /// The law of a token of proposal q > 0 above so much mass is this over the divided_difference of all tokens together.
+  /// Weight of a token of proposal q > 0 above this q-mass. Its law is the weight over the same for all tokens
+  /// together.
   DRAFTPROOF_DEVICE Scalar skewed(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass);
     return q * divided_difference(Scalar(lo + reached * q), lo);
   }
-  /// The max_of_k seen from a child of proposal q above so much mass. Scaled to below + reached = 1, so that neither runs
-  /// out of digits.
+  /// The value at a child of proposal q above this q-mass. Scaled to below + reached = 1, so that neither underflows.
   DRAFTPROOF_DEVICE MaxOfKPaths after(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass), own = reached * q;
     return {paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};

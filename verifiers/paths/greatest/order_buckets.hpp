@@ -1,14 +1,16 @@
-// Buckets of p / q that order the tokens of fresh rows: steps of the ratio's representation as a float, as
-// RatioBuckets (ratio_buckets.hpp) has them, but so few that a team of a device's threads keeps two sums of each.
+// Buckets of p / q that order the tokens of fresh rows: intervals of the ratio's bits as a float, like RatioBuckets
+// (ratio_buckets.hpp), but so few that a team of a device's threads can keep two sums of each.
 //
-//   r        ratio(p, q)          float(p / q), divided in float where entries are no longer than that
-//   of       of(r)                0 .. count - 1, rising with r; the top one has r = inf too, and what has q = 0
-//   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets are open: from 0, to inf
+//   r        ratio(p, q)          float(p / q), divided in float if the entries are no longer than float
+//   of       of(r)                0 .. count - 1, rising with r; the top one also has r = inf and tokens with q = 0
+//   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
-// Sixteen buckets an octave: coarser ones would put more tokens in an order that p / q does not give, finer ones
-// would leave fewer octaves. Two or four drafts of laws 0.1 nats apart are accepted less often by 0.0016 at most than
-// in the order of the ratio itself, of laws 0.3 nats apart and more by less than 0.001 (V = 1,000 and 32,000, exact).
-// Right to divide either way: see ratio_buckets.hpp.
+// Sixteen buckets an octave: with coarser ones more tokens would be ordered by id instead of p / q; finer ones would
+// cover fewer octaves. Compared with the order of the ratio itself, two or four drafts of laws 0.1 nats apart are
+// accepted less often by 0.0016 at most, of laws 0.3 nats apart and more by less than 0.001 (V = 1,000 and 32,000,
+// exact).
+//
+// Correctness: both divisions give the same bucket, see ratio_buckets.hpp.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +29,7 @@ struct OrderBuckets {
   static constexpr int shift = 23 - fine_bits;
   static constexpr std::uint32_t lowest_bits = (127 + lowest_octave) << 23, end_bits = (127 + end_octave) << 23;
 
+  /// p / q as a float.
   template <class Entry>
   DRAFTPROOF_DEVICE static float ratio(Entry target, Entry proposal) {
     if constexpr (std::is_same_v<Entry, double>)
@@ -34,7 +37,7 @@ struct OrderBuckets {
     else
       return static_cast<float>(target) / static_cast<float>(proposal);
   }
-  /// Of a token with q > 0.
+  /// Bucket of a token with q > 0.
   DRAFTPROOF_DEVICE static std::size_t of(float ratio) {
     if (!(ratio < begin(count - 1))) return count - 1;
     const int step = (bit_cast<std::int32_t>(ratio) >> shift) - static_cast<int>(lowest_bits >> shift);
@@ -46,7 +49,7 @@ struct OrderBuckets {
     return bucket == 0 ? 0.0f : bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift));
   }
   DRAFTPROOF_DEVICE static float end(int bucket) { return bucket == count - 1 ? infinity : begin(bucket + 1); }
-  /// Whether a token of this ratio is in the bucket; NaN, of 0 / 0, is in the top one.
+  /// Whether a token of this ratio is in the bucket; NaN, from 0 / 0, is in the top one.
   DRAFTPROOF_DEVICE static bool within(float ratio, int bucket) {
     return !(ratio < begin(bucket)) && (bucket == count - 1 || ratio < end(bucket));
   }

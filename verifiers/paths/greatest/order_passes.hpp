@@ -1,19 +1,19 @@
-// What passes over a pair of rows find out about the order of tokens in buckets (token_order.hpp): the twin on the
-// host of a team of a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh).
+// Passes over a pair of rows for the order of tokens in buckets (token_order.hpp). The host counterpart of a team of
+// a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
 //
-//   place(x)                  q-mass of the tokens below x, and of all
-//   weigh_buckets()           a pass, after which mass(i) has p- and q-mass of bucket i; what has q = 0 is in the top
-//                             one
-//   along(i, upto, term)      sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token; `upto`
-//                             is that of the buckets up to i
-//   find(i, upto, term, left) the token of that sum, in the order of ids, whose running sum exceeds `left`; after
-//                             along(i, upto, term)
-//   along_all(list, term, sums)   the same sums for several buckets
-//   lanes(), ..               those of a warp (gpu/teams/warp_lanes.cuh): one
+//   place(x)                    q-mass of the tokens below x, and of all
+//   weigh_buckets()             a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
+//                               the top one
+//   along(i, upto, term)        sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token;
+//                               `upto` is the q-mass of the buckets up to i
+//   along_all(list, term, sums) the same sums for several buckets
+//   find(i, upto, term, left)   the token of that sum, in the order of ids, at which the running sum exceeds `left`;
+//                               after along(i, upto, term)
+//   lanes(), ..                 as in gpu/teams/warp_lanes.cuh, for one lane
 //
-// Cost: a pass each, and one a bucket along several. `term` has fill(p, q, below, terms) for a strip of tokens, which
-// is compiled for wide registers; its terms are those that it has one by one. Right at every width and on every
-// number of threads because masses and terms are added as integers.
+// Cost: a pass each, and one a bucket for several. `term` has fill(p, q, below, terms) for a strip of tokens, which
+// is compiled for wide registers; its terms are those of single calls.
+// Correctness: masses and terms are added as integers, so results are the same at every width and number of threads.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using OrderMass = simd::RatioMass;
 struct OrderPlace {
   Fixed below, total;
 };
-/// Buckets to go along, with the q-mass of the buckets up to each.
+/// A list of buckets, with the q-mass of the buckets up to each.
 struct BucketList {
   static constexpr int most = 8;
   int size;
@@ -47,7 +47,7 @@ struct BucketList {
   }
 };
 
-/// Of laws that show an engine's rows, which must outlive this.
+/// For laws that expose an engine's rows, which must outlive this.
 template <class L>
 class OrderPasses {
  public:
@@ -73,7 +73,7 @@ class OrderPasses {
   OrderPlace place(Token x) const {
     laws_.count_visited(size());
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
-    // Below x are those before it in lower buckets, and those after it in lower ones and in its own.
+    // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets and in its own.
     const std::size_t after = static_cast<std::size_t>(x) + 1;
     const auto before = simd::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
     const auto behind = simd::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));
@@ -146,7 +146,7 @@ class OrderPasses {
     return term(static_cast<double>(target_[x]), static_cast<double>(proposal_[x]), from_fixed(below));
   }
 
-  /// Tokens of a bucket that are weighed together; places behind the last one hold what has weight 0.
+  /// Tokens of a bucket that are weighed together; entries behind the last one have weight 0.
   struct Strip {
     static constexpr int length = simd::strip;
     Token tokens[length];

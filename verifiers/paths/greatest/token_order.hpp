@@ -1,6 +1,6 @@
-// A strict order of the tokens at a node, the same to choose a path by and to know the law of the choice.
+// A strict order of the tokens at a node, used both to choose a path and to compute the law of the choice.
 //
-//   z < y         order            single tokens: lower p / q, or the same and a higher id (token_ranking.hpp)
+//   z < y         order            single tokens: lower p / q, or the same and a higher id (ratio_ranking.hpp)
 //                                  laws in buckets: a lower bucket (order_buckets.hpp), or the same and a higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
@@ -17,17 +17,17 @@
 
 namespace draftproof {
 
-/// Laws as somebody refers to them for a while: where they are handed out by value, that value.
+/// How an object refers to laws: by value on a device, else by reference.
 template <class L>
 using LawsRef = std::conditional_t<OnDevice<L>, L, const L&>;
 
-/// Laws in buckets. `laws` must outlive this.
+/// The order of laws in buckets. `laws` must outlive this.
 template <class L>
 class TokenOrder {
  public:
   DRAFTPROOF_DEVICE explicit TokenOrder(const L& laws) : laws_{laws} {}
 
-  /// Whether x stands above y; both can be drafted.
+  /// Whether x is above y in the order; both can be drafted.
   DRAFTPROOF_DEVICE bool above(Token x, Token y) const {
     const std::size_t a = bucket(x), b = bucket(y);
     return a > b || (a == b && x < y);

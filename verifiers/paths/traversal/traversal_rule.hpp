@@ -1,16 +1,18 @@
-// Traversal verification of a drafted tree: leaves are tried before the nodes above them, and what refused leaves
-// leave unserved goes to their parent. Nodes keep four scalars instead of rows.
+// Traversal verification of a drafted tree: tests leaves before their parents; after a refused leaf its parent is
+// tested with the unserved residual. Nodes hold four scalars instead of rows.
 //
 //   b            node.b        current target row after u: (p - b q)+ / F(b); 0 while no child of u was refused
 //   F            node.mass     F(b)
 //   m            node.unseen   q-mass outside the refused children
 //   w            node.weight   probability that u or a node below it is accepted; 1 at the root
 //   w_c          entered       min(1, w m (p(c) - b q(c)) / (F q(c))) for child c of u
-//   c refused    b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
+//   c refused    refuse        b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
 //
-// Cost: at most one residual mass a node. Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar
-// form is derived here (docs/paths.md) and proved by exploration against full rows (tests/paths). Children of a node
-// must be draws of one row without replacement, in draw order: merged paths are, in order of first appearance.
+// Cost: at most one residual mass a node.
+// Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar form is derived here (docs/paths.md) and
+// proved by exploration against full rows (tests/paths).
+// Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged
+// paths in order of first appearance are.
 #pragma once
 
 #include <cassert>
@@ -20,7 +22,7 @@
 
 namespace draftproof {
 
-/// `Order` is draw order; a function (at, u) -> children of u in the order they are tried.
+/// Draw order. An `Order` is a function (at, u) -> children of u in the order of their tests.
 struct DrawOrder {
   template <class L>
   DRAFTPROOF_DEVICE auto operator()(const DraftedTree<L>& at, int u) const {
@@ -36,6 +38,7 @@ class TraversalRun {
   DRAFTPROOF_DEVICE TraversalRun(const DraftedTree<L>& at, R& random, Order order = {})
       : at_{at}, random_{random}, order_{order} {}
 
+  /// One step: the accepted node and the extra token.
   DRAFTPROOF_DEVICE StepOutput run() {
     const Scalar one = at_.laws(DraftTree::root).one();
     enter(DraftTree::root, one);
@@ -43,7 +46,7 @@ class TraversalRun {
       Node& u = path_.back();
       if (const Children& children = u.children; !(u.next == children.end())) {
         const Scalar weight = entered(u, at_.tree().token(*u.next));
-        // Nothing below a node of weight 0 is ever accepted.
+        // No node below a node of weight 0 is ever accepted.
         if (weight > at_.laws(u.node).zero())
           enter(*u.next, weight);
         else
@@ -65,8 +68,8 @@ class TraversalRun {
     int node;
     Scalar b, mass, unseen, weight;
     Children children;
-    Next next;    ///< the child that is tried
-    int refused;  ///< those before it
+    Next next;    ///< the child under test
+    int refused;  ///< number of children before it
   };
 
   DRAFTPROOF_DEVICE void enter(int u, const Scalar& weight) {
@@ -93,8 +96,8 @@ class TraversalRun {
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
     const Scalar mass = laws.residual_mass(b);
     if (!(mass > laws.zero())) {
-      // The rest of the tree served all that u wanted: a dead node, left with certainty. At weight 1 it could not
-      // have been refused, and only rounding leads here: u stays as it was.
+      // The rest of the tree serves all of u's residual: u is dead and refused with certainty. At weight 1 a refusal
+      // is possible only by rounding, and u stays as it was.
       if (u.weight < laws.one()) u.weight = laws.zero();
       return;
     }
@@ -103,7 +106,7 @@ class TraversalRun {
     int count = 0;
     const Children& children = u.children;
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
-    // w F' over w F' + (1 - w) F: at w = 1 a quotient of equals.
+    // w F' over w F' + (1 - w) F: equal numbers at w = 1.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (laws.one() - u.weight) * u.mass);
     u.unseen = laws.mass_without(0, seen, count);
@@ -115,7 +118,7 @@ class TraversalRun {
   R& random_;
   Order order_;
   ListAt<L, Node, max_path_length + 1>
-      path_;  ///< from the root to the node at work; nodes off it are untouched or refused
+      path_;  ///< from the root to the present node; nodes outside it are untouched or refused
 };
 
 }  // namespace draftproof
