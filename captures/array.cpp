@@ -98,7 +98,7 @@ const Array* find_array(const NamedArrays& arrays, std::string_view name) {
 }
 
 std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_t> shape) {
-  // An empty dimension makes an empty array, even beside dimensions whose product would overflow.
+  // An empty dimension makes the array empty, even beside dimensions whose product would overflow.
   if (std::find(shape.begin(), shape.end(), 0u) != shape.end()) return 0;
   std::uint64_t bytes = width(dtype);
   for (const std::uint64_t extent : shape) {

@@ -1,5 +1,5 @@
-// An array as it lies in a file: a type, a shape and little-endian bytes in row-major order. The readers
-// produce it, the capture schema gives it meaning.
+// An array as stored in a file: a type, a shape and little-endian bytes in row-major order. The readers of file
+// formats produce it; the capture schema defines its meaning.
 #pragma once
 
 #include <bit>
@@ -20,16 +20,17 @@ static_assert(std::endian::native == std::endian::little, "captures are little-e
 
 enum class DType { F16, BF16, F32, F64, I8, U8, I32, I64 };
 
-/// Bytes of one element.
+/// Number of bytes of one element.
 std::size_t width(DType dtype);
 
-/// `f32`, `bf16`, `i64`: for messages and metadata.
+/// `f32`, `bf16`, `i64`, .., for messages and metadata.
 std::string_view to_string(DType dtype);
 
-/// True for the four floating-point types.
+/// Whether it is one of the four floating-point types.
 bool is_floating(DType dtype);
 
 struct Array {
+/// Values of one type and shape.
   DType dtype = DType::F32;
   std::vector<std::size_t> shape;  // empty: one element
   std::vector<std::byte> bytes;    // product of shape times width(dtype)
@@ -37,35 +38,33 @@ struct Array {
   /// Number of elements.
   std::size_t size() const { return bytes.size() / width(dtype); }
 
-  /// Element `i` (row-major, i < size()); exact for every type but integers beyond 2^53.
+  /// Element `i` < size(), row-major. Exact for every type except integers beyond 2^53.
   double as_double(std::size_t i) const;
 
-  /// Element `i` of an integer array.
+  /// Element `i` < size() of an integer array.
   std::int64_t as_integer(std::size_t i) const;
 };
 
 /// Named arrays in the order of their file.
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
-/// The array called `name`, or nullptr.
+/// The array called `name`, or null.
 const Array* find_array(const NamedArrays& arrays, std::string_view name);
 
-/// Chooses which arrays of a file are loaded; the others are checked as far as possible without reading them.
+/// Selects the arrays of a file that are loaded. The others are checked as far as possible without reading them.
 using WantArray = std::function<bool(std::string_view name)>;
 
-/// Most bytes of array data a reader takes from one file. Holds 4096 float32 rows of V = 262144 for a target
-/// and a draft; a larger claim is refused before memory is asked for.
+/// Largest number of bytes of array data that a reader accepts from one file. It suffices for 4096 float32 rows of
+/// V = 262144 for a target and a draft. A larger claim is refused before memory is allocated.
 inline constexpr std::uint64_t most_array_bytes = std::uint64_t{8} << 30;
 
-/// Bytes of an array of `shape`; nothing if that does not fit most_array_bytes, however the product
-/// overflows.
+/// Number of bytes of an array of `shape`; nothing if it exceeds most_array_bytes or the product overflows.
 std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_t> shape);
 
-/// `[3, 4]`.
+/// The shape as `[3, 4]`.
 std::string shape_text(std::span<const std::uint64_t> shape);
 
-/// An array of float, double, std::int32_t or std::int64_t values; `values` has as many elements as `shape`
-/// says.
+/// An array of float, double, std::int32_t or std::int64_t values. `values` has as many elements as `shape`.
 template <class T>
 Array make_array(std::vector<std::size_t> shape, std::span<const T> values);
 

@@ -31,7 +31,7 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
     std::string name = d == 0 ? "target" : count == 2 ? "draft" : fmt::format("draft_{}", d);
     arrays.emplace_back(std::move(name),
                         Array{planes.dtype, {planes.shape[1], planes.shape[2]}, {part.begin(), part.end()}});
-    // Planes can be empty, and then there can be very many of them.
+    // Empty planes cost no bytes, so a small file may claim very many of them.
     if (bytes == 0) break;
   }
   return arrays;
@@ -105,7 +105,7 @@ const Array& Capture::require(std::string_view name) const {
   throw InputError({.file = file_, .array = std::string(name), .found = "no such array", .wanted = "one"});
 }
 
-/// `name` must be [N, columns], or [N] if columns is 0, of numbers that can hold the declared values.
+/// Requires `name` to be [N, columns], or [N] if columns is 0, with elements that can represent the declared values.
 void Capture::check_shape(std::string_view name, std::size_t columns) const {
   const Array& array = require(name);
   std::vector<std::size_t> wanted{positions_};
@@ -115,8 +115,8 @@ void Capture::check_shape(std::string_view name, std::size_t columns) const {
                       .array = std::string(name),
                       .found = "shape " + shape_of(array),
                       .wanted = shape_text({wanted.begin(), wanted.end()})});
-  // Half precision moves a probability by up to 2^-8 of itself: no useful check of a sum is left. Logits need
-  // none.
+  // Half precision moves a probability by up to 2^-8 of itself, which makes a check of the sum useless. Logits have
+  // no such check.
   const bool half = array.dtype == DType::F16 || array.dtype == DType::BF16;
   if (!is_floating(array.dtype) || (half && declared_.values != Values::Logit))
     throw InputError({.file = file_,

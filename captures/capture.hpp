@@ -1,6 +1,5 @@
-// A capture: target and proposal laws of real models at the same conditionals, from one .npz, .safetensors or
-// .npy file with its metadata (see capture_schema.hpp). Shapes and ids are checked on opening, each row when
-// it is read.
+// A capture: target and proposal laws of real models in the same contexts, from one .npz, .safetensors or .npy file
+// with its metadata (see capture_schema.hpp). Shapes and ids are checked on opening, each row when it is read.
 #pragma once
 
 #include <cstddef>
@@ -22,44 +21,47 @@ namespace draftproof {
 class Capture {
  public:
   /// Reads the whole file. A plain .npy must be [D, N, V] with D >= 2: the target, then proposals called
-  /// `draft`, or `draft_1`, `draft_2`, ... Throws InputError.
+  /// `draft`, or `draft_1`, `draft_2`, .... Throws: InputError.
   static Capture open(const std::filesystem::path& path);
 
-  /// The rows of a .npz alone, without what it says of conditionals: those of a capture of trees belong to its roots.
+  /// The rows of a .npz without its contexts, which in a capture of trees belong to the roots. Throws: InputError.
   static Capture open_rows(const std::filesystem::path& path);
 
+  /// Path of the file.
   const std::string& file() const { return file_; }
+  /// Number N of positions.
   std::size_t positions() const { return positions_; }
 
-  /// Symbols of a row: V, or K + 1 in the truncated form, whose last symbol is the rest.
+  /// Number of symbols of a row: V, or K + 1 in the truncated form, whose last symbol is the rest.
   std::size_t vocabulary() const { return truncated_ ? columns_ + 1 : columns_; }
 
+  /// Whether the file has the truncated form.
   bool truncated() const { return truncated_; }
   Values values() const { return declared_.values; }
 
   /// Names of the proposals, in the order of the file.
   const std::vector<std::string>& proposals() const { return proposals_; }
 
-  /// The target's law [vocabulary()] at position i < positions(). Throws InputError naming array, row and
-  /// token if the stored row is none, and if a filter that changes something meets the truncated form.
+  /// The target's law [vocabulary()] at position i < positions(). Throws: InputError, with array, row and token, if
+  /// the stored row is not a law, or if a filter other than the default is applied to the truncated form.
   std::vector<double> target(std::size_t i, const Filter& filter = {}) const;
 
-  /// The same for a proposal; InputError lists the known names if `name` is none of them.
+  /// The same for a proposal. Throws: InputError, with the known names, if `name` is not among them.
   std::vector<double> proposal(std::string_view name, std::size_t i, const Filter& filter = {}) const;
 
-  /// Throws the InputError of proposal() for an unknown name.
+  /// Throws: the InputError of proposal() for an unknown name.
   void require_proposal(std::string_view name) const;
 
-  /// Token of `symbol` at position i; -1 at padding and for the rest.
+  /// Token id of `symbol` at position i; -1 for padding and for the rest.
   std::int64_t token_id(std::size_t i, std::size_t symbol) const;
 
   /// The context at position i without its padding; empty if the file has none.
   std::vector<std::int64_t> context(std::size_t i) const;
 
-  /// The token that followed in the text, if the file says.
+  /// The token that followed in the text; nothing if the file has none.
   std::optional<std::int64_t> next_token(std::size_t i) const;
 
-  /// The metadata as found, or an empty object.
+  /// The metadata of the file, or an empty object.
   const nlohmann::json& metadata() const { return metadata_; }
 
  private:

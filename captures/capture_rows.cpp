@@ -13,7 +13,7 @@ namespace {
 
 std::string number_text(double number) { return std::isnan(number) ? "NaN" : fmt::format("{:.9g}", number); }
 
-/// Entries at most `largest`, not NaN, not all -inf.
+/// Throws InputError unless every entry is at most `largest` and not NaN, and not all are -inf.
 void check_logarithms(std::span<const double> stored, double largest, std::string_view wanted,
                       const RowPlace& place) {
   bool possible = false;

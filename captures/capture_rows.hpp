@@ -1,5 +1,4 @@
-// Stored numbers into laws: the check each kind of value owes, and the filter. One function per form of
-// capture.
+// Stored numbers as laws: the check for each kind of value, and the filter. One function for each form of capture.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +11,14 @@
 
 namespace draftproof {
 
-/// The law of one full row [V]. Log-probabilities and logits may be -inf (probability zero), nothing may be
-/// NaN or +inf; probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws InputError.
+/// The law [V] of one full row. Log-probabilities and logits may be -inf (probability 0); no entry may be NaN or
+/// +inf; probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws: InputError.
 std::vector<double> full_law(std::span<const double> stored, Values values, const Filter& filter,
                              const RowPlace& place);
 
-/// The law [K + 1] of one truncated row: K probabilities, 0 where `padding` says, and the rest.
-/// Temperature and top-p of the full law do not follow from it, so the filter must be the default one.
+/// The law [K + 1] of one truncated row: K probabilities, which must be 0 where `padding` is true, and the rest. The
+/// full law's temperature and top-p cannot be computed from it, so the filter must be the default.
+/// Throws: InputError.
 std::vector<double> truncated_law(std::span<const double> stored, const std::vector<bool>& padding, double rest,
                                   const Filter& filter, const RowPlace& place);
 

@@ -70,7 +70,7 @@ Declared read_declared(const nlohmann::json& metadata, bool truncated, const std
                       .wanted = "probability, the only form in which a rest can be added up"});
   const auto vocabulary = metadata.find("vocabulary");
   if (vocabulary == metadata.end()) return declared;
-  // safetensors metadata holds strings only.
+  // The metadata of safetensors contains strings only.
   std::string text = vocabulary->is_string() ? vocabulary->get<std::string>() : vocabulary->dump();
   const bool digits = !text.empty() && text.size() <= 10 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -1,6 +1,5 @@
-// Writes a capture: rows collected one position at a time, then one .npz with its sidecar JSON. What is
-// written as f64 probabilities reads back equal to double rounding; f32 log-probabilities are the compact
-// form.
+// Writes a capture: collects rows one position at a time, then writes one .npz with its sidecar JSON. f64
+// probabilities are read back equal up to double rounding; f32 log-probabilities are the compact form.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +15,7 @@
 
 namespace draftproof {
 
+/// The format of a written capture.
 struct CaptureFormat {
   Values values = Values::LogProbability;  // a Logit row is written as log-probabilities
   DType dtype = DType::F32;                // F32 or F64
@@ -24,18 +24,17 @@ struct CaptureFormat {
 
 class CaptureWriter {
  public:
-  /// `proposals`: names, each beginning with `draft`; InputError if one does not, is repeated, or there is
-  /// none.
+  /// `proposals`: distinct names, each beginning with `draft`, at least one. Throws: InputError otherwise.
   CaptureWriter(std::size_t vocabulary, std::vector<std::string> proposals, CaptureFormat format = {});
 
-  /// Appends one position: laws over `vocabulary` tokens, as many proposals as names.
+  /// Adds one position: laws over `vocabulary` tokens, one proposal for each name.
   void add(const RowPair& pair);
 
+  /// Number of positions added.
   std::size_t positions() const { return positions_; }
 
-  /// Writes `path` (suffix .npz) and beside it the sidecar: `metadata` plus schema, values, vocabulary,
-  /// positions and proposals. At least one position must have been added. Throws InputError if a file cannot
-  /// be written.
+  /// Writes `path` (suffix .npz) and its sidecar: `metadata` with schema, values, vocabulary, positions and proposals
+  /// added. Requires at least one position. Throws: InputError if a file cannot be written.
   void write(const std::filesystem::path& path, nlohmann::json metadata = nlohmann::json::object()) const;
 
  private:

@@ -1,4 +1,4 @@
-// Captured trees as a source of steps: the paths drawn when the capture was made are the drafts, K of P at a time.
+// Captured trees as a source of steps: the drafts are the paths drawn when the capture was made, K of P at a time.
 #include <draftproof/captures/tree_capture.hpp>
 
 #include <map>
@@ -30,7 +30,7 @@ class CapturedContexts final : public StepContexts {
   }
   int start(std::uint64_t trial) override { return static_cast<int>(capture_->node(context_of(trial), 0, 0)); }
 
-  /// Paths are independent, so any K of the P are K independent paths: trials take them in rotation.
+  /// Paths are independent, so any K of the P paths are K independent paths. Trials take them in rotation.
   const DraftTree* tree(std::uint64_t trial, const TreeShape& shape) override {
     const std::size_t context = context_of(trial);
     const std::size_t first = trial / capture_->conditionals() % capture_->paths();

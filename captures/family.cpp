@@ -49,7 +49,7 @@ const ParameterInfo& positions_parameter() {
   return parameter;
 }
 
-/// The next comma-separated part, removed from `list`.
+/// Removes the next comma-separated part from `list` and returns it.
 std::string_view take_part(std::string_view& list) {
   const std::size_t comma = std::min(list.find(','), list.size());
   const std::string_view part = list.substr(0, comma);

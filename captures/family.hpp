@@ -1,6 +1,5 @@
-// Parametric families: target and proposal laws made from a few numbers instead of read from a file. A family
-// is one header in families/; here are the registry that finds it by name and the parser of
-// `zipf:vocabulary=32000,positions=8`.
+// Parametric families: target and proposal laws computed from a few numbers. A family is one header in families/.
+// This file has the registry of families and the parser of `zipf:vocabulary=32000,positions=8`.
 #pragma once
 
 #include <concepts>
@@ -20,12 +19,12 @@
 
 namespace draftproof {
 
-// A parameter of a family as one record: from it come parsing, range checks, defaults and documentation.
-// Values are doubles; counts are whole doubles.
+// A parameter of a family as one record, which defines its parsing, range check, default and documentation. Values
+// are doubles; counts are whole doubles.
 
 enum class ParameterKind { Real, Whole };
 
-/// `low` and `high` are the inclusive range. `about` is one line, with the unit.
+/// `low` and `high` are the inclusive range. `about` is one line and names the unit.
 template <class T>
 struct Parameter {
   std::string_view name;
@@ -35,9 +34,8 @@ struct Parameter {
   ParameterKind kind = ParameterKind::Real;
 };
 
-/// What a header in families/ defines: a default-constructible struct whose laws are a pure function of its
-/// members, seed and position. `vocabulary` is a member or a constant; a member `drafts`, if any, is the
-/// number of proposals.
+/// The form of a family: a default-constructible struct whose laws are a pure function of its members, the seed and
+/// the position. `vocabulary` is a member or a constant; an optional member `drafts` is the number of proposals.
 template <class T>
 concept FamilyLike = std::default_initializable<T> && requires(const T& family) {
   { T::name } -> std::convertible_to<std::string_view>;
@@ -47,7 +45,7 @@ concept FamilyLike = std::default_initializable<T> && requires(const T& family) 
   { family.pair(std::uint64_t{}, std::size_t{}) } -> std::same_as<RowPair>;
 };
 
-/// A parameter as documentation and parser see it.
+/// A parameter for documentation and parser.
 struct ParameterInfo {
   std::string name;
   std::string about;
@@ -55,19 +53,20 @@ struct ParameterInfo {
   ParameterKind kind;
 };
 
-/// One family with its parameters set. Copies share the immutable law.
+/// A family with its parameters set. Copies share the immutable law.
 struct Family {
   std::string name;
-  std::vector<std::pair<std::string, double>> settings;  // every parameter, in order, as set
+  std::vector<std::pair<std::string, double>> settings;  // every parameter, in order, with its value
   std::size_t vocabulary = 0;
-  std::size_t drafts = 1;     // proposals per position
-  std::size_t positions = 1;  // how many the spec asks for; pair() takes any position
+  std::size_t drafts = 1;     // number of proposals per position
+  std::size_t positions = 1;  // number of positions in the specification; pair() accepts any position
   std::function<RowPair(std::uint64_t seed, std::size_t position)> pair;
 
+  /// Name, parameters and positions, for reports.
   nlohmann::json describe() const;
 };
 
-/// A family as registered: documentation and a maker from values in the order of `parameters`.
+/// A registered family: its documentation, and a constructor from values in the order of `parameters`.
 struct FamilyInfo {
   std::string name;
   std::string about;
@@ -75,20 +74,21 @@ struct FamilyInfo {
   std::function<Family(std::span<const double> values)> make;
 };
 
-/// Adds to the registry; a second registration of a name is ignored. Not thread-safe: for the start of main.
+/// Adds a family to the registry; a second registration of a name is ignored. Not thread-safe: call it at the start
+/// of main.
 void register_family(FamilyInfo info);
 
-/// All registered families, by name.
+/// All registered families, sorted by name.
 std::span<const FamilyInfo> known_families();
 
-/// True if `spec` names a registered family before its first colon.
+/// Whether the part of `spec` before its first colon names a registered family.
 bool is_family_spec(std::string_view spec);
 
-/// Parses `name` or `name:parameter=number,...`; besides the family's own parameters every one takes
-/// `positions`. Throws InputError for unknown families and parameters (listing the known), repeated or
-/// malformed parameters, and numbers out of range.
+/// Parses `name` or `name:parameter=number,...`. Every family also takes `positions`. Throws: InputError for unknown
+/// families and parameters (with the known ones), repeated or malformed parameters, and numbers out of range.
 Family parse_family(std::string_view spec);
 
+/// Registers the family type T.
 template <FamilyLike T>
 void register_family() {
   FamilyInfo info{std::string(T::name), std::string(T::about), {}, {}};

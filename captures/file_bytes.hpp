@@ -1,5 +1,5 @@
-// A regular file read front to back, whose size is known before anything is allocated. Short reads are errors
-// that name the file.
+// A regular file, read from front to back. Its size is known before memory is allocated. Short reads are errors that
+// name the file.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@ namespace draftproof {
 
 class FileBytes {
  public:
-  /// Throws InputError if `path` is missing, not a regular file, or cannot be opened.
+  /// Throws: InputError if `path` is missing, is not a regular file, or cannot be opened.
   explicit FileBytes(const std::filesystem::path& path);
 
+  /// Size of the file in bytes.
   std::uint64_t size() const { return size_; }
 
-  /// Fills `bytes` with what comes next; throws InputError if the file ends before.
+  /// Fills `bytes` with the next bytes. Throws: InputError if the file ends before.
   void read(std::span<std::byte> bytes);
 
  private:

@@ -20,8 +20,8 @@ std::vector<double> one_hot(std::span<const double> values) {
   return law;
 }
 
-/// Zeroes the `weights` that top-k and top-p drop, and normalises. Ranks by `values`, of which the weights
-/// are a monotone function: rounding in the weights must not create or move ties.
+/// Zeroes the `weights` that top-k and top-p remove, and normalises. It ranks by `values`, of which the weights are a
+/// monotone function, so that rounding of the weights neither creates nor moves ties.
 std::vector<double> cut(std::span<const double> values, std::vector<double> weights, const Filter& filter) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -69,7 +69,7 @@ std::vector<double> filtered_softmax(std::span<const double> logits, const Filte
   const double largest = *std::max_element(logits.begin(), logits.end());
   assert(std::isfinite(largest));
   std::vector<double> weights(logits.size());
-  // Subtract first: dividing by a tiny temperature could overflow to inf - inf.
+  // Subtract before dividing: with a tiny temperature the quotients could overflow to inf - inf.
   for (std::size_t i = 0; i < logits.size(); ++i) weights[i] = std::exp((logits[i] - largest) / filter.temperature);
   return cut(logits, std::move(weights), filter);
 }

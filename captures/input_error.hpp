@@ -1,6 +1,5 @@
-// The one exception for bad data from outside: a file, a row or a setting that is not what it has to be. The
-// message names the place, what was found there and what was wanted; the command line turns it into exit
-// code 2.
+// The exception for invalid input: a file, a row or a setting. The message names the place, what was found and what
+// was expected. The command line turns it into exit code 2.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace draftproof {
 
-/// Where the fault is and what it is. `file` may also be a source spec or the name of an option.
+/// Place and kind of a fault. `file` may also be a source specification or the name of an option.
 struct InputFault {
   std::string file;
   std::string array = {};                 // empty: the fault is not inside one array
@@ -21,7 +20,7 @@ struct InputFault {
   std::string wanted = {};
 };
 
-/// `FILE: ARRAY, row R, token T: found X, wanted Y`, without the parts that do not apply.
+/// The message is `FILE: ARRAY, row R, token T: found X, wanted Y`, without the parts that do not apply.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(InputFault fault) : std::runtime_error(message(fault)), fault_(std::move(fault)) {}
@@ -43,7 +42,7 @@ class InputError : public std::runtime_error {
   InputFault fault_;
 };
 
-/// `text` in double quotes, cut at 60 bytes and printable whatever bytes a hostile file put there.
+/// `text` in double quotes, cut at 60 bytes; unprintable bytes become `?`.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string result = "\"";

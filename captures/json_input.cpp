@@ -13,7 +13,7 @@ namespace draftproof {
 
 nlohmann::json parse_json_object(std::string_view text, const std::string& file) {
   using json = nlohmann::json;
-  std::vector<std::set<std::string>> keys;  // of the objects that are open, outermost first
+  std::vector<std::set<std::string>> keys;  // of the open objects, outermost first
   const auto guard = [&](int depth, json::parse_event_t event, json& parsed) {
     const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= deepest_json)
@@ -32,7 +32,7 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   try {
     parsed = json::parse(text.begin(), text.end(), guard);
   } catch (const json::exception& error) {
-    // The library's message quotes the text: keep it printable and short.
+    // The library's message quotes the text; in_quotes makes it printable and short.
     throw InputError({.file = file, .found = "no JSON: " + in_quotes(error.what()), .wanted = "a JSON object"});
   }
   if (!parsed.is_object())

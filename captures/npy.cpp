@@ -65,7 +65,7 @@ Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& fi
   take(std::span(length_bytes).first(version == 1 ? 2 : 4), "header length");
   std::size_t length = 0;
   for (std::size_t i = 4; i-- > 0;) length = length << 8 | std::to_integer<std::size_t>(length_bytes[i]);
-  // NumPy itself refuses more than 10000 unless told to trust the file.
+  // NumPy refuses more than 10000 bytes unless it is told to trust the file.
   constexpr std::size_t longest_header = 10000;
   if (length > longest_header || length > left)
     throw refuse(fmt::format("a header of {} bytes", length),
@@ -80,7 +80,7 @@ Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& fi
                  bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
 
   Array result{header.dtype, {header.shape.begin(), header.shape.end()}, {}};
-  // Grown as data arrives, so that memory follows what is there and not what is claimed.
+  // Grown as data arrives, so that memory is proportional to the data present and not to the claimed size.
   constexpr std::size_t chunk = std::size_t{1} << 24;
   while (result.bytes.size() < *bytes) {
     const std::size_t done = result.bytes.size();

@@ -1,5 +1,5 @@
-// The Python dict literal inside an .npy header, parsed by hand: exactly the three keys NumPy writes, each
-// once, in any order. Nothing is evaluated.
+// Parser of the Python dict literal in an .npy header: exactly the three keys that NumPy writes, each once, in any
+// order. Nothing is evaluated.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class NpyDictParser {
   NpyDictParser(std::string_view text, const std::string& file, const std::string& array)
       : text_(text), file_(file), array_(array) {}
 
-  /// Throws InputError if the text is not such a dict.
+  /// The dict. Throws: InputError if the text is not such a dict.
   NpyDict parse();
 
  private:

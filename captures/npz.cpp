@@ -36,11 +36,11 @@ Archive open_archive(const std::filesystem::path& path, int flags) {
   throw InputError({.file = path.string(), .found = text, .wanted = "a zip archive (.npz)"});
 }
 
-// Deflate pays at least one bit for the length and one for the distance of a match of at most 258 bytes: 1032
-// bytes for each one read (RFC 1951). A directory that claims more lies.
+// Deflate uses at least one bit for the length and one for the distance of a match of at most 258 bytes: at most 1032
+// bytes for each byte read (RFC 1951). A directory that claims a larger ratio is wrong.
 constexpr std::uint64_t largest_ratio = 1032;
 
-/// What the zip directory says of entry `index`, checked as far as the directory alone allows.
+/// The directory record of entry `index`, checked as far as the directory alone permits. Throws: InputError.
 zip_stat_t checked_stat(zip_t* archive, zip_uint64_t index, std::uint64_t file_size, const std::string& file,
                         const std::string& array) {
   const auto refuse = [&](std::string found, std::string wanted) {
@@ -83,7 +83,7 @@ Array read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat, con
         }
       },
       stat.size, file, array);
-  // The checksum is compared when the end is read.
+  // libzip compares the checksum when the end is read.
   std::byte beyond{};
   if (zip_fread(entry.get(), &beyond, 1) != 0) throw refuse("the end of the entry and its checksum");
   return result;

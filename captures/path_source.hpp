@@ -1,5 +1,5 @@
-// Where iterations start and what the models say on the way, for simulations of paths and trees: captured trees, a
-// source of rows made into a model, or a live model behind one interface.
+// Sources of steps, for simulations of paths and trees: where iterations start, and the models' laws after each
+// prefix. The sources are captured trees, a source of rows made into a model, and a live model.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace draftproof {
 
-/// The models as one thread sees them during its trials.
+/// The models for one thread during its trials.
 class StepContexts : public ConditionalModel<RatioTable> {
  public:
-  /// The context in which trial `trial` starts; 0 <= trial. What was known of earlier trials may be forgotten.
+  /// The context in which trial `trial` >= 0 starts. Contexts of earlier trials may become invalid.
   virtual int start(std::uint64_t trial) = 0;
-  /// Tokens that may follow `context`: a model reads so far and no further. Drafts go no deeper.
+  /// Largest number of tokens that may follow `context`, because a model's context is limited. Drafts stop there.
   virtual int room(int /*context*/) const { return std::numeric_limits<int>::max(); }
-  /// The stored tree of that trial with its paths cut to `shape`, where trees are stored; null where a drafter has to
+  /// The stored tree of that trial with its paths cut to `shape`; null if the source has no trees and a drafter must
   /// draw one.
   virtual const DraftTree* tree(std::uint64_t, const TreeShape&) { return nullptr; }
 };
@@ -34,41 +34,46 @@ class PathSource {
  public:
   virtual ~PathSource() = default;
 
+  /// Name for reports.
   virtual std::string name() const = 0;
+  /// Number of symbols of a row.
   virtual int vocabulary() const = 0;
+  /// Settings and provenance, for reports.
   virtual nlohmann::json describe() const = 0;
-  /// One line for people.
+  /// One line for readers.
   virtual std::string summary() const = 0;
-  /// Whether trees are stored: then K and L have limits, and an iteration cannot be followed by another.
+  /// Whether trees are stored. K and L then have limits, and trials have one iteration.
   virtual bool stored_trees() const { return false; }
+  /// Largest number K of paths.
   virtual int most_paths() const { return max_drafts; }
+  /// Largest number L of drafted tokens of a path.
   virtual int longest() const { return 64; }
 
-  /// The same conditionals as plain rows, where all that an iteration may do can be walked; null elsewhere. Trials start in
-  /// conditionals 0 .. starts() - 1 in turn.
+  /// The same model as plain rows, if all outcomes of an iteration can be walked; null otherwise.
   virtual std::unique_ptr<ConditionalModel<Rows<double>>> plain() const { return nullptr; }
+  /// Number of starts: trials start in contexts 0 .. starts() - 1 in turn. 0 if there are no fixed starts.
   virtual int starts() const { return 0; }
 
-  /// A view for one thread. Rows are shared where they are shared between trials.
+  /// A view for one thread. Rows that trials share are stored once.
   virtual std::unique_ptr<StepContexts> open() const = 0;
 
-  /// `spec` is a model (running_model.hpp), a file of captured trees, or any source of rows. Throws InputError.
+  /// Opens `spec`: a model (is_model_spec), a file of captured trees, or any source of rows. Throws: InputError.
   static std::unique_ptr<PathSource> open(const std::string& spec, const SourceOptions& options);
 };
 
 // A source of rows made into a model of the next token.
 
-/// ConditionalModel are the positions of `source`; after context c token x leads to a position that is a hash of (c, x).
+/// The contexts are the positions of `source`; after context c, token x leads to the position hash(c, x).
 std::unique_ptr<PathSource> make_model_of(Source source);
 
-// A live model as a source of steps: fresh conditionals without end, drafts by a cheaper copy of the target.
+// A live model as a source of steps: fresh contexts without end, drafts from a cheaper copy of the target.
 
 /// Whether `spec` names a model: FILE.bin, optionally with a draft after a colon.
 bool is_model_spec(const std::string& spec);
 
-/// `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits, `FILE.bin:exit4` with the first
-/// four layers; without a colon q4. Every trial reads a text of its own, sampled from the target at temperature 1.
-/// Throws InputError.
+/// Opens a model and its draft. `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits,
+/// `FILE.bin:exit4` with the first four layers; the default is q4. Every trial reads its own text, sampled from the
+/// target at temperature 1. Throws: InputError.
 std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options);
 
 }  // namespace draftproof

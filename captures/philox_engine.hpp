@@ -1,6 +1,6 @@
-// A stream of 64-bit random words at an address (seed, position, stream), in the shape that Boost.Random's
-// distributions take. Boost's algorithms are fixed source code, so the same address gives the same family
-// everywhere.
+// A stream of 64-bit random words at an address (seed, position, stream), with the interface that the distributions
+// of Boost.Random take. Boost's algorithms are fixed source code, so an address gives the same family on every
+// platform.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class PhiloxEngine {
  public:
   using result_type = std::uint64_t;
 
-  /// `stream` below 2^16 separates the uses a family has for randomness at one position.
+  /// `stream` < 2^16 separates the random sequences that a family uses at one position.
   PhiloxEngine(std::uint64_t seed, std::uint64_t position, std::uint32_t stream)
       : seed_(seed), position_(position), purpose_(first_purpose + stream) {}
 
@@ -29,7 +29,7 @@ class PhiloxEngine {
   }
 
  private:
-  // Purposes of their own, so that a family and the trials on it may share a seed.
+  // Distinct from all other purposes, so that a family and the trials on it may share a seed.
   static constexpr std::uint32_t first_purpose = 0xFA000000;
 
   std::uint64_t seed_, position_;

@@ -1,6 +1,6 @@
-// A source of rows made into a model: conditionals are its positions, and a token leads to a position by a hash of where
-// it was drawn and what it is. Every position has laws of its own, steps of any length exist, and tables are
-// shared by all trials.
+// A source of rows made into a model. Contexts are its positions; a token leads to the position given by a hash of
+// the context and the token. Every position has its own laws, steps may have any length, and all trials share the
+// tables.
 #include <draftproof/captures/path_source.hpp>
 
 #include <fmt/format.h>
@@ -13,9 +13,9 @@ namespace {
 
 using Tables = std::vector<RatioTable>;
 
-/// Where token x leads from a context.
+/// The context after token x.
 int hashed(int context, Token x, std::size_t conditionals) {
-  // The counter names the pair; the key only keeps it apart from draws.
+  // The counter identifies the pair; the key separates this hash from draws.
   const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
   return static_cast<int>(block.first % conditionals);
 }

@@ -28,7 +28,7 @@ std::vector<double> check_row(std::span<const double> row, const RowPlace& place
   }
   std::vector<double> law(row.begin(), row.end());
   const double sum = compensated_sum(law);
-  // Written so that an infinite sum (finite entries can overflow) fails too.
+  // The negated form also rejects an infinite sum; finite entries can overflow.
   if (!(std::abs(sum - 1) <= tolerance))
     throw InputError({.file = place.file,
                       .array = place.array,

@@ -18,18 +18,18 @@ namespace draftproof {
 
 namespace {
 
-/// Texts have 8 to 71 tokens: long enough to be about something, short against the 512 that the model can read.
+/// Texts have 8 to 71 tokens: long enough to have content, short against the 512 tokens that the model can read.
 constexpr int shortest_text = 8, text_lengths = 64;
-/// The longest text, and the longest path that is drafted after it (PathSource::longest).
+/// Tokens of the longest text and the longest path drafted after it (PathSource::longest).
 constexpr int needed_context = shortest_text + text_lengths - 1 + 64;
-constexpr std::uint32_t text_purpose = 0x6c697665;  // its own range of counters: no draft or verdict shares them
+constexpr std::uint32_t text_purpose = 0x6c697665;  // a range of counters that no draft or verdict uses
 
 struct Models {
   TinyLm target, draft;
   Filter target_filter, proposal_filter;
 };
 
-/// The token in whose share of the law the uniform u falls.
+/// The token x with u in [F(x - 1), F(x)), where F is the distribution function of the law.
 int sampled(const std::vector<double>& log_law, double u) {
   double running = 0;
   for (std::size_t x = 0; x < log_law.size(); ++x) {
@@ -98,7 +98,7 @@ class LiveContexts final : public StepContexts {
     return static_cast<int>(nodes_.size()) - 1;
   }
 
-  /// Reads the token of `node` with one of the models, and first its ancestors where that model has not yet.
+  /// Reads the token of `node` with one of the models, after those of its ancestors that the model has not read yet.
   std::vector<double> read(int node, const TinyLm& model, StoryMemory Node::*memory) const {
     Node& here = nodes_[static_cast<std::size_t>(node)];
     std::vector<const StoryMemory*> before(static_cast<std::size_t>(here.depth));
@@ -117,7 +117,7 @@ class LiveContexts final : public StepContexts {
 
   std::shared_ptr<const Models> models_;
   std::uint64_t seed_;
-  int forgotten_ = 0;               ///< nodes of earlier trials; conditionals count on from there
+  int forgotten_ = 0;               ///< number of nodes of earlier trials; context numbers continue from there
   mutable std::deque<Node> nodes_;  // references stay valid as it grows
 };
 
@@ -149,7 +149,7 @@ class RunningModel final : public PathSource {
   std::uint64_t seed_;
 };
 
-/// The number at the end of "q4" or "exit4"; 0 if there is none.
+/// The number that ends "q4" or "exit4"; 0 if there is none.
 int number_after(std::string_view word, std::string_view prefix) {
   int value = 0;
   if (!word.starts_with(prefix)) return 0;

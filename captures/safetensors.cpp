@@ -18,7 +18,7 @@ using json = nlohmann::json;
 struct Tensor {
   std::string name;
   std::string type;
-  std::optional<DType> dtype;  // empty: a type this program does not read
+  std::optional<DType> dtype;  // empty: a type that this program does not read
   std::vector<std::uint64_t> shape;
   std::uint64_t begin = 0, end = 0;  // offsets into the data
 };

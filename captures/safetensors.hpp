@@ -1,5 +1,6 @@
 // The .safetensors format: eight bytes of header length, a JSON header of types, shapes and offsets, then raw
-// elements. Offsets must tile the data exactly, without overlap, hole or excess, before anything is read.
+// elements. The offsets must tile the data exactly, without overlap, hole or excess; this is checked before data is
+// read.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct Safetensors {
   nlohmann::json metadata = nlohmann::json::object();  // `__metadata__`: strings by name
 };
 
-/// The arrays that `want` accepts; types F16, BF16, F32, F64, I8, U8, I32 and I64. Throws InputError.
+/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);
 
 }  // namespace draftproof

@@ -25,14 +25,14 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  /// One proposal for each filter: the k-th chosen one, or the only one each time.
+  /// The laws with one proposal for each filter: the k-th chosen one, or the only one each time.
   virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
 
 namespace {
 
-/// What happens to each proposal, or to the only one at each temperature.
+/// The filter of each proposal, or of the only proposal at each temperature.
 std::vector<Filter> filters_of(const SourceOptions& options, const std::vector<std::string>& proposals,
                                const std::string& who) {
   if (options.draft_temperatures.empty()) return std::vector(proposals.size(), options.proposal_filter);
@@ -72,7 +72,7 @@ struct CaptureRows final : Source::Rows {
     for (const std::string& proposal : proposals) capture.require_proposal(proposal);
     positions = capture.positions();
     vocabulary = capture.vocabulary();
-    // A truncated capture takes no filter: say so now, not at the first row.
+    // A truncated capture takes no filter; this call makes the error appear now and not at the first row.
     if (capture.truncated()) pair(0, options.target_filter, filters_of(options, proposals, name));
   }
 
@@ -155,7 +155,7 @@ std::vector<std::string> split_at_commas(std::string_view list) {
   }
 }
 
-/// Splits off `:draft,draft...`; an empty path means that `spec` is none.
+/// Splits off `:draft,draft...`. The path is empty if `spec` is not a path.
 PathSpec parse_path(std::string_view spec) {
   if (looks_like_path(spec)) return {std::string(spec), {}};
   const std::size_t colon = spec.rfind(':');

@@ -15,7 +15,7 @@ namespace draftproof {
 
 namespace {
 
-/// Reads a file from front to back; every read past its end is an InputError.
+/// Reads a file from front to back; a read past its end throws InputError.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, std::string file) : bytes_{bytes}, file_{std::move(file)} {}
@@ -32,7 +32,7 @@ class Reader {
   }
   std::vector<float> floats(int rows, int columns = 1) {
     const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-    // The file has to have them before memory is asked for.
+    // take() checks that the file has these bytes before memory is allocated.
     const auto part = take(size * sizeof(float));
     std::vector<float> values(size);
     std::memcpy(values.data(), part.data(), part.size());
@@ -60,12 +60,12 @@ class Reader {
   std::size_t position_ = 0;
 };
 
-/// A gigabyte: larger models want another program.
+/// A gigabyte, the limit for a small model.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 using Vector = std::vector<double>;
 
-/// matrix [rows, x.size()] times x, in four interleaved sums.
+/// The product of matrix [rows, x.size()] and x, in four interleaved sums.
 Vector times(const std::vector<float>& matrix, const Vector& x) {
   const std::size_t columns = x.size(), rows = matrix.size() / columns;
   Vector product(rows);
@@ -90,7 +90,7 @@ Vector normed(const Vector& x, const std::vector<float>& weights) {
   return result;
 }
 
-/// Turns adjacent pairs of every head by an angle that falls with their place in the head.
+/// Rotates adjacent pairs of every head by an angle that falls with their place in the head.
 void rotate(Vector& x, std::size_t head_width, std::size_t position) {
   for (std::size_t i = 0; i < head_width; i += 2) {
     const double place = static_cast<double>(i) / static_cast<double>(head_width);
@@ -144,7 +144,7 @@ TinyLm TinyLm::open(const std::filesystem::path& path) {
   for (int* field : {&shape.width, &shape.hidden, &shape.context, &shape.vocabulary, &shape.layers, &shape.heads,
                      &shape.key_heads}) {
     *field = reader.number<std::int32_t>();
-    // Bounds keep every product of two of them far from overflow.
+    // With these bounds no product of two sizes overflows.
     if (*field < 1 || *field > (1 << 20)) reader.fail(fmt::format("the size {}", *field), "1 to 2^20");
   }
   const int d = shape.width;

@@ -1,12 +1,12 @@
-// A small language model of the llama architecture, read from one file, and the cheaper copies of it that draft: the
-// same weights at few bits, or its first layers alone. Real speculative decoding in a megabyte.
+// A small language model of the llama architecture, read from one file, and cheaper copies of it for drafting: the
+// same weights at few bits, or its first layers alone.
 //
 //   d, ff    width of the residual stream, of the feed-forward layer        shape().width, shape().hidden
 //   heads    query heads; key and value heads are shared by groups of them  shape().heads, shape().key_heads
 //   V        tokens; token 1 starts a text                                  shape().vocabulary
 //
 // Forward pass: RMS norm (1e-5), rotary positions on adjacent pairs (base 10000), attention with grouped key and
-// value heads, w2(silu(w1 x) * w3 x). Layout of the file: data/README.md. tests/captures compares the pass with
+// value heads, w2(silu(w1 x) * w3 x). File layout: data/README.md. tests/captures compares the pass with
 // captured rows.
 #pragma once
 
@@ -26,27 +26,27 @@ struct StoryShape {
   int key_width() const { return key_heads * head_width(); }
 };
 
-/// What one token leaves behind for those after it: keys and values of every layer.
+/// The keys and values of every layer for one token, which later tokens read.
 struct StoryMemory {
   std::vector<double> keys, values;  ///< layers x key_width
 };
 
 class TinyLm {
  public:
-  /// Throws InputError on a file of another format or size.
+  /// Throws: InputError on a file of another format or size.
   static TinyLm open(const std::filesystem::path& path);
 
   /// A copy whose matrices are rounded to `bits` bits, symmetrically, one scale for every 32 values.
   TinyLm rounded(int bits) const;
-  /// A copy that stops after `layers` layers.
+  /// A copy with the first `layers` layers.
   TinyLm cut(int layers) const;
 
   const StoryShape& shape() const { return shape_; }
   /// The text of a token.
   std::string_view piece(int token) const { return pieces_[static_cast<std::size_t>(token)]; }
 
-  /// Reads `token` after the tokens whose memories are `before`, first token first. Returns natural-log
-  /// probabilities [V] of the next token and leaves this token's memory in `own`.
+  /// Reads `token` after the tokens with the memories `before`, first token first. Returns the natural-log
+  /// probabilities [V] of the next token and writes this token's memory to `own`.
   std::vector<double> read(int token, std::span<const StoryMemory* const> before, StoryMemory& own) const;
 
  private:

@@ -25,7 +25,7 @@ const Array& require(const NamedArrays& arrays, std::string_view name, const std
   return *array;
 }
 
-/// Column of `token` in row `node`.
+/// The column of `token` in row `node`. Throws: InputError if the row does not have it.
 std::size_t symbol_of(const Capture& rows, std::size_t node, std::int64_t token, const std::string& file) {
   if (!rows.truncated()) {
     if (token >= 0 && token < static_cast<std::int64_t>(rows.vocabulary())) return static_cast<std::size_t>(token);
@@ -79,7 +79,7 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
                         .wanted = fmt::format("a row below {}", trees.rows_.positions())});
     trees.nodes_.push_back(static_cast<std::size_t>(node));
   }
-  // A node is one prefix: whoever reaches it comes from the same node by the same token.
+  // A node is one prefix, so it is always reached from the same node by the same token.
   std::map<std::size_t, std::pair<std::size_t, std::int64_t>> origin;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::size_t path_index = i / trees.length_, depth = i % trees.length_;

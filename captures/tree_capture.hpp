@@ -1,10 +1,10 @@
-// Captured trees: conditionals of a real model, at each of them P independent paths of L tokens drawn from a proposal,
-// equal prefixes merged, and the laws of target and proposals at every node (data/README.md).
+// Captured trees: contexts of a real model, in each of them P independent paths of L tokens drawn from a proposal
+// with equal prefixes merged, and the laws of target and proposals at every node (data/README.md).
 //
 //   array                  shape          meaning
-//   target, draft*, ...    [M, ..]        laws at M nodes, in either form of a capture
+//   target, draft*, ...    [M, ..]        laws at M nodes, in full or truncated form
 //   paths                  [C, P, L]      drawn tokens
-//   path_nodes             [C, P, L + 1]  row of every node along a path, the root first
+//   path_nodes             [C, P, L + 1]  row of every node along a path, starting with the root
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,26 @@ namespace draftproof {
 
 class TreeCapture {
  public:
-  /// Reads the whole file. Throws InputError on arrays that are missing, of the wrong shape, or that contradict each
-  /// other: a node that two different prefixes share, a token that its row does not have.
+  /// Reads the whole file. Throws: InputError on arrays that are missing, of the wrong shape, or contradictory: a
+  /// node shared by two different prefixes, a token that its row does not have.
   static TreeCapture open(const std::filesystem::path& path);
 
-  /// Whether the file holds trees: decided by the names of its arrays alone. Throws InputError if it cannot be read.
+  /// Whether the file contains trees, decided by the names of its arrays alone. Throws: InputError if it cannot be
+  /// read.
   static bool recognises(const std::filesystem::path& path);
 
+  /// Number C of contexts.
   std::size_t conditionals() const { return conditionals_; }
+  /// Number P of paths in a context.
   std::size_t paths() const { return paths_; }
+  /// Number L of tokens of a path.
   std::size_t length() const { return length_; }
 
-  /// Row of the node after `depth` tokens of a path.
+  /// Row of the node after the first `depth` tokens of a path.
   std::size_t node(std::size_t context, std::size_t path, std::size_t depth) const {
     return nodes_[(context * paths_ + path) * (length_ + 1) + depth];
   }
-  /// Token `depth` of a path, as a symbol of the row it was drawn from: the id, or its column in the truncated form.
+  /// Token `depth` of a path, as a symbol of its row: the id, or the column in the truncated form.
   std::size_t symbol(std::size_t context, std::size_t path, std::size_t depth) const {
     return symbols_[(context * paths_ + path) * length_ + depth];
   }
@@ -52,8 +56,8 @@ class TreeCapture {
 
 // Captured trees as a source of steps.
 
-/// Throws InputError if the file holds no trees, or if `options` ask for filters: stored paths have the law of the
-/// stored rows.
+/// Opens captured trees. Throws: InputError if the file contains no trees, or if `options` request filters, because
+/// stored paths follow the law of the stored rows.
 std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace draftproof

@@ -15,7 +15,7 @@ const TrialDevice* DeviceChoice::device() const {
   if (const TrialDevice* device = trial_device(name)) return device;
   std::string known = "cpu";
   for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
-  const bool without = name == "cuda";  // a device of draftproof that this program lacks
+  const bool without = name == "cuda";  // draftproof has this device, but the program is not linked with it
   throw InputError({.file = "--device",
                     .found = in_quotes(name),
                     .wanted = (found_trial_devices().empty() ? known : "one of " + known) +

@@ -1,5 +1,5 @@
-// The option that says where draft tuples are drawn and decided: on the host, or on a device that the program was
-// linked with. Results are the same; what cannot run there runs here and the report says so.
+// The option that selects where draft tuples are drawn and decided: on the host, or on a device that the program is
+// linked with. Results are the same. Trials that cannot run on the device run on the host, and the report says so.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ namespace draftproof {
 struct DeviceChoice {
   std::string name = "cpu";
 
+  /// Adds the option to `app`.
   void declare(CLI::App& app);
-  /// Null for the host. Throws InputError for a device that is not in this program.
+  /// The selected device, null for the host. Throws: InputError for a device that the program is not linked with.
   const TrialDevice* device() const;
-  /// The exit code, once written why, if the device is not on this machine.
+  /// If this machine lacks the device: writes the reason and returns the exit code.
   std::optional<ExitCode> absent(const Session& session) const;
 };
 

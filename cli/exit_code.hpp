@@ -1,4 +1,4 @@
-// What the program's exit code means, the same for every command.
+// The exit codes of the program, the same for every command.
 #pragma once
 
 #include <draftproof/properties/proof/finding.hpp>
@@ -6,15 +6,15 @@
 namespace draftproof {
 
 enum ExitCode : int {
-  exit_held = 0,       ///< everything asked holds
-  exit_violated = 1,   ///< something does not hold
-  exit_bad_input = 2,  ///< usage, or data from outside
+  exit_held = 0,       ///< every check holds
+  exit_violated = 1,   ///< a check does not hold
+  exit_bad_input = 2,  ///< wrong usage or invalid input
   exit_undecided = 3,  ///< not decided within the budget
-  exit_internal = 4,   ///< a defect of draftproof, or a device that failed
-  exit_skipped = 77,   ///< not possible here (no device, say)
+  exit_internal = 4,   ///< a defect of draftproof, or a failed device
+  exit_skipped = 77,   ///< not possible here, for example without a device
 };
 
-// The exit code of a verdict: how a status, or the worst of several, leaves the program.
+// The exit code of a status.
 
 constexpr ExitCode exit_code_of(Status status) {
   switch (status) {

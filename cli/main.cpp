@@ -1,4 +1,4 @@
-// The program: global options, the subcommands that were found, and one place where errors become exit codes.
+// The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
 #include <iostream>
 #include <new>
@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    // CLI11 misses a subcommand before it names the word that is none.
+    // CLI11 reports a missing subcommand before it names the unknown word.
     if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
       throw InputError({.file = "command", .found = in_quotes(words.front()), .wanted = command_names()});
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;

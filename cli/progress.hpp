@@ -1,4 +1,4 @@
-// Progress on standard error: a line that is rewritten on a terminal, a line now and then elsewhere.
+// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere.
 #pragma once
 
 #include <chrono>
@@ -7,14 +7,16 @@
 
 namespace draftproof {
 
-/// Update from one thread at a time. Nothing is shown for work that ends at once.
+/// To be updated from one thread at a time. Shows nothing for short work.
 class Progress {
  public:
+  /// `total` is the number of units of work; `quiet` suppresses all output.
   Progress(std::string label, std::uint64_t total, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Reports `done` of `total` units.
   void update(std::uint64_t done);
 
  private:

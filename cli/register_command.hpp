@@ -1,6 +1,6 @@
-// Subcommands: one file each in cli/commands/, found by the build.
+// Subcommands: one file each in cli/commands/, registered by the build.
 //
-// A command is a struct with `name`, `about`, `void declare(CLI::App&)` for its options and
+// A command is a struct with `name`, `about`, `void declare(CLI::App&)` for its options, and
 // `int run(const Session&)`, which returns an ExitCode.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace draftproof {
 
-/// Adds its subcommand to `app` and returns what runs it.
+/// A command; `add` adds its subcommand to an app and returns it with the function that runs it.
 struct Command {
   std::string_view name;
   std::function<std::pair<CLI::App*, std::function<int(const Session&)>>(CLI::App& app)> add;

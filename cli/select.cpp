@@ -100,7 +100,7 @@ void SourceChoice::declare(CLI::App& app) {
 }
 
 Source SourceChoice::open(const std::string& spec, std::uint64_t seed) const {
-  registry();  // families are registered with everything else
+  registry();  // also registers the families
   SourceOptions with_seed = options;
   with_seed.seed = seed;
   return Source::open(spec, with_seed);
@@ -110,7 +110,7 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
   std::vector<Source> sources;
   for (const auto& spec : specs) sources.push_back(open(spec, seed));
   for (const Source& source : sources) {
-    if (source.describe().value("kind", "") == "family") continue;  // made, not stored
+    if (source.describe().value("kind", "") == "family") continue;  // computed, not stored
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }
   return sources;

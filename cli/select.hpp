@@ -1,4 +1,4 @@
-// Options that several commands share: which verifiers, which draft laws, which source.
+// Options shared by several commands: verifiers, draft laws, sources.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@
 
 namespace draftproof {
 
-/// The verifier or drafter of that name; throws InputError naming the nearest known ones.
+/// The verifier or drafter of that name. Throws: InputError for an unknown name, with the known ones.
 const AnyVerifier& need_verifier(const std::string& name);
 const AnyDrafter& need_drafter(const std::string& name);
 
-/// The named verifiers, or all (mutants only if wanted).
+/// The named verifiers, or all (mutants and lossy schemes only with `mutants`). Throws: InputError for an unknown
+/// name.
 std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants);
 
 /// Verifiers of one position and of paths.
@@ -26,34 +27,36 @@ struct SelectedVerifiers {
   std::vector<const AnyPathVerifier*> paths;
 };
 
-/// The same of both levels; throws InputError for a name that neither has.
+/// The same for both levels. Throws: InputError for a name unknown to both.
 SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mutants);
 
 struct SelectedSubjects : SelectedVerifiers {
   std::vector<const AnyComponent*> components;
 };
 
-/// The same with components, by name or as "sampler/alias_sampler"; a verifier of the same name comes first.
+/// The same with components, by name or as "sampler/alias_sampler". A verifier takes precedence over a component of
+/// the same name. Throws: InputError for an unknown name.
 SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
 
-/// Throws InputError for a draft law that neither level has.
+/// Throws: InputError for a draft law unknown to both levels.
 void need_law(const std::string& name);
 
-/// A source and what to do to its rows on loading.
+/// A source and the filters applied to its rows on loading.
 struct SourceChoice {
   SourceOptions options{};
-  /// Declares the filters; the caller declares where sources are named.
+  /// Adds the filter options; the caller adds the option or argument that names sources.
   void declare(CLI::App& app);
+  /// Opens one source. Throws: InputError.
   Source open(const std::string& spec, std::uint64_t seed) const;
-  /// All of them, every stored row read once: a bad row in the last file is refused before work on the first
-  /// starts.
+  /// Opens all sources and reads every stored row once, so that an invalid row in the last file is refused before
+  /// work on the first starts. Throws: InputError.
   std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed) const;
 };
 
-/// Numbers of tuples or branches. Unsigned options need a check: CLI11 reads "-5" as 2^64 - 5.
+/// Range of numbers of tuples or branches. Unsigned options need this check: CLI11 reads "-5" as 2^64 - 5.
 inline const CLI::Range many{1.0, 1e15};
 
-/// What a command line may name as a source.
+/// Help text for sources.
 inline constexpr const char* source_help =
     "capture (FILE.npz, .npy, .safetensors; FILE:NAME picks a proposal) or family (zipf:vocabulary=32000)";
 

@@ -22,7 +22,7 @@ extern "C" void on_signal(int number) {
   std::signal(number, SIG_DFL);
 }
 
-/// no-color.org: any non-empty value switches colour off.
+/// Whether to use colour. After no-color.org, any non-empty NO_COLOR switches it off.
 bool colour_wanted() {
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");

@@ -1,4 +1,4 @@
-// What every command shares: the global options, where results and talk go, and the wish to stop.
+// The state shared by all commands: the global options, the output of results, and the stop flag.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,19 @@ struct Session {
   int threads = 0;  ///< 0: all processors
   std::string format = "table";
   std::string output{};  ///< file for the result; empty: standard output
-  bool timings = false;  ///< times in the machine-readable data, which is then not reproducible
-  bool quiet = false;    ///< no progress
+  bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
+  bool quiet = false;    ///< whether progress is suppressed
 
-  /// Throws InputError if `output` cannot be written: before the work, not after it. Changes no file.
+  /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
-  /// Writes the result in the chosen format. Throws InputError if it cannot be written.
+  /// Writes the result in the selected format. Throws: InputError if it cannot be written.
   void write(const Document& document) const;
 };
 
-/// Set by Ctrl-C or SIGTERM: long work finishes what it has at hand and reports that. A second signal kills.
+/// Set by Ctrl-C or SIGTERM. Long work then completes the current part and reports it; a second signal kills the
+/// program.
 const std::atomic<bool>& stop_requested();
+/// Makes both signals set the stop flag.
 void install_stop_handler();
 
 }  // namespace draftproof

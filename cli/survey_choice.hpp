@@ -1,5 +1,5 @@
-// What the commands that survey schemes have in common: which sources, schemes, laws and numbers of drafts, and a
-// proof of each scheme beside its numbers.
+// The options shared by the commands that survey schemes: sources, schemes, laws and numbers of drafts; and a proof
+// of each scheme for its rows.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,10 @@ namespace draftproof {
 struct SurveyChoice {
   std::vector<std::string> specs{};
   SourceChoice rows{};
-  int instances;  ///< per proof; 0: no proofs
+  int instances;  ///< number of instances per proof; 0: no proofs
 
-  /// `Options` are those of the survey. `what` is "draft" or "tree", `drafts` what a number of drafts means.
+  /// Adds the options. `Options` is the type of the survey's options, `what` is "draft" or "tree", `drafts` is the
+  /// help text for numbers of drafts.
   template <class Options>
   void declare(CLI::App& app, Options& options, const char* sources, const std::string& what,
                const std::string& drafts) {
@@ -42,6 +43,7 @@ struct SurveyChoice {
         ->capture_default_str();
   }
 
+  /// Copies seed, threads and stop flag to the survey's options.
   template <class Options>
   static void take(const Session& session, Options& options) {
     options.seed = session.seed;
@@ -58,10 +60,11 @@ struct SurveyChoice {
   }
 };
 
-/// One proof for every verifier and draft law that occurs in the rows of a survey.
+/// One proof for every verifier and draft law in the rows of a survey.
 template <class Level>
 class SurveyProofs {
  public:
+  /// Adds the pairs of these rows whose verifier can be explored.
   template <class Row>
   void ask(const std::vector<Row>& rows) {
     for (const Row& row : rows)
@@ -70,6 +73,7 @@ class SurveyProofs {
         pairs_.push_back(pair);
   }
 
+  /// Runs the proofs; none if `instances` is 0.
   std::vector<ProofOf<Level>> prove(int instances, const Session& session) const {
     std::vector<ProofOf<Level>> proofs;
     if (instances == 0) return proofs;
@@ -92,12 +96,12 @@ class SurveyProofs {
   std::vector<Pair> pairs_;
 };
 
-/// Of a survey with these proofs.
+/// The exit code of a survey with these proofs.
 template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);
   if (status != Status::violated && stop_requested()) return exit_undecided;
-  return status == Status::skipped ? exit_held : exit_code_of(status);  // nothing that could be proved
+  return status == Status::skipped ? exit_held : exit_code_of(status);  // skipped: no row could be proved
 }
 
 }  // namespace draftproof

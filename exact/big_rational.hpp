@@ -1,4 +1,4 @@
-// Boost's fractions, behind draftproof::Rational.
+// Boost's fractions, the representation of a draftproof::Rational that does not fit in machine words.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -8,7 +8,7 @@ namespace draftproof {
 
 using BigInteger = boost::multiprecision::cpp_int;
 
-/// Expression templates are off: with them `auto` and std::max deduce proxies.
+/// Expression templates are off: with them `auto` and std::max would deduce proxies.
 struct BigRational {
   boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off> value;
 

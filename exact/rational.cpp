@@ -32,7 +32,7 @@ std::string in_brackets(std::span<const Rational> law, std::string (*one)(const 
 std::string to_text(std::span<const Rational> law) { return in_brackets(law, to_text); }
 
 std::string brief(const Rational& value) {
-  // Two numbers of nine digits are about what a person compares by eye.
+  // Two numbers of nine digits are about as long as a reader can compare.
   constexpr std::size_t readable = 19;
   const std::string text = to_text(value);
   if (text.size() <= readable) return text;

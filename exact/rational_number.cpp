@@ -12,7 +12,7 @@ __extension__ using Product = __int128;
 
 constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
-/// Of |a| and b > 0, which are at most 2^63 - 1.
+/// Greatest common divisor of |a| and b > 0, both at most 2^63 - 1.
 std::int64_t divisor(std::int64_t a, std::int64_t b) { return std::gcd(a, b); }
 
 }  // namespace
@@ -31,7 +31,7 @@ Rational::Rational(BigRational value) {
   }
 }
 
-/// The least int64 is left to Boost, so that every word has a negative.
+/// The smallest int64 is left to Boost, so every value in words has a negative in words.
 Rational Rational::from_signed(std::int64_t value) {
   Rational result;
   if (!result.store(value, std::int64_t{1})) return quotient(value, 1);

@@ -1,7 +1,7 @@
 // An exact fraction: two machine words while both parts fit, Boost's integers beyond.
 //
-// The class keeps Boost out of the sources that compute with it: what a proof instantiates is compiled in seconds
-// less, and the short fractions of small instances are several times as fast in words.
+// The class hides Boost from the sources that use it: they compile seconds faster. The short fractions of small
+// instances are several times as fast in words.
 #pragma once
 
 #include <compare>
@@ -16,7 +16,8 @@ namespace draftproof {
 
 struct BigRational;  // exact/big_rational.hpp
 
-/// Any fraction, in lowest terms, its denominator positive. Division by 0 throws std::overflow_error.
+/// A fraction in lowest terms with a positive denominator.
+/// Throws: std::overflow_error on division by 0.
 class Rational {
  public:
   Rational() = default;
@@ -28,14 +29,14 @@ class Rational {
       *this = std::signed_integral<Integer> ? from_signed(static_cast<std::int64_t>(value))
                                             : from_unsigned(static_cast<std::uint64_t>(value));
   }
-  /// numerator / denominator. Throws std::overflow_error if the denominator is 0.
+  /// numerator / denominator. Throws: std::overflow_error if the denominator is 0.
   template <std::integral Integer, std::integral Other>
   Rational(Integer numerator, Other denominator) : Rational(Rational(numerator) /= Rational(denominator)) {}
-  /// The value of a finite double, all of it.
+  /// The exact value of a finite double.
   explicit Rational(double value);
-  /// "3/4", "-2". Throws std::runtime_error at anything else.
+  /// From "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
-  /// Kept in words if it fits.
+  /// Stored in words if it fits.
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)
@@ -76,14 +77,15 @@ class Rational {
   friend Rational abs(Rational value) { return value < 0 ? -value : value; }
   friend std::ostream& operator<<(std::ostream& out, const Rational& value);
 
-  /// Below, at or above 0 as this is below, at or above the other.
+  /// Negative, 0 or positive as this value is below, equal to or above the other.
   int compare(const Rational& other) const;
+  /// Whether the denominator is 1.
   bool is_integer() const;
   /// The nearest double.
   explicit operator double() const;
   /// "3/4", or "1" for an integer.
   std::string str() const;
-  /// As Boost computes with it.
+  /// The value as Boost's fraction.
   BigRational big() const;
 
  private:
@@ -91,14 +93,14 @@ class Rational {
   static Rational from_unsigned(std::uint64_t value);
   static BigRational* copy(const BigRational& value);
   static void release(BigRational* value);
-  /// numerator / denominator, coprime, the latter positive: in words if they fit.
+  /// Stores numerator / denominator (coprime, the latter positive) in words; returns false if they do not fit.
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
-  /// Where big_ is set, that is the value, and does not fit in words: every value has one form.
+  /// A value that does not fit in words is in big_, otherwise big_ is null: every value has one form.
   std::int64_t numerator_ = 0, denominator_ = 1;
   BigRational* big_ = nullptr;
 };

@@ -9,11 +9,11 @@
 namespace draftproof {
 namespace {
 
-/// p 2^(62 (K - 1)) >= q^K, for masses in units of 2^-62.
+/// Whether p 2^(62 (K - 1)) >= q^K, for masses in units of 2^-62.
 bool covers(std::uint64_t p, std::uint64_t q, int drafts) {
   if (p >= q) return true;  // q^K <= q
   const double left = probability(p), right = acceptance::power(probability(q), drafts);
-  // The power is K - 1 roundings off, relative to itself; where it underflows p is 0 or far above.
+  // The power has a relative error of K - 1 roundings. Where it underflows, p is 0 or far above it.
   const double margin = right * (2 * drafts + 4) * 0x1p-53;
   if (left > right + margin) return true;
   if (left < right - margin) return false;
@@ -52,12 +52,12 @@ std::optional<bool> always_accepts_without_replacement(const RatioTable& table, 
   const auto draftable =
       std::find_if(outside.begin(), outside.end(), [](const auto& mass) { return mass.proposal > 0; });
   const auto support = outside.end() - draftable;
-  // With all of the support inside S all drafts are: it must hold all of p, and if it has at most K tokens that is
-  // all.
+  // If S is the support, all drafts are in S, so S must hold all of p. With at most K tokens in the support this
+  // condition suffices.
   if (draftable[-1].target > 0) return false;
   if (support <= drafts) return true;
   if (always_accepts_iid(table, drafts)) return true;
-  // The clocks' error is below 1e-13 and V 2^-53.
+  // The error of without_replacement_optimum is below 1e-13 and V 2^-53.
   const double margin = 1e-13 + static_cast<double>(outside.size()) * 0x1p-53;
   if (without_replacement_optimum(table, drafts).acceptance < 1 - margin) return false;
   return std::nullopt;

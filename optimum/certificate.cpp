@@ -10,7 +10,7 @@ std::string braces(TokenSet set) {
   return text + "}";
 }
 
-/// Both are laws: the cut formula counts on it.
+/// Why `target` or `drafts` is not a probability law, which the cut formula requires; empty if both are.
 std::string reject_laws(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
   Rational sum = 0;
   for (const Rational& p : target) {

@@ -8,17 +8,17 @@
 namespace draftproof {
 namespace {
 
-/// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (any clock has
-/// bin), so the geometric series taken instead of those nodes is off by at most c t^2 = 2^-48 c.
+/// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (some clock may
+/// have rung). The geometric series that replaces those nodes is therefore off by at most c t^2 = 2^-48 c.
 constexpr double first_time = 0x1p-24;
-/// Beyond c t = 40 the integrand weighs less than e^-40 = 4e-18.
+/// Beyond c t = 40 the integrand has weight below e^-40 = 4e-18.
 constexpr double longest_race = 40;
-/// A node whose Pr(N < K) is below this adds less than this to any later integral: Pr(N < K) falls as S grows.
+/// A node with Pr(N < K) below this adds less than this to any later integral, because Pr(N < K) falls as S grows.
 constexpr double spent = 1e-18;
 
-/// Nodes per factor of two in time. Off the real axis by an angle d the integrand is at most (sec d)^K times its
-/// value at t cos d, so the trapezoid rule in log t errs by at most 2 (sec d)^K e^(-2 pi d / h) of the integral for
-/// every d < pi / 2; the best is tan d = 2 pi / (h K). The fewest nodes that make it 1e-14.
+/// Nodes per factor of two in time: the fewest with a relative error of 1e-14. Off the real axis by an angle d the
+/// integrand is at most (sec d)^K times its value at t cos d, so the trapezoid rule in log t errs by at most
+/// 2 (sec d)^K e^(-2 pi d / h) of the integral for every d < pi / 2. The best d has tan d = 2 pi / (h K).
 int nodes_per_octave(int drafts) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -30,7 +30,7 @@ int nodes_per_octave(int drafts) {
 /// The law of min(N_S(t), K) at every node, as S grows.
 class Race {
  public:
-  /// `slowest` is the smallest positive mass outside S that `missed` will be asked for.
+  /// `slowest`: the smallest positive mass outside S with which `missed` will be called.
   Race(int drafts, double slowest)
       : drafts_{static_cast<std::size_t>(drafts)}, per_octave_{static_cast<std::size_t>(nodes_per_octave(drafts))} {
     do {
@@ -43,10 +43,10 @@ class Race {
     std::fill_n(counts_.begin(), live_, 1);
   }
 
-  /// A token of rate q joins S.
+  /// Adds a token of rate q to S.
   void add(double q) {
-    // 1 - e^(-qt) by doubling t: y (2 - y) has a relative error of one and a half roundings more than y, never
-    // amplified.
+    // 1 - e^(-qt) by doubling t: y (2 - y) adds one and a half roundings to the relative error of y and does not
+    // amplify it.
     for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) bin_[n] = -std::expm1(-q * times_[n]);
     for (std::size_t n = per_octave_; n < live_; ++n) {
       const double y = bin_[n - per_octave_];
@@ -81,13 +81,13 @@ class Race {
   }
 
   std::size_t drafts_, per_octave_;
-  std::size_t live_ = 0;              ///< nodes not yet spent: a leading part of the grid
-  std::vector<double> times_, bin_;  ///< t and 1 - e^(-qt) of the token that joins
+  std::size_t live_ = 0;              ///< number of nodes with Pr(N < K) >= spent: a leading part of the grid
+  std::vector<double> times_, bin_;  ///< t, and Pr(the clock of the added token has rung by t) = 1 - e^(-qt)
   std::vector<double> counts_;        ///< Pr(N = k) at node n: [k][n]
 };
 
-/// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` is the integral.
-/// Ends when `at` returns false, or at the first S with all of q's mass.
+/// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` computes the
+/// integral. Ends when `at` returns false, or at the first S with all of q's mass.
 template <class At>
 void sweep(const RatioTable& table, int drafts, At at) {
   assert(drafts >= 1);
@@ -121,14 +121,14 @@ std::vector<double> missed_without_replacement(const RatioTable& table, int draf
 Optimum without_replacement_optimum(const RatioTable& table, int drafts) {
   const auto prefix = table.prefix();
   Optimum best{1, table.order().size()};  // S empty
-  // S = all of the support: nothing is missed.
+  // For S = the support, nothing is missed.
   std::size_t support = 0;
   while (support + 1 < prefix.size() && prefix[support + 1].proposal == 0) ++support;
   if (const double all = 1 - prefix[support].target; all < best.acceptance) best = {all, support};
   sweep(table, drafts, [&](std::size_t j, auto missed) {
     const double inside = 1 - prefix[j].target;
     if (inside >= best.acceptance) return false;
-    // Replacement only helps to stay in S: Pr(all in S) <= q(S)^K. Few sets come near the least cut.
+    // Pr(all in S) without replacement is at most q(S)^K. This skips the integral for most sets.
     if (inside + (1 - std::pow(1 - prefix[j].proposal, drafts)) >= best.acceptance) return true;
     if (const double value = inside + missed(); value < best.acceptance) best = {value, j};
     return true;

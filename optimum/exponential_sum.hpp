@@ -1,9 +1,12 @@
-// Finite sums of exponentials c_1 e^(-r_1 t) + c_2 e^(-r_2 t) + ..: what chances in a race of exponential clocks are
-// as functions of time. Exact in fractions: sums, products and the integral over t > 0 stay of this form.
+// Finite sums of exponentials c_1 e^(-r_1 t) + c_2 e^(-r_2 t) + ..: the form of probabilities in a race of
+// exponential clocks as functions of time. Sums, products and the integral over t > 0 keep this form, exactly in
+// fractions.
 //
 //   r, c    terms: rate -> coefficient     rates of equal value are one term
 //
-// Cost: a product has up to the product of the numbers of terms. Source: textbook.
+// Cost: a product has at most the product of the numbers of terms.
+//
+// Source: textbook.
 #pragma once
 
 #include <map>
@@ -18,6 +21,7 @@ class ExponentialSum {
   /// coefficient * e^(-rate t).
   ExponentialSum(Scalar rate, Scalar coefficient) { add(std::move(rate), std::move(coefficient)); }
 
+  /// Adds coefficient * e^(-rate t).
   void add(Scalar rate, const Scalar& coefficient) {
     terms_.try_emplace(std::move(rate), 0).first->second += coefficient;
   }
@@ -34,7 +38,7 @@ class ExponentialSum {
     return product;
   }
 
-  /// Over t > 0; every rate is positive.
+  /// The integral over t > 0. Requires every rate to be positive.
   Scalar integral() const {
     Scalar sum = 0;
     for (const auto& [rate, coefficient] : terms_) sum += Scalar(coefficient / rate);

@@ -20,7 +20,7 @@ std::size_t bucket_of(double ratio) {
   const int step = static_cast<int>(std::bit_cast<std::uint32_t>(static_cast<float>(ratio)) >> (23 - fine_bits));
   return static_cast<std::size_t>(std::clamp(step - lowest_step, 0, buckets - 1));
 }
-/// No ratio in the bucket is lower. A ratio may have been rounded up into it, by less than 2^-23 of itself.
+/// A lower bound of the ratios in the bucket. A ratio may have been rounded up into it, by less than 2^-23 of itself.
 double floor_of(std::size_t bucket) {
   if (bucket == 0) return 0;
   const auto bits = (static_cast<std::uint32_t>(bucket) + lowest_step) << (23 - fine_bits);
@@ -48,10 +48,11 @@ class FreshScan {
   }
 
   Optimum run() {
-    // Any value that some cut has is a bar: first the least of the ends of buckets, from the highest down.
+    // The value of any cut is an upper bound: start with the least value at the ends of buckets, from the highest
+    // down.
     double bar = 1;
     walk([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
-    // A value has (K + 2) roundings; the line of the bound has a few more.
+    // A value has (K + 2) roundings; the line of the bound below has a few more.
     bar += (2 * drafts_ + 16) * 0x1p-53;
     std::array<bool, buckets> open{};
     walk([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
@@ -85,7 +86,7 @@ class FreshScan {
     return cut_value(probability(outside.target), probability(outside.proposal), drafts_);
   }
 
-  /// Visits the buckets that hold tokens by falling ratio, with the masses before and after and the tokens before.
+  /// Visits the non-empty buckets by falling ratio, with the masses before and after and the number of tokens before.
   template <class Visit>
   void walk(Visit visit) const {
     ExactMass from{0, 0};
@@ -100,7 +101,7 @@ class FreshScan {
     }
   }
 
-  /// Tokens of these buckets in the order of a ratio table.
+  /// The tokens of these buckets in the order of a ratio table.
   std::vector<KeyedToken> tokens_in(const std::array<bool, buckets>& open) const {
     std::vector<KeyedToken> keyed;
     for (std::size_t x = 0; x < p_.size(); ++x)
@@ -115,10 +116,10 @@ class FreshScan {
   int drafts_;
 };
 
-/// Up to so many tokens a sort of all costs less than clearing the buckets.
+/// Up to this size, sorting all tokens costs less than clearing the buckets.
 constexpr std::size_t few = 128;
 
-/// The scan of every prefix in the order of a ratio table.
+/// Scans every prefix in the order of a ratio table.
 Optimum scan_few(std::span<const double> target, std::span<const double> proposal, int drafts) {
   const auto p = quantise(target), q = quantise(proposal);
   std::array<KeyedToken, few> keyed;

@@ -1,10 +1,11 @@
-// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar: one evaluation of sums over the
-// vocabulary in place of an exploration, which makes them free oracles at any V.
+// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar. One evaluation of sums over the
+// vocabulary replaces an exploration, so these functions are cheap oracles at any V.
 //
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
 //   p, q   rows of V                target and proposal
 //
-// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp holds the explored programs to them in fractions.
+// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp compares them with the explored programs in
+// fractions.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,7 @@ Scalar residual_mass(const std::vector<Scalar>& p, const std::vector<Scalar>& q,
   return sum;
 }
 
+/// base^exponent for exponent >= 0.
 template <class Scalar>
 Scalar power(const Scalar& base, int exponent) {
   Scalar product = 1;
@@ -31,7 +33,7 @@ Scalar power(const Scalar& base, int exponent) {
   return product;
 }
 
-/// 1 - F(b_(K+1)) with b_1 = 0, b_(k+1) = b_k + F(b_k).
+/// Acceptance of recursive rejection: 1 - F(b_(K+1)) with b_1 = 0, b_(k+1) = b_k + F(b_k).
 template <class Scalar>
 Scalar recursive_rejection(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar b = 0;
@@ -39,7 +41,7 @@ Scalar recursive_rejection(const std::vector<Scalar>& p, const std::vector<Scala
   return 1 - residual_mass(p, q, b);
 }
 
-/// 1 - sum (p - q)+ (1 - q)^(K - 1).
+/// Acceptance of the naive tree: 1 - sum (p - q)+ (1 - q)^(K - 1).
 template <class Scalar>
 Scalar naive_tree(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;
@@ -48,7 +50,7 @@ Scalar naive_tree(const std::vector<Scalar>& p, const std::vector<Scalar>& q, in
   return 1 - missed;
 }
 
-/// sum p (1 - (1 - q)^K).
+/// Acceptance of sample-and-match: sum p (1 - (1 - q)^K).
 template <class Scalar>
 Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar matched = 0;
@@ -56,8 +58,8 @@ Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>&
   return matched;
 }
 
-/// min over prefixes S of the order of rising p / q of 1 + p(S) - q(S)^K: the most that any lossless verifier
-/// accepts.
+/// Largest acceptance of any lossless verifier: min over prefixes S of the order of rising p / q of
+/// 1 + p(S) - q(S)^K.
 template <class Scalar>
 Scalar optimum(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   std::vector<std::size_t> order;
@@ -73,7 +75,7 @@ Scalar optimum(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int d
   return least;
 }
 
-/// 1 - F(rho*) with the root of F(rho) = (1 - (1 - F(rho)) / rho)^K that this bisection finds in [1, K].
+/// Acceptance of K-SEQ: 1 - F(rho*), where bisection finds the root of F(rho) = (1 - (1 - F(rho)) / rho)^K in [1, K].
 inline double k_seq(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   double low = 1, high = drafts;
   for (int step = 0; step < 200 && low < high; ++step) {
@@ -92,13 +94,16 @@ namespace draftproof {
 //
 //   alpha* = 1 + min over token sets S of p(S) - q(S)^K
 //
-// whose minimiser is a set of the lowest ratios p / q, so a scan of the ratio table finds it.
+// The minimiser is a set of the lowest ratios p / q, so a scan of the ratio table finds it.
 //
-// Cost: O(V) on a table. Source: the transport problem of Sun et al. 2023, arXiv:2310.15141; cut and prefix rule
-// derived in docs/optimum.md and checked against every set at small V. Error below (K + 2) 2^-53: every term is a
-// difference of two numbers at most 1 made by at most K + 1 roundings.
+// Cost: O(V) on a table.
+//
+// Error: below (K + 2) 2^-53. Every term is a difference of two numbers at most 1 with at most K + 1 roundings.
+//
+// Source: the transport problem of Sun et al. 2023, arXiv:2310.15141; cut and prefix rule derived in docs/optimum.md
+// and checked against every set at small V.
 
-/// K = `drafts` >= 1 independent draws of the table's first proposal.
+/// The optimum of K = `drafts` >= 1 independent draws of the table's first proposal.
 Optimum iid_optimum(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

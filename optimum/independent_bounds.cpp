@@ -8,15 +8,15 @@
 namespace draftproof {
 namespace {
 
-/// Bounds that agree this well are not worth a branch: far below the digits of any report.
+/// Bounds this close are not refined by a branch: the gap is far below the digits of any report.
 constexpr double close_enough = 1e-8;
-/// Tokens placed before the search gives up, at some ten scans a branch: a second or so.
+/// Limit on tokens placed before the search ends, at some ten scans a branch: about a second.
 constexpr double most_work = 1e7;
 constexpr int least_branches = 100;
 
 enum class Side : char { free, inside, outside };
 
-/// The cuts that hold some tokens and leave out others. The least of them is at least `lower`.
+/// The cuts that contain some tokens and exclude others. Each of them is at least `lower`.
 struct Branch {
   std::vector<Side> side;
   std::vector<double> weights;
@@ -29,7 +29,7 @@ class Search {
       : table_{table},
         drafts_{static_cast<std::size_t>(drafts)},
         tokens_{static_cast<std::size_t>(table.vocabulary())},
-        // What V additions, a weighted mean and a power of numbers at most 1 can lose.
+        // Rounding error of V additions, a weighted mean and a power of numbers at most 1.
         margin_{(table.vocabulary() + 4.0 * drafts) * 0x1p-53} {}
 
   OptimumBounds run() {
@@ -69,7 +69,7 @@ class Search {
     return sum / static_cast<double>(drafts_);
   }
 
-  /// The free token with most mass: the one whose all or nothing the relaxation feels most.
+  /// The free token with the largest mass. Fixing its side changes the relaxation most.
   std::size_t heaviest(const Branch& branch) const {
     std::size_t best = 0;
     double most = -1;
@@ -85,7 +85,7 @@ class Search {
       if (!reweigh(branch, scan(branch), i)) return;
   }
 
-  /// Tightens both bounds. Returns q_k(S) of the set S that gives the lower one.
+  /// Tightens both bounds. Returns q_k(S) for each k, of the set S that gives the lower bound.
   std::vector<double> scan(Branch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
     MixedMass start{0, 0};
@@ -100,7 +100,7 @@ class Search {
         add(x);
         start.target += target(x);
         start.mixture += mixed;
-      } else if (mixed > 0) {  // what cannot be drafted is in no least cut
+      } else if (mixed > 0) {  // a token without r-mass is in no least cut
         order_.emplace_back(target(x) / mixed, x);
       }
     }
@@ -124,7 +124,7 @@ class Search {
     return of_least;
   }
 
-  /// Weights under which the factors of that set agree, approached in halves once the first steps have been taken.
+  /// Weights under which the factors of that set agree. After the first iterations each step goes half the way.
   bool reweigh(Branch& branch, const std::vector<double>& masses, int iteration) const {
     double mean = 0;
     for (const double mass : masses) {

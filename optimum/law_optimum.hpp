@@ -1,12 +1,12 @@
-// Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one of
-// them; a law without a file is left to enumeration.
+// Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one method;
+// a law without a file is enumerated.
 //
 // A file `greedy.hpp` defines, in namespace draftproof::optima,
 //
 //   struct Greedy {
-//     using Drafter = drafters::Greedy;                                              // whose law it is
-//     static std::optional<OptimumBounds> find(const RatioTable& table, int drafts); // nothing: cannot here
-//     static std::optional<bool> certain(const RatioTable& table, int drafts);       // may be left out: exactly 1?
+//     using Drafter = drafters::Greedy;                                               // the draft law
+//     static std::optional<OptimumBounds> find(const RatioTable& table, int drafts);  // nothing if not applicable
+//     static std::optional<bool> certain(const RatioTable& table, int drafts);        // optional: is it exactly 1?
 //   };
 #pragma once
 
@@ -18,21 +18,25 @@
 
 namespace draftproof {
 
-/// lower <= alpha* <= upper; equal up to rounding where the method is exact.
+/// lower <= alpha* <= upper; equal up to rounding if the method is exact.
 struct OptimumBounds {
   double lower, upper;
 };
 
+/// The registered methods.
 class OptimumMethods {
  public:
   using Find = std::optional<OptimumBounds> (*)(const RatioTable& table, int drafts);
 
   using Certain = std::optional<bool> (*)(const RatioTable& table, int drafts);
 
+  /// The process-wide list.
   static OptimumMethods& instance();
+  /// Throws: std::logic_error if the law has a method already.
   void add(std::string_view law, Find find, Certain certain = nullptr);
-  /// Null if the law has no method of its own.
+  /// The method for this law, null if there is none.
   Find of(std::string_view law) const;
+  /// The method's test for an optimum of exactly 1, null if there is none.
   Certain certain_of(std::string_view law) const;
 
  private:
@@ -45,6 +49,7 @@ class OptimumMethods {
   std::vector<Method> methods_;
 };
 
+/// Adds `Method` under the name of its drafter. Throws: std::logic_error if the law has a method already.
 template <class Method>
 void register_optimum() {
   OptimumMethods::Certain certain = nullptr;

@@ -28,7 +28,7 @@ double linear_program_optimum(std::span<const double> target, const std::map<Tok
   simplex.setOptimizationDirection(-1);  // maximise
   simplex.setPrimalTolerance(1e-11);
   simplex.setDualTolerance(1e-11);
-  // Null: variables from 0 to infinity, rows unbounded below.
+  // Null arguments: variables range from 0 to infinity, rows are unbounded below.
   simplex.loadProblem(static_cast<int>(objective.size()), static_cast<int>(limits.size()), starts.data(), rows.data(),
                       ones.data(), nullptr, nullptr, objective.data(), nullptr, limits.data());
   simplex.primal();

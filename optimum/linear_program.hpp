@@ -1,10 +1,12 @@
-// The optimum as a linear program, solved by Clp's primal simplex: a second opinion that shares no code and no idea
-// with cuts, flows, scans and clocks.
+// The optimum as a linear program, solved by Clp's primal simplex. It shares no code and no method with cuts, flows,
+// scans and clocks, and serves as an independent check of them.
 //
 //   maximise   sum f(A, x)
 //   subject to sum over x of f(A, x) <= Q(A), sum over A of f(A, x) <= p(x), f >= 0, x in A
 //
-// Cost: seconds at a few thousand sets; meant for tens of them. Source: Sun et al. 2023, arXiv:2310.15141.
+// Cost: seconds at a few thousand sets; intended for tens of sets.
+//
+// Source: Sun et al. 2023, arXiv:2310.15141.
 #pragma once
 
 #include <map>
@@ -13,8 +15,8 @@
 
 namespace draftproof {
 
-/// Within 1e-9 of the optimum: Clp's primal tolerance is 1e-7 a constraint by default, tightened here to 1e-11.
-/// Throws std::runtime_error if Clp does not report an optimum.
+/// The optimum within 1e-9: Clp's primal tolerance, by default 1e-7 a constraint, is set to 1e-11.
+/// Throws: std::runtime_error if Clp does not report an optimum.
 double linear_program_optimum(std::span<const double> target, const std::map<TokenSet, double>& drafts);
 
 }  // namespace draftproof

@@ -1,12 +1,13 @@
-// The optimum of a draft law that always drafts the set T and one token y outside it: SpecHub's hub, greedy drafts,
-// the tail draw. It has a closed form.
+// The optimum of a draft law that always drafts the set T and one token y outside it, in closed form. SpecHub's hub,
+// greedy drafts and the tail draw are such laws.
 //
-//   T         fixed     tokens drafted with certainty
-//   rho       free      law of y; nothing on T
+//   T         fixed     tokens drafted with probability 1
+//   rho       free      law of y; not defined on T
 //   alpha*              p(T) + sum outside T of min(p, rho)
 //
-// Cost: O(V). Source: derived in docs/optimum.md: only cuts that hold T count, and outside T each token decides
-// alone.
+// Cost: O(V).
+//
+// Source: derived in docs/optimum.md. Only cuts that contain T count, and outside T each token is decided separately.
 #pragma once
 
 #include <span>
@@ -16,7 +17,7 @@
 
 namespace draftproof {
 
-/// `free` has one probability per token; what it says of tokens in `fixed` is not read. Error below V 2^-53.
+/// alpha*. `free` has one probability per token; its values at tokens of `fixed` are ignored. Error below V 2^-53.
 inline double one_free_draft_optimum(const RatioTable& table, std::span<const Token> fixed,
                                      std::span<const double> free) {
   double sum = 0;
@@ -27,7 +28,7 @@ inline double one_free_draft_optimum(const RatioTable& table, std::span<const To
   return sum;
 }
 
-/// q outside the first `n` tokens of `fixed`, renormalised; uniform there if q has no mass.
+/// q outside the first `n` tokens of `fixed`, renormalised; uniform there if q has no mass outside them.
 inline std::vector<double> proposal_outside(const RatioTable& table, const Token* fixed, int n) {
   const double mass = table.mass_without(0, fixed, n);
   std::vector<double> law(static_cast<std::size_t>(table.vocabulary()), 0);

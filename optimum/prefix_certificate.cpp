@@ -70,7 +70,7 @@ Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
   for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
   return Rational(p, row_total) + 1 - inside;
 }
-/// The same within (K + 3) units: a product of K factors, two sums of numbers at most 2.
+/// iid_cut within (K + 3) units: a product of K factors, two sums of numbers at most 2.
 long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
   long double inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;
@@ -93,7 +93,7 @@ std::string at_prefix(std::size_t size, const char* bound) {
 }  // namespace
 
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts) {
-  // The scan's own error; its prefix masses are rounded to doubles besides.
+  // The scan's own error, and the rounding of its prefix masses to doubles.
   return around(table, iid_optimum(table, drafts), (2 * drafts + 6) * 0x1p-53);
 }
 
@@ -126,7 +126,7 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   const Prefixes rows(target, proposal);
   const auto& order = certificate.order;
   if (auto reason = rows.reject_order(order); !reason.empty()) return reason;
-  // No cut is below p(S): from where that reaches the lower bound on, all are above it.
+  // No cut is below p(S). Once p(S) reaches the lower bound, all further cuts are above it.
   const auto far = static_cast<long double>(certificate.lower);
   std::uint64_t p = 0, q = 0, slowest = row_total;
   std::size_t last = 0;
@@ -140,12 +140,12 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   p = q = 0;
   for (std::size_t size = 0;; ++size) {
     const long double inside = static_cast<long double>(p) * 0x1p-62L;
-    // Without replacement all drafts stay in S less often: the i.i.d. cut is never above this one.
+    // Without replacement, all drafts stay in S less often: the i.i.d. cut is at most this cut.
     const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
     if (!high || size == certificate.cut) {
-      Enclosure missed{0, 0};  // nothing can be drafted outside S
+      Enclosure missed{0, 0};  // no token outside S can be drafted
       if (q < row_total) {
-        missed = {1, 1};  // fewer than K tokens cannot be all of the drafts
+        missed = {1, 1};  // S has fewer than K tokens and cannot contain all drafts
         if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
       }
       if (!high && inside + missed.lower - 2 * rounding < certificate.lower)

@@ -7,13 +7,13 @@
 namespace draftproof::acceptance {
 namespace {
 
-/// First and last time: the integrals below 2^-56 weigh at most K 2^-56, those above 64 at most e^-64.
+/// First and last time: the integrals below 2^-56 are at most K 2^-56, those above 64 at most e^-64.
 constexpr int first_octave = -56, last_octave = 6;
 
-/// Nodes per factor of two in time. On times turned by an angle d a difference of chances grows by at most sec d, and
-/// the integrands hold at most `factors` of those: each is a chance, or e^-t less a chance, at the time t cos d, so
-/// the whole is at most 4 sec d (1 + sec d)^factors. The trapezoid rule in log t then errs by that times e^(-2 pi d /
-/// h); the fewest nodes that make it 1e-14 for some d < pi / 2.
+/// Nodes per factor of two in time: the fewest with an error of 1e-14 for some angle d < pi / 2. At times rotated by
+/// d a difference of probabilities grows by at most sec d. The integrands contain at most `factors` of those, each a
+/// probability, or e^-t less a probability, at the time t cos d. The whole is therefore at most
+/// 4 sec d (1 + sec d)^factors, and the trapezoid rule in log t errs by that times e^(-2 pi d / h).
 int nodes_per_octave(int factors) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -36,13 +36,13 @@ double integrate(int factors, F f) {
   return sum * std::numbers::ln2 / nodes;
 }
 
-/// Tokens with q > 0 by p / q descending, and phi at each of their ratios with its slope to the left of it.
+/// Tokens with q > 0 by falling p / q; phi at each of their ratios, and its slope to the left of it.
 struct Bends {
   std::vector<double> p, q, ratio, phi, slope;
 
   Bends(const std::vector<double>& target, const std::vector<double>& proposal) {
     std::vector<std::size_t> order;
-    double above = 0;  // p-mass of ratios above: first that of tokens q cannot draft
+    double above = 0;  // p-mass of higher ratios, starting with the tokens without q-mass
     for (std::size_t x = 0; x < target.size(); ++x) {
       if (proposal[x] > 0)
         order.push_back(x);
@@ -51,7 +51,7 @@ struct Bends {
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return target[a] / proposal[a] > target[b] / proposal[b]; });
-    // Slopes from the far end: the sum of few small terms first.
+    // Slopes are summed from the last token on, so that the small terms come first.
     slope.resize(order.size());
     double below = 0;
     for (std::size_t k = order.size(); k-- > 0;) slope[k] = below += proposal[order[k]];
@@ -77,7 +77,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
            double sum = 0, tail = 0;  // tail: t G at the ratio
            for (std::size_t k = 0; k < at.p.size(); ++k) {
              const double here = std::exp(-t * at.phi[k]);
-             // From this ratio to the one before it; the first has no end.
+              // The piece from this ratio to the previous one; the first piece has no end.
              const double width = k == 0 ? INFINITY : at.ratio[k - 1] - at.ratio[k];
              tail += here * -std::expm1(-t * at.slope[k] * width) / at.slope[k];
              const double own = std::exp(-t) * -std::expm1(-t * (at.phi[k] - 1));
@@ -89,7 +89,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
 
 double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   const auto most = static_cast<std::size_t>(drafts);
-  std::vector<double> ahead(most);  // Pr(n tokens ahead), given that none won
+  std::vector<double> ahead(most);  // Pr(n tokens ahead of j, and none won before j)
   return integrate(drafts, [&](double t) {
     double sum = 0;
     for (std::size_t j = 0; j < p.size(); ++j) {

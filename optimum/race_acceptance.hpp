@@ -1,23 +1,25 @@
-// Acceptance of the couplings through shared noise (verifiers gumbel_coupling, gls, gumbel_top_k_coupling, weighted_minhash):
-// in fractions as finite sums of exponentials, in double at larger sizes by one integral over the token's arrival
-// time.
+// Acceptance of the couplings through shared noise (verifiers gumbel_coupling, gls, gumbel_top_k_coupling,
+// weighted_minhash): in fractions as finite sums of exponentials, in double at larger sizes by one integral over the
+// token's arrival time.
 //
 //   t          time at which Y arrives in the race of p: density e^-t at K = 1
 //   r_j        p_j / q_j
-//   phi(r)     sum of max(p_i, r q_i)       phi(r_j) t: what must not have bin for j to win both races at t
-//   G(r, t)    integral over s > r of e^(-t phi(s))      q_j t G(r_j, t): j wins a race of q although it came later
+//   phi(r)     sum of max(p_i, r q_i)       phi(r_j) t: total rate of the clocks that must not ring for j to win both
+//                                           races at t
+//   G(r, t)    integral over s > r of e^(-t phi(s))   q_j t G(r_j, t): j wins a race of q although it arrived later
 //
 //   gumbel       sum_j p_j / phi(r_j)
 //   list bound   sum_j K p_j / (phi(r_j) + K - 1)
 //   gls          1 - sum_j p_j K integral of (e^-t - e^(-t phi(r_j))) (e^-t - q_j t G(r_j, t))^(K - 1) dt
 //   shared race  sum_j p_j integral of Pr(no i before t under p, fewer than B of them before r_j t under q) dt;
-//                i is ahead of j under q if E_i < r_j q_i t, and E_i > p_i t since j won: chances e^(-p_i t) less
-//                e^(-r_j q_i t) where that is positive
+//                i is ahead of j under q if E_i < r_j q_i t, and E_i > p_i t since j won: probability e^(-p_i t) less
+//                e^(-r_j q_i t) if that is positive
 //
-// Cost: fractions: the number of terms grows like V^(K - 1) and 2^V. Integrals: O(V M) for gls, O(V^2 B M) for the
-// shared race, M about 300 nodes. Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan
-// and Khisti, arXiv:2506.05632; gls and shared race derived in docs/couplings.md; tests hold all to reference values
-// and to the programs.
+// Cost: in fractions, the number of terms grows like V^(K - 1) and 2^V. Integrals: O(V M) for gls, O(V^2 B M) for the
+// shared race, M about 300 nodes.
+//
+// Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
+// gls and shared race derived in docs/couplings.md. Tests compare all with reference values and with the programs.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,7 @@
 
 namespace draftproof::acceptance {
 
-/// phi(r) with r = p_j / q_j for a token both laws have.
+/// phi(r) with r = p_j / q_j. Requires p_j > 0 and q_j > 0.
 template <class Scalar>
 Scalar together(const std::vector<Scalar>& p, const std::vector<Scalar>& q, std::size_t j) {
   const Scalar ratio = p[j] / q[j];
@@ -37,7 +39,8 @@ Scalar together(const std::vector<Scalar>& p, const std::vector<Scalar>& q, std:
   return sum;
 }
 
-/// sum_j K p_j / (phi + K - 1): what K i.i.d. drafts of a list coupling accept at least, and exactly at K = 1.
+/// sum_j K p_j / (phi + K - 1): a lower bound of the acceptance of K i.i.d. drafts of a list coupling, exact at K =
+/// 1.
 template <class Scalar>
 Scalar list_bound(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar sum = 0;
@@ -46,12 +49,13 @@ Scalar list_bound(const std::vector<Scalar>& p, const std::vector<Scalar>& q, in
   return sum;
 }
 
+/// Acceptance of the Gumbel coupling at K = 1.
 template <class Scalar>
 Scalar gumbel(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return list_bound(p, q, 1);
 }
 
-/// Both sides take the same dart: sum min / sum max.
+/// Acceptance if both sides take the same dart: sum min / sum max.
 template <class Scalar>
 Scalar minhash_same_dart(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   Scalar least = 0, most = 0;
@@ -62,7 +66,8 @@ Scalar minhash_same_dart(const std::vector<Scalar>& p, const std::vector<Scalar>
   return least / most;
 }
 
-/// The first dart below either curve is below both, or decides one side; the other side then draws afresh.
+/// Acceptance of weighted MinHash. The first dart below either curve is below both, or decides one side; the other
+/// side then draws again.
 template <class Scalar>
 Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   Scalar equal = 0, most = 0;
@@ -74,7 +79,7 @@ Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return equal / most;
 }
 
-/// gls as a finite sum: phi is linear between ratios, so q_j t G is a sum of exponentials.
+/// Acceptance of gls as a finite sum: phi is linear between ratios, so q_j t G is a sum of exponentials.
 template <class Scalar>
 Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;
@@ -90,7 +95,7 @@ Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int
       if (q[i] > 0 && p[i] > ratio * q[i]) bends.push_back(p[i] / q[i]);
     std::sort(bends.begin(), bends.end());
     ExponentialSum<Scalar> other{Scalar(1), Scalar(1)};  // e^-t - q_j t G
-    Scalar left = 0;                                     // 1 / slope of the piece before
+    Scalar left = 0;                                     // 1 / slope of the previous piece
     for (const Scalar& bend : bends) {
       Scalar value = 0, slope = 0;
       for (std::size_t i = 0; i < p.size(); ++i) {
@@ -109,7 +114,8 @@ Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int
   return 1 - missed;
 }
 
-/// The shared race as a finite sum: a table of counts over the tokens, in exponentials.
+/// Acceptance of the shared race (gumbel_top_k_coupling) as a finite sum: a table over the number of tokens ahead of
+/// j, with sums of exponentials as entries.
 template <class Scalar>
 Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar accepted = 0;
@@ -137,8 +143,9 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
   return accepted;
 }
 
-/// The same two by the trapezoid rule in log t, at any V and K. Error below 1e-13, and V 2^-53 of rounding.
+/// Acceptance of gls by the trapezoid rule in log t, at any V and K. Error below 1e-13, and V 2^-53 of rounding.
 double gls(const std::vector<double>& p, const std::vector<double>& q, int drafts);
+/// Acceptance of the shared race, with the same rule and error.
 double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts);
 
 }  // namespace draftproof::acceptance

@@ -10,14 +10,14 @@ namespace {
 constexpr long double half_ulp = std::numeric_limits<long double>::epsilon() / 2;
 constexpr long double ln2 = 0.693147180559945309417232121458176568L;
 constexpr long double pi = 3.141592653589793238462643383279502884L;
-/// The nodes before it are a geometric series, off by at most c t^2.
+/// A geometric series replaces the nodes before it, with an error of at most c t^2.
 constexpr long double first_time = 0x1p-32L;
-/// Nodes with ct beyond add at most the integral of e^-s from longest_race / 2 on.
+/// Nodes with larger ct add at most the integral of e^-s from longest_race / 2 on.
 constexpr long double longest_race = 100;
 constexpr long double after_the_race = 2e-22L;  // e^-50
 constexpr long double spent = 1e-22L;
 
-/// Share of the integral that the trapezoid rule may err by; library functions within a millionth are good enough.
+/// Relative error of the trapezoid rule. Library functions accurate to a millionth suffice here.
 long double rule_error(int drafts, std::size_t nodes) {
   const long double frequency = 2 * pi * static_cast<long double>(nodes) / ln2;
   const long double angle = std::atan(frequency / static_cast<long double>(drafts));
@@ -37,8 +37,8 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
                          ? first_time * std::exp2(static_cast<long double>(n) / static_cast<long double>(per_octave_))
                          : 2 * times_[n - per_octave_]);
   } while (times_.back() * rate < longest_race);
-  // Times are off by at most 8 u of themselves, were exp2 seven units wrong. In log t the integrand is no steeper
-  // than sqrt(K + 1), and the grid is step times nodes long.
+  // Times have a relative error of at most 8 u, even if exp2 is off by seven units. In log t the integrand's slope is
+  // at most sqrt(K + 1), and the grid's length is step times nodes.
   const auto range = step_ * static_cast<long double>(times_.size());
   step_error_ = 8 * half_ulp * range * std::sqrt(static_cast<long double>(drafts + 1));
   live_ = times_.size();
@@ -104,10 +104,10 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
   for (std::size_t n = 0; n < live_ && c * times_[n] <= longest_race; ++n) {
     const long double weight = step_ * c * times_[n], silent = 1 - gone[n], few = fewer(n);
     sum += weight * silent * few;
-    // The factor e^(-ct) is 1 - y, off by y's error and a rounding.
+    // The factor e^(-ct) is 1 - y, with the error of y and one rounding.
     error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_bin() + half_ulp));
   }
-  // All terms are positive, none has more than 2 K + 8 roundings; at most that and one a node come into the sum.
+  // All terms are positive and have at most 2 K + 8 roundings; the sum adds at most one a node.
   const auto roundings = static_cast<long double>(times_.size() + 2 * drafts_ + 16);
   const long double integral_error = 1.01L * error_sum + (sum * roundings) * half_ulp + step_error_;
   const long double share = 1.01L * rule_error(static_cast<int>(drafts_), per_octave_);

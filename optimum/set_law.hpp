@@ -1,4 +1,4 @@
-// The law of the set of drafted tokens: all that an optimum depends on, for any drafter, by enumeration.
+// The law of the set of drafted tokens, by enumeration, for any drafter. An optimum depends on this law only.
 #pragma once
 
 #include <bit>
@@ -12,16 +12,17 @@
 
 namespace draftproof {
 
-/// A set of tokens below 64 as bits.
+/// A set of tokens below 64, one bit a token.
 using TokenSet = std::uint64_t;
 
+/// The set of these drafts.
 inline TokenSet set_of(std::span<const Token> drafts) {
   TokenSet set = 0;
   for (const Token x : drafts) set |= TokenSet{1} << x;
   return set;
 }
 
-/// Probability of every set that can be drafted. `draw` writes one tuple and returns its length.
+/// The probability of every set that can be drafted. `draw` writes one tuple and returns its length.
 template <class Weight>
 std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, Token*)>& draw) {
   std::map<TokenSet, Weight> law;
@@ -32,8 +33,8 @@ std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, To
   return law;
 }
 
-/// min over all sets S of p(S) + 1 - Pr(all drafts in S): the optimum of any draft law, by looking at all 2^V sets.
-/// V <= 20.
+/// min over all sets S of p(S) + 1 - Pr(all drafts in S): the optimum of any draft law, by enumeration of all 2^V
+/// sets. Requires V <= 20.
 template <class Weight>
 Weight cut_optimum(std::span<const Weight> target, const std::map<TokenSet, Weight>& drafts) {
   const std::size_t vocabulary = target.size();

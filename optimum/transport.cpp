@@ -8,13 +8,13 @@ namespace draftproof {
 namespace {
 
 namespace mp = boost::multiprecision;
-/// Push-relabel asks std::numeric_limits for the largest value, so the width is bounded; overflow throws.
+/// Push-relabel needs std::numeric_limits<>::max, so the width is bounded. Overflow throws.
 using Bounded = mp::number<mp::cpp_int_backend<1024, 1024, mp::signed_magnitude, mp::checked>, mp::et_off>;
 
 template <class Integer>
 class Network {
  public:
-  /// Token x has node x; then come the sets in the order of `drafts`, the source, the sink.
+  /// Token x is node x; the sets follow in the order of `drafts`, then the source and the sink.
   Network(const std::vector<Integer>& target, const std::vector<std::pair<TokenSet, Integer>>& drafts)
       : graph_(target.size() + drafts.size() + 2), tokens_{target.size()}, source_{tokens_ + drafts.size()} {
     for (std::size_t x = 0; x < target.size(); ++x) connect(x, sink(), target[x]);
@@ -62,7 +62,7 @@ class Network {
     return there;
   }
 
-  /// Tokens that the source still reaches: its side of a least cut.
+  /// Tokens reachable from the source in the residual graph: the source's side of a least cut.
   TokenSet reachable_tokens() const {
     std::vector<char> seen(boost::num_vertices(graph_), 0);
     std::vector<std::size_t> stack{source_};
@@ -89,7 +89,7 @@ class Network {
   std::vector<Planned> plan_;
 };
 
-/// Solves in integers: `to_integer` scales a weight, `to_weight` scales back.
+/// Solves in integers. `to_integer` scales a weight, `to_weight` scales it back.
 template <class Integer, class Weight, class ToInteger, class ToWeight>
 Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSet, Weight>& drafts,
                           ToInteger to_integer, ToWeight to_weight) {
@@ -111,7 +111,7 @@ Certificate<Rational> optimal_transport(std::span<const Rational> target,
   const auto include = [&](const Rational& weight) { common = mp::lcm(common, weight.big().denominator()); };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
-  // Bits to spare for sums: every flow is at most the denominator itself.
+  // Spare bits for sums: every flow is at most the denominator itself.
   if (mp::msb(common) > 1020) throw std::range_error("optimal transport: the common denominator is too long");
   const auto to_integer = [&](const Rational& weight) {
     const BigRational big = weight.big();

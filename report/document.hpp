@@ -1,4 +1,5 @@
-// One result, two forms: data for machines with a versioned schema, sections for people. Writers render either.
+// A result in two forms: machine-readable data with a versioned schema, and sections for readers. Writers render
+// either.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace draftproof {
 
-/// How a cell should stand out where colour is available; text alone must say the same.
+/// Emphasis of a cell where colour is available; the text alone must say the same.
 enum class Tone { plain, good, bad, faint };
 
 struct Cell {
@@ -24,14 +25,14 @@ struct Column {
 
 struct Table {
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
+  std::vector<std::vector<Cell>> rows;  ///< each with one cell a column
 };
 
 struct Section {
   std::string title;
   std::vector<std::string> before{};  ///< lines above the table
-  Table table{};                      ///< no columns: none
-  std::vector<std::string> after{};   ///< lines below it
+  Table table{};                      ///< without columns: no table
+  std::vector<std::string> after{};   ///< lines below the table
 };
 
 struct Document {

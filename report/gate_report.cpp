@@ -24,7 +24,7 @@ nlohmann::ordered_json finding_data(const GateFinding& finding) {
   return data;
 }
 
-/// Why a gate did not hold; empty if it did.
+/// The violated and undecided findings of a gate in lines; empty if it has none.
 std::vector<std::string> failure_lines(const GateResult& result) {
   std::vector<std::string> lines;
   for (const GateFinding& finding : result.findings) {

@@ -1,4 +1,4 @@
-// The gate as a document: a verdict for every verifier and tier, a block with a replay line for every failure.
+// The report of gates: a verdict for every verifier and tier, a block with a replay line for every failure.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace draftproof {
 
-/// Schema draftproof.check/1.
+/// The results of gates. `timings` adds times to the data. Schema draftproof.check/1.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
-/// What would run, for those who run gates one by one. Schema draftproof.gates/1.
+/// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/1.
 Document report_gate_list(std::span<const Gate> gates);
 
 }  // namespace draftproof

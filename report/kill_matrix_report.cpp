@@ -11,7 +11,7 @@ namespace draftproof {
 
 namespace {
 
-/// Every other check that was violated.
+/// The names of the other violated checks.
 std::string also(const KillRow& row) {
   std::string text;
   for (std::size_t n = 0; n < row.findings.size(); ++n)

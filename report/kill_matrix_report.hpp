@@ -1,4 +1,4 @@
-// The kill matrix as a document.
+// The report of the kill matrix.
 #pragma once
 
 #include <draftproof/properties/mutation/kill_matrix.hpp>
@@ -6,9 +6,9 @@
 
 namespace draftproof {
 
-/// A table a level with a row per mutant, one of what is lossy by design, one of wrong drafters; what each was caught
-/// by, its smallest counterexample and a replay line; last the controls. Schema draftproof.mutants/1. Seconds only
-/// with `timings`.
+/// For each level a table with a row per mutant, then a table of lossy schemes and one of wrong drafters. Each row
+/// names the check that caught it, its smallest counterexample and a replay line. The controls come last. Times only
+/// with `timings`. Schema draftproof.mutants/1.
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings);
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// A survey of verifiers of paths as a document.
+// The report of a survey of verifiers of paths.
 #pragma once
 
 #include <span>
@@ -14,8 +14,7 @@ struct SurveyedPaths {
   std::vector<StepRow> rows;
 };
 
-/// Tables by tree law and number of drafts, the proofs' counterexamples at the end; data with schema
-/// draftproof.steps/1.
+/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.steps/1.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                          const PathSurveyOptions& options, bool complete, bool timings);
 

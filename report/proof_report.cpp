@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// Undecided findings, as "padding (3)".
+/// Names of the undecided findings, as "padding (3)".
 template <class Level>
 std::string undecided_text(const ProofOf<Level>& proof) {
   std::string text;
@@ -20,7 +20,7 @@ std::string undecided_text(const ProofOf<Level>& proof) {
   return text;
 }
 
-/// What is known of a verifier that cannot be explored.
+/// The findings that held for a verifier that cannot be explored.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
   std::string held;
@@ -32,7 +32,7 @@ std::string not_proved_line(const ProofOf<Level>& proof) {
                      proof.verifier->info().unsupported.explore, held.empty() ? "nothing" : held);
 }
 
-/// In one sentence; nothing for a proof without a violation.
+/// The distance in one sentence.
 template <class Instance>
 std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
   return fmt::format("  TV to p: not 0 on {} of {}, at most {:.6f}, on {}", distance.off,
@@ -117,7 +117,7 @@ std::string refutation_title(const ProofOf<Level>& proof) {
 
 namespace {
 
-/// The table of one level, its proofs as data, and a section for every violation.
+/// Adds the table of one level, its proofs as data, and a section for every violation.
 template <class Level>
 void add_level(Document& document, std::vector<Section>& violations, std::string title,
                std::span<const ProofOf<Level>> proofs, bool timings) {

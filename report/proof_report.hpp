@@ -1,4 +1,4 @@
-// Proofs as a document.
+// The report of proofs.
 #pragma once
 
 #include <span>
@@ -9,19 +9,20 @@
 
 namespace draftproof {
 
-/// One row per verifier and draft law, a table a level; a block for every violation. Schema draftproof.prove/1.
+/// A table for each level with one row per verifier and draft law, a block for every violation. Schema
+/// draftproof.prove/1.
 Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
                        const ProofOptions& options, bool timings);
 inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
   return report_proofs(proofs, {}, options, timings);
 }
 
-/// "proved (500)", "refuted", or "lossy, TV to 0.1234" for a scheme that is lossy by design, as other reports quote a
-/// proof.
+/// The verdict of a proof, for other reports: "proved (500)", "refuted", or "lossy, TV to 0.1234" for a scheme that
+/// is lossy by design.
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof);
 
-/// The same beside a row of a survey, where a scheme may have no proof: "not asked", or "cannot be explored".
+/// The same for a row of a survey. Without a proof it is "not asked" or "cannot be explored".
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
 
@@ -33,7 +34,7 @@ const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
   return nullptr;
 }
 
-/// The proof as an element of other documents' data.
+/// The proof as an element of the data of other reports.
 template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 
@@ -41,8 +42,7 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 template <class Level>
 std::string refutation_title(const ProofOf<Level>& proof);
 
-/// What was found, with the counterexample, its exact law and a replay line; last, how far the law was from p at
-/// most.
+/// The violations with counterexample, exact law and replay line, then the largest distance of the law from p.
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
 

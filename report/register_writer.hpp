@@ -1,4 +1,4 @@
-// Writers render a document; each is one file in report/writers/, found by the build and chosen by --format.
+// Writers of documents; each is one file in report/writers/, registered by the build and selected by --format.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Writer {
   std::function<void(const Document&, std::ostream&, const WriterOptions&)> write;
 };
 
-/// All writers found, by name.
+/// All registered writers, in the order of registration.
 std::vector<Writer>& found_writers();
 
 template <class W>

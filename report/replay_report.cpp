@@ -15,7 +15,7 @@ Document start_replay(const std::string& what, std::uint64_t seed) {
 
 namespace {
 
-/// A table of answers, begun on first use.
+/// Adds a row to the table of answers, which is created on first use.
 void add_answer(Document& document, std::string_view property, Status status, const std::string& evidence) {
   if (document.sections.back().title != "Properties") {
     document.sections.push_back({.title = "Properties", .table = {{{"property"}, {"answer"}, {"evidence"}}, {}}});

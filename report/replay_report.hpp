@@ -1,4 +1,4 @@
-// A replay as a document: what was violated, every way it may go, the law that comes of it, one trial draw by draw.
+// The report of a replay: the violation, every course of the decision, the resulting law, one trial draw by draw.
 #pragma once
 
 #include <string>
@@ -12,25 +12,28 @@
 
 namespace draftproof {
 
-/// Starts a document about `what`. Schema draftproof.replay/1.
+/// An empty report with the title `what`. Schema draftproof.replay/1.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
-/// The answer of each property asked; evidence on a smaller instance than `instance` says so.
+/// Adds the answer of each property. Evidence on an instance other than `instance` names that instance.
 template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
 
-/// The answer of one check of a component.
+/// Adds the finding of one check of a component.
 void add_finding(Document& document, const GateFinding& finding);
 
-/// A sentence of its own.
+/// Adds a sentence.
 void add_remark(Document& document, const std::string& remark);
 
+/// Adds the courses of a decision.
 void add_story(Document& document, const DecisionTrace& trace);
 
-/// Token by token, or step by step.
+/// Adds the law of a token.
 void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance);
+/// Adds the law of a step.
 void add_law(Document& document, const StepLaw<Rational>& law);
 
+/// Adds the lines of one trial.
 void add_trial(Document& document, std::uint64_t trial, const std::vector<std::string>& lines);
 
 }  // namespace draftproof

@@ -13,8 +13,8 @@ namespace draftproof {
 
 namespace {
 
-/// Signed root of the Poisson deviance: near standard normal even for small counts. Infinite for a token that cannot
-/// be emitted and was.
+/// Signed root of the Poisson deviance, which is nearly standard normal even for small counts. Infinite if a token of
+/// expectation 0 was emitted.
 double deviation(std::uint64_t observed, double expected) {
   const auto count = static_cast<double>(observed);
   if (expected <= 0) return count > 0 ? INFINITY : 0;

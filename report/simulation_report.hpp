@@ -1,4 +1,4 @@
-// One simulation as a document.
+// The report of a simulation.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// What was simulated at one position, and the facts to hold it against.
+/// The simulation of one position, and the values it is compared with.
 struct SimulatedPosition {
   const Source& source;
   std::size_t position;
@@ -20,12 +20,12 @@ struct SimulatedPosition {
   const Tally& tally;  ///< with histogram
   std::optional<double> optimum;
   double cpu_seconds;
-  std::optional<AcceptanceEstimate> estimate{};  ///< if one was asked for
-  Backend place{};                              ///< where the tuples were run
+  std::optional<AcceptanceEstimate> estimate{};  ///< if requested
+  Backend place{};                              ///< where the tuples ran
 };
 
-/// Acceptance draft by draft, beside it the estimate, and the emitted tokens against the target. Schema
-/// draftproof.simulate/1.
+/// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of
+/// tokens shown. Schema draftproof.simulate/1.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
 }  // namespace draftproof

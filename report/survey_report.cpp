@@ -18,10 +18,10 @@ std::string rate_text(double rate, std::uint64_t count, std::uint64_t trials, do
   return fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low));
 }
 
-/// Which rows ran on the device that was asked for, and why the others did not: a line for every reason.
+/// The number of rows that ran on the requested device, and a line for each reason why others did not.
 std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, const TrialDevice* device) {
   if (!device) return {};
-  std::vector<std::pair<std::string, std::string>> reasons;  // in the order of the rows
+  std::vector<std::pair<std::string, std::string>> reasons;  // with row names, in the order of the rows
   std::size_t there = 0, run = 0;
   for (const SurveyRow* row : rows) {
     there += row->place.on_device();
@@ -124,7 +124,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
     auto laws = rows_by_law(
         item.result.rows, [](const SurveyRow&) { return true; },
         [](const SurveyRow& row) { return row.tally.members; });
-    // Independent draws first: what most engines do, and the law most schemes are for.
+    // Independent draws first: most engines use them, and most schemes are written for them.
     std::stable_partition(laws.begin(), laws.end(),
                           [](const auto& law) { return law.drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));

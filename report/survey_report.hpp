@@ -1,4 +1,4 @@
-// Surveys as a document.
+// The report of surveys.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace draftproof {
 
-/// What was surveyed and what came of it.
+/// A source and the result of its survey.
 struct SurveyedSource {
   const Source* source;
   SurveyResult result;
 };
 
-/// One section per source and draft law, one row per verifier and K, the proofs' counterexamples at the end.
-/// `confidence` is that of the printed intervals, 0.95 for example. Schema draftproof.survey/1.
+/// One section per source and draft law, one row per verifier and K, then the proofs' counterexamples. `confidence`
+/// is that of the printed intervals, 0.95 for example. Schema draftproof.survey/1.
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings);
 

@@ -1,4 +1,4 @@
-// Numbers and padding as reports print them.
+// Numbers and padding for reports.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace draftproof {
 
-/// Columns `text` takes on a terminal: code points of UTF-8 (the reports use no wide characters).
+/// Number of terminal columns of `text`: its UTF-8 code points (the reports use no wide characters).
 std::size_t display_width(std::string_view text);
 
-/// `text` padded with spaces to `width` columns.
+/// `text` padded with spaces to `width` columns, on the left if `right` is true.
 std::string padded(std::string_view text, std::size_t width, bool right);
 
-/// "1,048,576".
+/// The number with separators: "1,048,576".
 std::string grouped(std::uint64_t value);
 
-/// "500 instances", "1 instance".
+/// The number and the noun: "500 instances", "1 instance".
 std::string counted(std::uint64_t count, std::string_view noun);
 
 }  // namespace draftproof

@@ -75,9 +75,9 @@ std::vector<double> ControlSums::coefficients() const {
   ControlSums sums = centred();
   std::vector<double>& l = sums.gram;
   std::vector<char> kept(d, 1);
-  // Cholesky in place, row by row; a row that earlier ones explain is left out.
+  // In-place Cholesky factorization, row by row. Rows that earlier rows explain are skipped.
   for (std::size_t i = 0; i < d; ++i) {
-    // Before centring: a control that does not vary leaves nothing but rounding of it.
+    // The diagonal before centring: after centring, a constant control leaves only its rounding error.
     const double diagonal = gram[i * d + i];
     for (std::size_t j = 0; j <= i; ++j) {
       double value = l[i * d + j];

@@ -1,14 +1,14 @@
-// Sums over samples of outcomes, controls and their products: what least-squares coefficients of control variates are
-// computed from. Added over parts of the samples in a fixed order they do not depend on threads.
+// Sums over samples of outcomes, controls and their products, from which the least-squares coefficients of control
+// variates are computed. Partial sums merged in a fixed order do not depend on threads.
 //
 //   y      outcome       sum of each outcome; outcome_square its square
 //   z      control       sum of each control
 //   Z'Z    gram          d x d, lower triangle
 //   Y'Z    cross         o x d
 //
-// Cost: d (d + 1) / 2 + d o products a dense sample, the same with the number of its non-zero controls a sparse one;
-// coefficients d^3 / 6. Sums are centred at the samples' own means before they are solved, so that known means may be
-// subtracted before or after.
+// Cost: d (d + 1) / 2 + d o products for a dense sample; for a sparse sample d is the number of its non-zero
+// controls. The coefficients take d^3 / 6. They are solved from sums centred at the sample means, so known means may
+// be subtracted before or after.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,27 @@
 
 namespace draftproof {
 
-/// A control that is not zero.
+/// A non-zero control.
 struct Control {
   std::size_t index;
   double value;
 };
 
 struct ControlSums {
+  /// Empty sums for d = `controls` controls and o = `outcomes` outcomes.
   ControlSums(std::size_t controls, std::size_t outcomes);
 
+  /// Adds one sample: o outcomes and d controls.
   void add(std::span<const double> outcomes, std::span<const double> controls);
-  /// Controls in ascending order; those that are not listed are zero.
+  /// Adds one sample with sparse controls, in ascending order of index; controls not listed are zero.
   void add(std::span<const double> outcomes, std::span<const Control> controls);
+  /// Adds the sums of other samples.
   ControlSums& operator+=(const ControlSums& other);
 
-  /// The same with sums of squares and products about the means.
+  /// The same sums, with squares and products taken about the sample means.
   ControlSums centred() const;
-  /// o x d least-squares coefficients of outcomes on controls. Controls that earlier ones explain, to a pivot below
-  /// 2^-36 of their diagonal, get 0.
+  /// o x d least-squares coefficients of outcomes on controls. A control gets 0 if earlier controls explain it: its
+  /// pivot is then below 2^-36 of its diagonal.
   std::vector<double> coefficients() const;
 
   double samples = 0;

@@ -1,17 +1,19 @@
-// The bet against a list of independent tokens of one law, however many there are: tokens are predicted by an urn
-// that learns, and the bet pays what the urn gave each token over what the law gives it.
+// The e-value against a list of independent tokens of one law, of any length. An urn predicts each token and learns
+// from it; the bet multiplies, over the tokens, the urn's probability divided by the law's.
 //
 //   p(x)    law             of every token
 //   X(x)    counts          tokens seen; n their sum
-//   A       strength        how firmly the urn believes in p before it has seen anything: 1, 4, 16, .. 4^10
+//   A       strength        weight of p in the urn before the first token: 1, 4, 16, .. 4^10
 //
 //   log e_A = sum over x of log of the product of (A p(x) + j) / (A p(x)), j < X(x),
 //             minus log of the product of (A + j) / A, j < n
 //
-// Each token's stake (A p(x) + seen(x)) / (A + n) sums to 1 over x, so the product of stakes over p is a martingale
-// of mean 1 in the tokens' order and depends on their counts alone: valid at a fixed n, at a random one, and whenever
-// one looks, with no Poisson number of trials. e is the average over A. A token of probability 0 is a proof:
-// infinity. Cost: one lgamma a cell and strength.
+// Correctness: each token's stake (A p(x) + seen(x)) / (A + n) sums to 1 over x. The product of stakes over p is
+// therefore a martingale of mean 1 in the order of the tokens, and it depends on their counts alone. It is valid at a
+// fixed n, at a random n and at any stopping time, and needs no Poisson number of trials. e is the average over A. A
+// token of probability 0 is a proof: e is infinite.
+//
+// Cost: one lgamma for each cell and strength.
 #pragma once
 
 #include <array>
@@ -34,7 +36,7 @@ inline double log_rising_factorial(double a, std::uint64_t count) {
 }
 }  // namespace detail
 
-/// `law` sums to 1; as many counts.
+/// Returns log e, natural. `law` sums to 1; `counts` has the size of `law`.
 inline double log_e_multinomial(std::span<const double> law, std::span<const std::uint64_t> counts) {
   std::uint64_t seen = 0;
   for (std::size_t x = 0; x < law.size(); ++x) {

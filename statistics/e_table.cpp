@@ -76,7 +76,7 @@ double ETable::log_e(std::span<const std::uint64_t> counts, double exposure) con
   }
 
   std::array<double, powers * concentrations> members{};
-  // A team costs more than a small table.
+  // A thread team costs more than a small table.
 #pragma omp parallel for schedule(dynamic) if (cells.size() > 4096)
   for (std::size_t member = 0; member < members.size(); ++member) {
     double concentration = 1;

@@ -1,21 +1,25 @@
-// The e-value of one table of counts: an average of 44 bets (log_gamma_poisson) that differ in how bold they are and
-// in which cells they are bold.
+// The e-value of one table of counts: an average of 44 bets (log_gamma_poisson) that differ in their size and in the
+// cells that they favour.
 //
 //   w_i       null_law       null probability of cell i; cells of probability 0 are dropped first
 //   X_i       counts         accumulated over all batches
-//   n         exposure       sum of the planned sizes of the batches, never the realised numbers of trials
+//   n         exposure       sum of the planned batch sizes, never the realised numbers of trials
 //   c         concentrations 10^0 .. 10^10
 //   kappa     powers         0, 1/3, 2/3, 1: from heavy tokens first to Pearson's weighting
 //   a_i                      c w_i^kappa / mean over cells of w^kappa
 //
 //   e = average over c and kappa of the product over i of e(X_i; n w_i, a_i)
 //
-// A count in a dropped cell is a proof: infinity. Cost: that of weighted_cells.hpp; then up to four logarithms for
-// every cell left and member. Error, summing those of gamma_poisson.hpp and weighted_cells.hpp: below 2e-4 for n up
-// to 2^31 and 2^21 cells, whatever was counted; alarm thresholds leave 1e-3 for it (error_budget.hpp).
+// A count in a dropped cell is a proof: e is infinite.
 //
-// An e-value because each cell's is one, cells are independent under the null (Poisson numbers of trials), and the
-// a_i do not depend on counts or exposure. Any fixed positive a_i would do; those below 1e-150 are raised to it.
+// Cost: that of weighted_cells.hpp; then up to four logarithms for every remaining cell and member.
+//
+// Error: the errors of gamma_poisson.hpp and weighted_cells.hpp sum to less than 2e-4 for n up to 2^31 and 2^21
+// cells, for any counts. Alarm thresholds leave 1e-3 for it (error_budget.hpp).
+//
+// Correctness: the e-value of each cell has mean 1, cells are independent under the null (Poisson numbers of trials),
+// and the a_i do not depend on counts or exposure. Any fixed positive a_i would do; an a_i below 1e-150 is raised to
+// 1e-150.
 #pragma once
 
 #include <array>
@@ -30,11 +34,11 @@ namespace draftproof {
 
 class ETable {
  public:
-  /// Probabilities that sum to 1 or less, at least one of them positive.
+  /// `null_law`: probabilities that sum to 1 or less, at least one of them positive.
   explicit ETable(std::span<const double> null_law);
 
-  /// log e; `counts` has a cell for every entry of the null law. 0 at exposure 0, infinity for a count in a cell of
-  /// probability 0. Members run in parallel; the result does not depend on how many threads there are.
+  /// log e. `counts` has a cell for every entry of the null law. 0 at exposure 0; infinity for a count in a cell of
+  /// probability 0. Members run in parallel; the result does not depend on the number of threads.
   double log_e(std::span<const std::uint64_t> counts, double exposure) const;
 
  private:

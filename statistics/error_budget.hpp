@@ -1,11 +1,13 @@
-// How the false alarms that a whole build may raise are shared out among its gates.
+// Splits the false-alarm probability of a whole build among its gates.
 //
 //   alpha        total         probability that any gate of an all-correct build alarms, 1e-9
 //   w_i          weights       positive; gate i may alarm with probability alpha w_i / sum w
 //   1e-3         numerics      log e is computed with less error than this, which is added to each threshold
 //
-// With equal weights and M gates the threshold of e is 1e9 M. By the union bound, whatever the dependence between
-// gates. The quotients are rounded: their sum exceeds alpha by at most M 2^-52 relative.
+// With equal weights and M gates the threshold of e is 1e9 M.
+//
+// Correctness: by the union bound, whatever the dependence between gates. The quotients are rounded: their sum
+// exceeds alpha by at most M 2^-52 relative.
 #pragma once
 
 #include <cassert>
@@ -22,16 +24,19 @@ class ErrorBudget {
   static constexpr double default_total = 1e-9;
   static constexpr double numerics = 1e-3;
 
+  /// `weights`: one positive number for each gate; 0 < total < 1.
   explicit ErrorBudget(std::vector<double> weights, double total = default_total)
       : weights_{std::move(weights)}, sum_{std::accumulate(weights_.begin(), weights_.end(), 0.0)}, total_{total} {
     assert(sum_ > 0 && total > 0 && total < 1);
   }
+  /// Equal weights for `gates` gates.
   static ErrorBudget even(std::size_t gates, double total = default_total) {
     return ErrorBudget(std::vector<double>(gates, 1.0), total);
   }
 
+  /// Probability with which this gate may raise a false alarm.
   double alpha(std::size_t gate) const { return total_ * (weights_[gate] / sum_); }
-  /// A gate alarms when log e reaches this.
+  /// A gate alarms when log e reaches this value.
   double log_threshold(std::size_t gate) const { return numerics - std::log(alpha(gate)); }
 
  private:

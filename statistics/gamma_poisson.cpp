@@ -5,12 +5,12 @@
 namespace draftproof {
 namespace {
 
-/// Factors split off so that Stirling's series starts at 16, where its next term is below 1.2e-16.
+/// Number of factors split off, so that Stirling's series starts at 16. Its next term is below 1.2e-16 there.
 constexpr int shift = 16;
-/// Products up to here are cheaper than Stirling's form and as accurate.
+/// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
 
-/// log(1 + y), y > -1, to 4 u relative: twice as fast as std::log1p. `rest` is what 1 + y lost, exactly.
+/// log(1 + y), y > -1, to 4 u relative; twice as fast as std::log1p. `rest` is the exact rounding error of 1 + y.
 double log_of_one_plus(double y) {
   const double sum = 1 + y, rest = y - (sum - 1);
   return std::log(sum) + rest / sum;
@@ -35,7 +35,7 @@ double log_rising(int count, double shape) {
   return product == 1 ? logs : logs + std::log(product);
 }
 
-/// For shapes from `shift` on.
+/// Requires shape >= `shift`.
 double stirling_form(double count, double mean, double shape) {
   const double difference = count - mean;
   const double t = difference / (shape + mean);
@@ -43,7 +43,7 @@ double stirling_form(double count, double mean, double shape) {
          stirling_remainder(shape + count) - stirling_remainder(shape);
 }
 
-/// For shapes from 512 (X + E) on: the same by series, whose next terms are below 2^-60 of the first.
+/// stirling_form by series, for shape >= 512 (count + mean). The next terms are below 2^-60 of the first.
 double timid_form(double count, double mean, double shape) {
   const double t = (count - mean) / (shape + mean);
   const double bend =

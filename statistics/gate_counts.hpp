@@ -1,5 +1,5 @@
-// What a gate counts: how often a trial ended on a path with a token. Integers, so that merging in any order gives
-// the same numbers.
+// The counts of a gate: how often a trial ended on each path with each token. They are integers, so merging in any
+// order gives the same numbers.
 #pragma once
 
 #include <cassert>
@@ -12,12 +12,15 @@ namespace draftproof {
 
 class GateCounts {
  public:
+  /// A table of paths x vocabulary cells, all 0.
   GateCounts(std::size_t paths, std::size_t vocabulary) : vocabulary_{vocabulary}, cells_(paths * vocabulary) {}
 
+  /// Adds `times` trials to the cell (path, token).
   void add(std::size_t path, std::size_t token, std::uint64_t times = 1) {
     cells_[path * vocabulary_ + token] += times;
   }
 
+  /// Adds the counts of a table of the same shape.
   GateCounts& operator+=(const GateCounts& other) {
     assert(cells_.size() == other.cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i] += other.cells_[i];
@@ -26,17 +29,19 @@ class GateCounts {
 
   std::size_t vocabulary() const { return vocabulary_; }
   std::size_t paths() const { return cells_.size() / vocabulary_; }
+  /// All counts, path by path.
   std::span<const std::uint64_t> cells() const { return cells_; }
+  /// The counts of path k, one for each token.
   std::span<const std::uint64_t> path(std::size_t k) const {
     return std::span{cells_}.subspan(k * vocabulary_, vocabulary_);
   }
-  /// Counts by token, over all paths.
+  /// Counts by token, summed over all paths.
   std::vector<std::uint64_t> tokens() const {
     std::vector<std::uint64_t> sums(vocabulary_);
     for (std::size_t i = 0; i < cells_.size(); ++i) sums[i % vocabulary_] += cells_[i];
     return sums;
   }
-  /// Moves the counts of cells with `law[i] == 0` out of the table; returns how many there were.
+  /// Sets the counts of cells with `law[i] == 0` to 0 and returns their sum.
   std::uint64_t take_impossible(std::span<const double> law) {
     assert(law.size() == cells_.size());
     std::uint64_t taken = 0;

@@ -1,5 +1,5 @@
-// When a gate looks, when it stops and what it then says. Batches double what has been run; an e-value may be looked
-// at after each of them, and going on because it is large needs no correction.
+// When a gate evaluates its counts, when it stops, and its final state. Each batch doubles the number of trials. The
+// gate may look at the e-value after each batch and continue because it is large; neither needs a correction.
 //
 //   budget                     planned number of trials
 //   log e < log 1e2            ok
@@ -7,9 +7,9 @@
 //   up to the threshold        suspicious
 //   from the threshold on      failed: the gate stops for good
 //
-// At the budget a gate that is not ok goes on, to 16 times the budget at most, as long as it is not ok. At most one
-// exact verifier in 100 is ever there (Ville), so the expected cost is below 1.15 budgets. One that ends as watch or
-// suspicious is undecided, never held. Thresholds come from error_budget.hpp.
+// A gate that is not ok at the budget continues, up to 16 times the budget, while it is not ok. At most one exact
+// verifier in 100 is ever in that state (Ville), so the expected cost is below 1.15 budgets. A gate that ends as
+// watch or suspicious is undecided; that is not a pass. Thresholds come from error_budget.hpp.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@ namespace draftproof {
 
 enum class GateState { ok, watch, suspicious, failed };
 
+/// The state in words, as reports print it.
 constexpr std::string_view name(GateState state) {
   constexpr std::string_view names[] = {"ok", "watch", "suspicious", "failed"};
   return names[static_cast<int>(state)];
@@ -31,11 +32,11 @@ class GateSchedule {
   static constexpr double log_suspicious = 11.512925464970229;  ///< log 1e5
   static constexpr std::uint64_t escalation = 16;
 
-  /// 0 < first <= budget; log_threshold > log 1e5.
+  /// `first` and `budget` in trials. Requires 0 < first <= budget and log_threshold > log 1e5.
   GateSchedule(std::uint64_t first, std::uint64_t budget, double log_threshold)
       : first_{first}, budget_{budget}, log_threshold_{log_threshold} {}
 
-  /// Planned size of the next batch, 0 when there is none. Its number of trials is poisson_count of it.
+  /// Planned size of the next batch in trials, 0 if there is none. The batch runs poisson_count(next()) trials.
   std::uint64_t next() const {
     if (state_ == GateState::failed) return 0;
     if (exposure_ < budget_) return std::min(std::max(first_, exposure_), budget_ - exposure_);
@@ -43,14 +44,16 @@ class GateSchedule {
     return std::min(exposure_, escalation * budget_ - exposure_);
   }
 
-  /// The batch of size next() has been run, and log e of all counts so far is this.
+  /// Reports that the batch of size next() has been run; `log_e` is log e of all counts so far.
   void observe(double log_e) {
     exposure_ += next();
     if (state_ != GateState::failed) state_ = state_of(log_e);
   }
 
+  /// Planned number of trials so far.
   std::uint64_t exposure() const { return exposure_; }
   GateState state() const { return state_; }
+  /// Whether the gate has ended as watch or suspicious.
   bool undecided() const { return next() == 0 && state_ != GateState::ok && state_ != GateState::failed; }
 
  private:

@@ -1,9 +1,11 @@
-// The average of numbers given by their logarithms: averages of e-values are e-values, whatever their dependence.
+// The average of numbers given by their logarithms. Averages of e-values are e-values, whatever their dependence.
 //
 //   l_i, w_i   logs, weights     weights are not negative and sum to 1
-//   m          largest           max l_i; the terms exp(l_i - m) neither overflow nor all vanish
+//   m          largest           max l_i; the terms exp(l_i - m) do not overflow, and the largest is 1
 //
-// An infinite l_i with w_i > 0 gives infinity: one proof outweighs everything. Cost: one exp a number.
+// An infinite l_i with w_i > 0 gives infinity: a proof outweighs any other evidence.
+//
+// Cost: one exp a number.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,7 @@ inline double log_weighted_mean_exp(std::span<const double> logs, std::span<cons
   return largest + std::log(sum.value());
 }
 
-/// The same with equal weights; `logs` is not empty.
+/// log of the mean of exp(l_i); `logs` is not empty.
 inline double log_mean_exp(std::span<const double> logs) {
   const double largest = *std::max_element(logs.begin(), logs.end());
   if (std::isinf(largest)) return largest;

@@ -7,7 +7,7 @@
 namespace draftproof {
 namespace {
 
-/// Apart from roles (role << 8 | purpose) and the streams of shared noise (from 0x5A000000 on).
+/// Distinct from roles (role << 8 | purpose) and from the streams of shared noise (0x5A000000 and above).
 constexpr std::uint32_t batch_purpose = 0x42000000;
 
 }  // namespace

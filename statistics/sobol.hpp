@@ -1,17 +1,19 @@
-// Points that fill the unit cube more evenly than chance: the Sobol sequence with Owen's nested scrambling, a
-// function of (seed, index) alone. For acceptance and diagnosis; gates stay on independent trials.
+// Points that fill the unit cube more evenly than random points: the Sobol sequence with Owen's nested scrambling, a
+// function of (seed, index) alone. It serves acceptance estimates and diagnosis; gates use independent trials.
 //
 //   x_n      point       n-th point, K words of 64 bits: coordinates are word / 2^64
-//   v_j      direction   32-bit direction numbers; digits of n choose which are xored
-//   node     node        1 followed by the digits above a digit; a hash of it and the dimension flips the digit
+//   v_j      direction   32-bit direction numbers; the binary digits of n select those to xor
+//   node     node        1 followed by the more significant digits; its hash with the dimension flips the digit
 //
-// Scrambling permutes the cube so that any 2^m points starting at a multiple of 2^m stay a (t, m, s)-net in base 2,
-// while each point alone is uniform: plain averages are unbiased. With t the sum of (degree - 1) over the primitive
-// polynomials in use: 0, 0, 1, 3 for 1 to 4 dimensions. Digits below the 32nd are hashed, so words are uniform to the
-// last bit. The error law of averages is known only by repetition over seeds.
+// Correctness: scrambling permutes the cube so that any 2^m points starting at a multiple of 2^m stay a (t, m, s)-net
+// in base 2, while each single point is uniform; plain averages are unbiased. t is the sum of (degree - 1) over the
+// primitive polynomials in use: 0, 0, 1, 3 for 1 to 4 dimensions. Digits below the 32nd are hashed, so words are
+// uniform to the last bit. The error of an average is estimated by repetition over seeds only.
 //
-// Cost: 32 hashes a coordinate, about 0.1 us. Polynomials and first direction numbers: Joe and Kuo, SIAM J. Sci.
-// Comput. 30 (2008), as Boost.Random carries them; scrambling: Owen, 1995 (recalled).
+// Cost: 32 hashes a coordinate, about 0.1 us.
+//
+// Source: polynomials and first direction numbers: Joe and Kuo, SIAM J. Sci. Comput. 30 (2008), as Boost.Random
+// carries them; scrambling: Owen, 1995 (recalled).
 #pragma once
 
 #include <array>
@@ -25,13 +27,13 @@ class ScrambledSobol {
  public:
   static constexpr int max_dimensions = 16;
 
-  /// 1 <= dimensions <= max_dimensions.
+  /// Requires 1 <= dimensions <= max_dimensions.
   ScrambledSobol(int dimensions, std::uint64_t seed);
 
-  /// Writes one word a dimension; index < 2^32.
+  /// Writes one word for each dimension into `words`. Requires index < 2^32.
   void point(std::uint64_t index, std::span<std::uint64_t> words) const;
 
-  /// The digits before scrambling, most significant first.
+  /// The 32 digits of a coordinate before scrambling, most significant first.
   static std::uint32_t digits(int dimension, std::uint64_t index);
 
  private:

@@ -12,9 +12,9 @@ namespace draftproof {
 namespace {
 
 constexpr std::size_t nodes = 9;
-/// Counts from here on are left alone: few cells share one.
+/// Counts from this value on are not shortened: few cells share one.
 constexpr std::size_t shared_counts = 512;
-/// Half the width of a run over its middle.
+/// Half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;
 
 using Values = std::array<double, nodes>;

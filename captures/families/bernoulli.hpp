@@ -1,5 +1,5 @@
-// Two tokens, each model's law one number: the smallest case in which target and draft can differ, with every
-// answer a formula. Acceptance of one draft is 1 - |target - draft|.
+// Two tokens; each model's law is one number. It is the smallest case in which target and draft can differ, and all
+// results have formulas. Acceptance of one draft is 1 - |target - draft|.
 #pragma once
 
 #include <array>

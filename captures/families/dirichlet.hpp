@@ -1,11 +1,14 @@
-// Dirichlet laws: every law on the simplex can occur, sparse ones for a small concentration. The draft is
-// drawn around the target, so that one number sets how well they agree.
+// Dirichlet laws: every law on the simplex can occur, sparse ones for a small concentration. The draft is drawn
+// around the target, so that one number sets their distance.
 //
 //   p ~ Dirichlet(concentration, ..., concentration)        q ~ Dirichlet(closeness * p)
 //
-// closeness 0 draws q like p and independently of it. Cost: V gamma variates a row.
-// Source of the small-shape form: Gamma(a) = Gamma(a + 1) U^(1/a), Devroye 1986, in logarithms so that
-// nothing underflows.
+// closeness 0 draws q like p and independently of it.
+//
+// Cost: V gamma variates a row.
+//
+// Source: the small-shape form Gamma(a) = Gamma(a + 1) U^(1/a), Devroye 1986, in logarithms so that nothing
+// underflows.
 #pragma once
 
 #include <array>
@@ -60,8 +63,7 @@ struct Dirichlet {
     std::vector<double> logarithms(shapes.size(), -std::numeric_limits<double>::infinity());
     for (std::size_t token = 0; token < shapes.size(); ++token) {
       if (shapes[token] == 0) continue;
-      // 1 - U lies in (0, 1]: its logarithm is finite. A tiny shape may still overflow to -inf, probability
-      // zero.
+      // 1 - U lies in (0, 1], so its logarithm is finite. For a tiny shape the quotient may be -inf, probability 0.
       const double spread = std::log(1 - uniform(random)) / shapes[token];
       logarithms[token] = std::log(boost::random::gamma_distribution<double>(shapes[token] + 1)(random)) + spread;
     }

@@ -1,5 +1,5 @@
-// Softmax of Gaussian logits, with a draft whose logits are the target's plus Gaussian errors: a model and
-// its imperfect copy.
+// Softmax of Gaussian logits. The draft's logits are the target's plus Gaussian errors, as for an imperfect copy of a
+// model.
 //
 //   p = softmax(sigma * G)        q = softmax(sigma * G + noise * G')        G, G' standard normal, per token
 //

@@ -1,5 +1,5 @@
-// Point masses, the laws of greedy decoding: the target is sure of a random token, the draft is sure of the
-// same one with probability `agreement`. A leak spreads a little of both evenly over all tokens.
+// Point masses, the laws of greedy decoding. The target has all mass on a random token; the draft has it on the same
+// token with probability `agreement`. `leak` is spread evenly over all tokens in both.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct OneHot {
     PhiloxEngine random(seed, position, 0);
     const auto size = static_cast<std::size_t>(vocabulary);
     const std::size_t target = Pick(0, size - 1)(random);
-    // Any other token: skip over the target's.
+    // Any other token: skips the target's.
     const std::size_t other = (target + 1 + Pick(0, size - 2)(random)) % size;
     const bool agree = boost::random::uniform_01<double>()(random) < agreement;
     return {peak(target), {peak(agree ? target : other)}};

@@ -1,8 +1,8 @@
-// Uniform laws on intervals of tokens: everything about a verifier on them can be worked out by hand.
-// Supports that overlap in part give zero probabilities on both sides.
+// Uniform laws on intervals of tokens. The results of a verifier on them can be computed by hand. Supports that
+// overlap in part give zero probabilities on both sides.
 //
-//   p uniform on tokens [0, target_support)        q uniform on tokens [shift, shift + draft_support), around
-//   the end
+//   p   uniform on tokens [0, target_support)
+//   q   uniform on tokens [shift, shift + draft_support), which wraps at V
 //
 // A support of 0 is the whole vocabulary. Example: supports V and V/2 overlap by sum min(p, q) = 1/2.
 #pragma once

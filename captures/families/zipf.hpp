@@ -1,5 +1,5 @@
-// Zipf laws, the shape of word frequencies: token of rank r has weight (r + offset)^-exponent. The draft has an
-// exponent of its own, its ranks may be shifted, and each of its weights may be off by a random factor.
+// Zipf laws, the shape of word frequencies: the token of rank r has weight (r + offset)^-exponent. The draft has its
+// own exponent, its ranks may be shifted, and each of its weights may have a random factor.
 //
 //   p(x) ~ (rank(x) + offset)^-exponent
 //   q(x) ~ (rank(x) shifted + offset)^-draft_exponent * exp(noise * Gaussian)
@@ -66,7 +66,7 @@ struct Zipf {
   }
 
  private:
-  /// Token of each rank.
+  /// The token of each rank.
   std::vector<std::size_t> order(std::uint64_t seed, std::size_t position) const {
     std::vector<std::size_t> tokens(static_cast<std::size_t>(vocabulary));
     std::iota(tokens.begin(), tokens.end(), std::size_t{0});

@@ -1,5 +1,5 @@
-// `draftproof check`: the gate. Each verifier is held to each tier and gets one verdict; the exit code is the verdict
-// of all, so that one test of a build is one call.
+// `draftproof check`: the gate. Each verifier is examined at each tier and gets one verdict. The exit code is that of
+// the worst verdict, so a build needs one call.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,7 @@ struct Check {
           {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
     std::vector<GateResult> results;
     {
-      constexpr std::uint64_t parts = 1000;  // of a gate: trials take longest and say how far they are
+      constexpr std::uint64_t parts = 1000;  // of a gate: trials take the most time and report their progress
       Progress progress("checking", parts * gates.size(), session.quiet);
       const double planned = std::exp2(options.profile.log2_trials);
       options.progress = [&](std::uint64_t trials) {
@@ -107,7 +107,7 @@ struct Check {
   }
 
  private:
-  /// Before the first gate runs, not after the last but one.
+  /// Checks the source before the first gate runs.
   void check_source() const {
     if (options.source.empty()) return;
     const Source source = Source::open(options.source, {.seed = options.seed});
@@ -134,7 +134,7 @@ struct Check {
     return gates;
   }
 
-  /// The worst verdict; what was not reached is not decided.
+  /// The exit code of the worst verdict; gates that did not run make it undecided.
   static int exit_code(const std::vector<GateResult>& results, std::size_t gates) {
     const auto any = [&results](Status status) {
       return std::any_of(results.begin(), results.end(),

@@ -1,4 +1,4 @@
-// `draftproof describe NAME`: all that one verifier, draft law, tree law or family says of itself.
+// `draftproof describe NAME`: all information on one verifier, draft law, tree law or family.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Describe {
  private:
   static void add(Document& document, const std::string& key, const std::string& value) {
     document.sections.back().table.rows.push_back({{key}, {value}});
-    std::string field = key;  // the words of the table, as a field name
+    std::string field = key;  // the table's key as a field name
     std::replace(field.begin(), field.end(), ' ', '_');
     document.data[field] = value;
   }
@@ -67,7 +67,7 @@ struct Describe {
     add(document, "carries state", verifier.stateful() ? "yes" : "no");
   }
 
-  /// What is said of schemes of both levels.
+  /// The rows that schemes of both levels have.
   static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& laws) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));

@@ -1,4 +1,4 @@
-// `draftproof list`: everything that was found.
+// `draftproof list`: everything registered.
 #pragma once
 
 #include <algorithm>

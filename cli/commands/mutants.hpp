@@ -1,4 +1,4 @@
-// `draftproof mutants`: the kill matrix. Every mutant must be caught and no correct verifier accused.
+// `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may have a violation.
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>

@@ -1,4 +1,4 @@
-// `draftproof optimum`: the most any lossless verifier can accept, and how one draft compares.
+// `draftproof optimum`: the largest acceptance of any lossless verifier, and the acceptance of one draft.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,13 +33,13 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // a law through shared noise has the optimum of the law itself
+      std::vector<const AnyDrafter*> drafters;  // shared noise has its marginal law's optimum
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
-      // Means over positions, and whether a method is known at every one of them.
+      // Means over positions, and whether a method is known at every position.
       std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
       std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));
-      // Positions where the optimum is 1 and not nearly 1, and whether that is decided at every one of them.
+      // Number of positions where the optimum is exactly 1, and whether this is decided at every position.
       std::vector<std::vector<std::size_t>> certain(drafters.size(), std::vector<std::size_t>(drafts.size()));
       auto decided = known;
       double single = 0;
@@ -53,7 +53,7 @@ struct Optimum {
             const auto optimum = defined ? optimum_of(*drafters[d], table, drafts[k]) : std::nullopt;
             known[d][k] = known[d][k] && optimum.has_value();
             mean[d][k] += optimum.value_or(0) / positions;
-            // Values further from 1 than the digits shown need no decision in integers.
+            // A value that prints as less than 1 needs no decision in integers.
             const auto always = optimum && *optimum < 1 - 1e-6 ? std::optional(false)
                                 : defined                      ? always_accepts(*drafters[d], table, drafts[k])
                                                                : std::nullopt;
@@ -61,7 +61,7 @@ struct Optimum {
             decided[d][k] = decided[d][k] && always.has_value();
           }
       }
-      if (stop_requested()) break;  // a mean over some positions is none; the sources before this one stand
+      if (stop_requested()) break;  // a mean over some positions would be wrong; earlier sources are reported
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",

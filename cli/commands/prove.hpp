@@ -1,4 +1,4 @@
-// `draftproof prove`: verifiers of one position and of paths held to every property in exact fractions, on generated
+// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated
 // instances or on a given one.
 #pragma once
 
@@ -58,7 +58,7 @@ struct Prove {
                         .found = "no verifier for that draft law",
                         .wanted = "a law that `draftproof describe VERIFIER` names"});
     if (!instance_text.empty() && !pairs.empty() && !path_pairs.empty()) {
-      // One instance is of one level; its first letter says which.
+      // An instance belongs to one level; its first letter tells which.
       if (instance_text.find_first_not_of(' ') == instance_text.find('L'))
         pairs.clear();
       else

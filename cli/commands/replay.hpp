@@ -1,5 +1,5 @@
-// `draftproof replay`: a failure again, step by step: the property on its instance, every way the decision may go,
-// the law that comes of it, and single trials of a simulation with the numbers they drew.
+// `draftproof replay`: reproduces a failure step by step: the property on its instance, every course of the decision,
+// the resulting law, and single trials of a simulation with the numbers they drew.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +93,7 @@ struct Replay {
           add_law(document, at.law(), instance);
         else
           add_law(document, at.law());
-      } catch (const std::logic_error& error) {  // the walk meets what a property has reported above
+      } catch (const std::logic_error& error) {  // the branch of probability zero that a property reported above
         add_remark(document, fmt::format("the walk ends: {}", error.what()));
       }
     }
@@ -111,7 +111,7 @@ struct Replay {
     return open ? exit_undecided : exit_held;
   }
 
-  /// One check on one case.
+  /// Runs one check on one case.
   int of_component(const AnyComponent& component, const Session& session) const {
     std::optional<GateFinding> finding;
     try {
@@ -145,7 +145,7 @@ struct Replay {
                         .wanted = "a number of drafts that verifier and draft law take here"});
     const RowPair pair = source.pair(position);
     const RatioTable table(pair.target, pair.proposals);
-    // As in a simulation: every position has trials of its own.
+    // As in a simulation, every position has its own trials.
     const std::uint64_t address = first_trial(position) + *trial;
     Document document = start_replay(
         fmt::format("{} with {} drafts at position {} of {}", verifier_name, drafter.info().name, position, spec),
@@ -164,7 +164,7 @@ struct Replay {
     const std::vector<const Drafter*> taken = known.drafters_of(info);
     for (const Drafter* drafter : taken)
       if (drafter->info().name == (law.empty() ? usual_law(info) : law)) return *drafter;
-    if (law.empty() && !taken.empty()) return *taken.front();  // siblings' laws have no drafter of their name
+    if (law.empty() && !taken.empty()) return *taken.front();  // a law of siblings has no drafter of its name
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == law) return *drafter;

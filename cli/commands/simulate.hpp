@@ -1,5 +1,4 @@
-// `draftproof simulate`: one verifier at one position, many tuples: acceptance draft by draft, tokens against
-// p.
+// `draftproof simulate`: many tuples of one verifier at one position: acceptance by draft, and the tokens against p.
 #pragma once
 
 #include <ctime>

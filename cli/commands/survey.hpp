@@ -1,4 +1,4 @@
-// `draftproof survey`: every applicable verifier on captured or parametric distributions, side by side.
+// `draftproof survey`: every applicable verifier on captured or parametric distributions.
 #pragma once
 
 #include <draftproof/cli/device_choice.hpp>

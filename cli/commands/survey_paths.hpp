@@ -1,4 +1,4 @@
-// `draftproof survey-paths`: every verifier of paths and trees on captured trees or on models, side by side.
+// `draftproof survey-paths`: every verifier of paths and trees on captured trees or on models.
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>
@@ -12,7 +12,7 @@ struct SurveyPaths {
   static constexpr std::string_view about =
       "exactness, accepted tokens per call and optimum of every verifier of paths and trees";
 
-  /// A fifth of what `prove` takes: the whole table's proofs in a few seconds.
+  /// A fifth of the default of `prove`: the proofs of the whole table then take a few seconds.
   SurveyChoice choice{.instances = BlockLevel::instances / 5};
   PathSurveyOptions options;
 

@@ -1,4 +1,4 @@
-// Greedy drafts: the K - 1 most probable tokens are fixed, the last draft is free.
+// The optimum for greedy drafts: the K - 1 most probable tokens are fixed, the last draft is free.
 #pragma once
 
 #include <draftproof/optimum/law_optimum.hpp>

@@ -1,5 +1,5 @@
-// SpecHub's drafts: the hub is fixed. The other draft is q outside the hub whether it was drawn first or second:
-// q(x) + q(hub) q(x) / (1 - q(hub)) = q(x) / (1 - q(hub)).
+// The optimum for SpecHub's drafts: the hub is fixed. The other draft is q outside the hub, whether it was drawn
+// first or second: q(x) + q(hub) q(x) / (1 - q(hub)) = q(x) / (1 - q(hub)).
 #pragma once
 
 #include <draftproof/optimum/law_optimum.hpp>

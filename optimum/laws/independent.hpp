@@ -1,4 +1,4 @@
-// One draft of each of K proposals: bounds that meet in most cases.
+// The optimum for one draft of each of K proposals: bounds that meet in most cases.
 #pragma once
 
 #include <draftproof/optimum/independent_bounds.hpp>

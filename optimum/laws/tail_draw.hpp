@@ -1,5 +1,6 @@
-// The tail draw as a set: whatever y is, the K - 1 most probable tokens are drafted. If y is one of them the fill
-// takes the K-th instead, so the free token is y with the mass of the fixed ones moved to the K-th.
+// The optimum for the tail draw, as a set of tokens. The K - 1 most probable tokens are always drafted. If y is one
+// of them, the fill takes the K-th most probable instead. The free token is thus y, with the mass of the fixed tokens
+// moved to the K-th.
 #pragma once
 
 #include <draftproof/optimum/law_optimum.hpp>

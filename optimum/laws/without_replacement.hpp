@@ -1,4 +1,4 @@
-// Drafts without replacement that end early where q runs out: exponential clocks.
+// The optimum for drafts without replacement that end early if q runs out, by exponential clocks.
 #pragma once
 
 #include <draftproof/optimum/certain_acceptance.hpp>

@@ -1,6 +1,7 @@
-// Drafts without replacement that go on uniformly where q runs out. Up to n = |support of q| drafts it is the law
-// that ends early. Beyond, the set is the support and K - n of the Z other tokens, all choices equally likely: a cut
-// must hold the support, and of s other tokens it holds the least probable, so
+// The optimum for drafts without replacement that continue uniformly if q runs out. Up to n = |support of q| drafts
+// the law is the one that ends early. With more, the set is the support and K - n of the Z other tokens, all choices
+// equally likely. A cut must contain the support, and among sets with s other tokens the least cut has the s least
+// probable, so
 //
 //   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
 #pragma once

@@ -7,7 +7,7 @@
 namespace draftproof {
 namespace {
 
-/// Violations below this are left: a few binding antichains, each off by as much.
+/// Violations below this are accepted; the few binding antichains each contribute at most this error.
 constexpr double tolerance = 1e-11;
 constexpr std::size_t rows_a_round = 64;
 
@@ -51,7 +51,8 @@ Meets meets_of_paths(const TreeLaw& path, int drafts) {
 }
 
 void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<const int>)>& visit) {
-  // Prefixes in preorder with the end of each one's descendants: after taking one, its descendants are skipped.
+  // Prefixes in preorder, with the end of each one's descendants: after a prefix is taken, its descendants are
+  // skipped.
   std::vector<std::vector<int>> children(law.prefixes.size());
   for (std::size_t i = 1; i < law.prefixes.size(); ++i)
     children[index(law.prefixes[i].parent)].push_back(static_cast<int>(i));
@@ -78,7 +79,8 @@ void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<c
 }
 
 double antichain_count(const TreeLaw& law, double most) {
-  // Of the descendants of a prefix, the empty one counted: a product over children of one more.
+  // Per prefix: the number of antichains among its descendants, including the empty one. It is the product over
+  // children of (the child's number + 1).
   std::vector<double> count(law.prefixes.size(), 1);
   for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
     count[index(law.prefixes[i].parent)] = std::min(most + 2, count[index(law.prefixes[i].parent)] * (count[i] + 1));
@@ -102,8 +104,8 @@ std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, 
     simplex.setColumnBounds(i - 1, 0, 1);
     const int places[]{i - 1, parent - 1};
     const double values[]{1, -p};
-    // a of the empty prefix is 1 and no column. The limits of the first tokens are rows all the same: Clp 1.17 does
-    // not survive a program without any.
+    // a of the empty prefix is 1 and has no column. The limits of the first tokens are rows nevertheless: Clp 1.17
+    // crashes on a program without rows.
     simplex.addRow(parent == 0 ? 1 : 2, places, values, -COIN_DBL_MAX, parent == 0 ? p : 0);
   }
   for (int round = 0; round < 10'000; ++round) {

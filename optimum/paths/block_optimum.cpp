@@ -5,8 +5,8 @@
 namespace draftproof {
 namespace {
 
-/// Where block verification stops on one path, of probability 1. Test i > 0 succeeds with s / (s + q - a) at the
-/// i-th prefix, whose own share of a is s; at the end of the path s = a, so that this is a / q.
+/// The law of the stop of block verification on one path, given that the path was drafted. Test i > 0 succeeds with
+/// s / (s + q - a) at the i-th prefix, where s is its own share of a. At the end of the path s = a, so this is a / q.
 std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path, const std::vector<Rational>& drafted,
                                const std::vector<Rational>& accepted, const std::vector<Rational>& own) {
   std::vector<Rational> stops(path.size());
@@ -16,7 +16,7 @@ std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path,
       throw std::invalid_argument("block optimum: a tree is not a path");
     const std::size_t i = index(path[j]);
     const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
-    // All accepted and none stopping here: the test behind this one was certain.
+    // If all is accepted and nothing stops here, the deeper test succeeded with certainty.
     stops[j] = sum == 0 ? Rational(0) : Rational(left * own[i] / sum);
     left -= stops[j];
   }
@@ -41,7 +41,7 @@ TreeCertificate block_optimum(const TreeLaw& law) {
     own[parent] -= accepted[i];
     certificate.lower += accepted[i];
   }
-  // The mean over paths of the sum of V over the prefixes limited by the draft, and V() - 1.
+  // The mean over paths of the sum of V over the prefixes that the draft limits, and V() - 1.
   for (std::size_t i = prefixes - 1; i > 0; --i) {
     gain[i] += 1;
     if (limited[i]) {

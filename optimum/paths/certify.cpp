@@ -10,18 +10,18 @@ namespace {
 
 using Plan = std::vector<std::vector<Rational>>;
 
-/// The fractions nearby, nothing if one of them has to be long.
+/// Rounds to nearby short fractions; nothing if a value has none.
 struct Short {
   std::optional<Rational> operator()(double value) const { return short_fraction(value); }
   Rational cut(const Rational& value) const { return value; }
 };
 struct Dyadic {
   std::optional<Rational> operator()(double value) const { return rounded_down(Rational(value)); }
-  /// Short factors keep products short from level to level.
+  /// Short factors keep products short across levels.
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 
-/// The plan; nothing if the rounding refuses a number.
+/// The plan; nothing if `round` returns nothing for a number.
 template <class Round>
 std::optional<Plan> feasible(const TreeLaw& law, Sight sight, const TreeProposal& proposal, Round round) {
   const std::size_t prefixes = law.prefixes.size();
@@ -85,7 +85,8 @@ Rational value_of(const TreeLaw& law, const Plan& plan) {
   return value;
 }
 
-/// Bottom up, where the checker goes top down: the mean over trees of the best node, less what is paid on the way.
+/// The value that the prices prove, computed bottom up while the checker works top down: the mean over trees of the
+/// best node, less the prices on the way to it.
 Rational value_of(const TreeLaw& law, Sight sight, const std::vector<Rational>& prices) {
   std::vector<Rational> joint(prices.size(), 1), gain(prices.size());
   Rational value = 0;

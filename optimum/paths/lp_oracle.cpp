@@ -13,7 +13,7 @@ OraclePlan::OraclePlan(const TreeLaw& law, const TreeCertificate& certificate) :
       stops[t][j] /= probability;
     }
   }
-  // What stops at a prefix, before that of its children is added to make a(x).
+  // The mass that stops at each prefix, before the mass of its children is added to make a(x).
   const std::vector<Rational> own = accepted;
   for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
     accepted[static_cast<std::size_t>(law.prefixes[i].parent)] += accepted[i];

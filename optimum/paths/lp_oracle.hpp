@@ -1,15 +1,18 @@
-// The verifier that attains the optimum of a drafted tree: a yardstick, not a product, for it knows the law of all
-// trees. It is made from a solved plan and belongs to the law of that plan, so it is not found by name.
+// The verifier that attains the optimum of a drafted tree. It is a yardstick and not a product, because it needs the
+// law of all trees. It is made from a solved plan for one law, so it is not registered by name.
 //
-//   w(T, n)   certificate.stops     chance of drafting T and stopping at n
+//   w(T, n)   certificate.stops     probability of drafting T and stopping at n
 //   a(x)                            sum of w at x and below
 //   stop      oracle table          at n in T with w(T, n) / Pr(T)
 //   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
 //
-// Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run. Source: derived here.
-// Exact for every feasible plan, not only the best: a step that goes beyond x has y next with probability a(xy) by
-// way of deeper nodes and with the rest of p(y|x) a(x) by way of the extra token, p(y|x) a(x) in all. A certificate's
-// plan is feasible in fractions, so the oracle is lossless exactly.
+// Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run.
+//
+// Correctness: for every feasible plan, not only the best. A step that continues beyond x has y next with probability
+// a(xy) through deeper nodes, and with the rest of p(y|x) a(x) through the extra token: p(y|x) a(x) in all. A
+// certificate's plan is feasible in fractions, so the oracle is exactly lossless.
+//
+// Source: derived here.
 #pragma once
 
 #include <memory>
@@ -20,17 +23,17 @@
 
 namespace draftproof {
 
-/// A plan as the oracle runs it. Conditional laws in fractions: nothing cancels when they are rounded.
+/// The plan as conditional laws in fractions; rounding them causes no cancellation.
 struct OraclePlan {
   OraclePlan(const TreeLaw& law, const TreeCertificate& certificate);
 
   PrefixIndex prefixes;
   std::map<std::vector<int>, std::size_t> trees;
   std::vector<std::vector<Rational>> stops;   ///< law of the stop on each tree, in the order of its nodes
-  std::vector<std::vector<Rational>> extras;  ///< law of the extra token at each prefix; empty where nothing stops
+  std::vector<std::vector<Rational>> extras;  ///< law of the extra token at each prefix; empty if nothing stops there
 };
 
-/// The same in the scalar of an interpreter.
+/// The same laws in the scalar of an interpreter.
 template <class Scalar>
 struct OracleTable {
   std::shared_ptr<const OraclePlan> plan;
@@ -67,7 +70,7 @@ struct LpOracle {
     const auto tree = table.plan->trees.find(nodes);
     if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: a tree that its plan does not know");
     const std::vector<Scalar>& stops = table.stops[tree->second];
-    // What is left after j nodes, summed from the end so that the last node with a share is certain.
+    // The remaining share after j nodes, summed from the end so that the last node with a share is certain.
     std::vector<Scalar> left(stops.size());
     Scalar sum{0};
     for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];

@@ -8,7 +8,7 @@
 namespace draftproof {
 namespace {
 
-// The conversion may round to either side by less than one step.
+// The conversion may round to either side by less than one unit in the last place.
 double rounded(const Rational& value, double towards) {
   const double nearest = static_cast<double>(value);
   return Rational(nearest) == value ? nearest : std::nextafter(nearest, towards);

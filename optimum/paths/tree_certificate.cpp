@@ -98,7 +98,8 @@ std::string reject_prices(const TreeLaw& law, Sight sight, const TreeCertificate
   const auto& prices = certificate.prices;
   if (prices.size() != law.prefixes.size()) return "there are prices for another number of prefixes";
   if (prices[0] != 0) return "the price of the empty prefix is " + to_text(prices[0]);
-  // What a node is worth to a verifier that pays for every prefix it accepts and is paid for every chance to.
+  // The value of a node to a verifier that pays the price of every accepted prefix and is paid for the chance to
+  // accept each child.
   std::vector<Rational> worth(law.prefixes.size()), joint(law.prefixes.size(), 1);
   Rational value = 0;
   for (std::size_t i = 1; i < law.prefixes.size(); ++i) {

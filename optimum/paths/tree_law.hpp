@@ -1,15 +1,16 @@
-// The law of the drafted tree as optima see it: which prefixes it may hold, what the target says after each, and how
-// probable every set of prefixes is. Whoever can enumerate a drafter hands its trees over one by one.
+// The law of the drafted tree as optima need it: the possible prefixes, the target's law after each, and the
+// probability of every set of prefixes. An enumeration of a drafter passes its trees in one by one.
 //
 //   x            prefixes[i]              a prefix; 0 is the empty one, parents come before their children
 //   p(.|x)       prefixes[i].target       law of the token after x
 //   T            trees[t].nodes           set of prefixes in ascending order, closed under taking parents
-//   Pr(T)        trees[t].probability     its chance; the sum is 1
+//   Pr(T)        trees[t].probability     its probability; the sum is 1
 //
-// Trees with equal nodes are one: in what order they were drawn, and how often a node was, is independent of the
-// target given the nodes, so a rule that looks at it can be replaced by one that draws it anew.
-// Cost: one look-up a node. All numbers are fractions; doubles are taken as the fractions they are, and divided by
-// their sum, so that a law is a law.
+// Cost: one look-up a node. All numbers are fractions. Doubles are taken as exact fractions and divided by their sum,
+// so that each law sums to 1.
+//
+// Correctness: trees with equal nodes are merged. Given the nodes, the order and multiplicity of the draws are
+// independent of the target, so a rule that reads them can be replaced by one that draws them anew.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +23,12 @@
 
 namespace draftproof {
 
-/// Prefixes, trees and depths are numbered in int, containers are not.
+/// Converts a number of a prefix, tree or depth (int) to a container index.
 inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 struct TreeLaw {
   struct Prefix {
-    int parent;  ///< -1 of the empty prefix
+    int parent;  ///< -1 for the empty prefix
     Token token;
     int depth;
     std::vector<Rational> target;
@@ -40,12 +41,12 @@ struct TreeLaw {
   std::vector<Prefix> prefixes;
   std::vector<Tree> trees;
 
-  /// p(y|x) of the last token y of prefix `i`, which is not the empty one.
+  /// p(y|x) for the last token y of prefix `i`; `i` is not the empty prefix.
   const Rational& step(std::size_t i) const {
     const Prefix& prefix = prefixes[i];
     return prefixes[static_cast<std::size_t>(prefix.parent)].target[static_cast<std::size_t>(prefix.token)];
   }
-  /// Nodes of all trees together: the size of a linear program.
+  /// Total number of nodes of all trees: the size of a linear program.
   std::size_t nodes() const {
     std::size_t count = 0;
     for (const Tree& tree : trees) count += tree.nodes.size();
@@ -53,20 +54,21 @@ struct TreeLaw {
   }
 };
 
-/// Chance that the tree holds prefix i, for every i.
+/// For every prefix i, the probability that the tree contains it.
 std::vector<Rational> reach(const TreeLaw& law);
 
-/// Divides by the sum where that is not 1.
+/// Divides the weights by their sum if it is not 1.
 void normalise(std::vector<Rational>& weights);
 
-/// Numbers prefixes as trees come in.
+/// Assigns numbers to prefixes as trees arrive.
 class PrefixIndex {
  public:
-  /// The number of the prefix one token beyond `parent`, or -1.
+  /// The number of the prefix that extends `parent` by `x`, or -1.
   int find(int parent, Token x) const {
     const auto found = children_.find({parent, x});
     return found == children_.end() ? -1 : found->second;
   }
+  /// Records `number` for the prefix that extends `parent` by `x`.
   void add(int parent, Token x, int number) { children_.emplace(std::pair(parent, x), number); }
 
   /// Numbers of the nodes of `tree` in ascending order; empty if one of them is unknown.
@@ -76,12 +78,13 @@ class PrefixIndex {
   std::map<std::pair<int, Token>, int> children_;
 };
 
-/// Collects the trees of an enumeration. A callable, so it can be the sink of one.
+/// Collects the trees of an enumeration. It is callable, so it can be the enumeration's sink.
 template <class L>
 class TreeLawBuilder {
  public:
   explicit TreeLawBuilder(const ConditionalModel<L>& conditionals) : conditionals_{conditionals} {}
 
+  /// Adds one tree with its probability; trees of probability 0 are ignored.
   template <class Weight>
   void operator()(const DraftTree& tree, const Weight& probability) {
     if (!(probability > Weight(0))) return;
@@ -91,6 +94,7 @@ class TreeLawBuilder {
     trees_.try_emplace(std::move(numbers), 0).first->second += Rational(probability);
   }
 
+  /// The law of the collected trees, normalised.
   TreeLaw law() const {
     TreeLaw law{prefixes_, {}};
     std::vector<Rational> probabilities;
@@ -102,7 +106,7 @@ class TreeLawBuilder {
   }
 
  private:
-  /// `numbers` holds those of the nodes before u, its parent's among them.
+  /// The number of node u. `numbers` holds those of the earlier nodes, including its parent.
   int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
     const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
     if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;

@@ -6,7 +6,7 @@
 namespace draftproof {
 namespace {
 
-/// A matrix in columns.
+/// A sparse matrix, built column by column.
 class Columns {
  public:
   void entry(int row, double value) {
@@ -17,7 +17,7 @@ class Columns {
     starts_.push_back(static_cast<CoinBigIndex>(rows_.size()));
     gains_.push_back(gain);
   }
-  /// Columns from 0 to infinity; maximises.
+  /// Loads the columns with bounds 0 and infinity, for maximisation.
   void load(ClpSimplex& simplex, const std::vector<double>& lower, const std::vector<double>& upper) const {
     simplex.loadProblem(static_cast<int>(gains_.size()), static_cast<int>(upper.size()), starts_.data(), rows_.data(),
                         values_.data(), nullptr, nullptr, gains_.data(), lower.data(), upper.data());
@@ -47,7 +47,7 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
     children[index(parent)].push_back(i);
     joint[index(i)] = joint[index(parent)] * static_cast<double>(law.step(index(i)));
     lower[index(limit(i))] = -COIN_DBL_MAX;
-    // a of the empty prefix is 1 and no column.
+    // a of the empty prefix is 1 and has no column.
     upper[index(limit(i))] = sight == Sight::whole_block || parent == 0 ? joint[index(i)] : 0;
   }
   Columns columns;
@@ -82,7 +82,7 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
     proposal.stops.emplace_back(column, column + tree.nodes.size());
     column += tree.nodes.size();
   }
-  // Clp's sign of a row price depends on the direction; a limit's price is what one more unit of it would gain.
+  // The sign of Clp's row prices depends on the direction. The price of a limit is the gain of one more unit of it.
   for (int i = 1; i < prefixes; ++i) proposal.prices[index(i)] = std::abs(simplex.dualRowSolution()[limit(i)]);
   return proposal;
 }

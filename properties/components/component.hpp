@@ -1,5 +1,5 @@
-// Components around a verifier under examination, with their types erased: batch runners, sources of target rows,
-// samplers. Each is asked the checks of its group, and answers with lines of a gate's report.
+// Type-erased components around a verifier: batch runners, sources of target rows, samplers. Each group has its
+// checks; a check gives one line of a gate's report.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace draftproof {
 
 struct ComponentOptions {
   std::uint64_t seed = 1;
-  int rounds = 1;  ///< times the planned number of cases of a check
+  int rounds = 1;  ///< factor of the planned number of cases of a check
 };
 
 class AnyComponent {
@@ -27,16 +27,16 @@ class AnyComponent {
 
   const ComponentInfo& info() const { return info_; }
   std::string_view group() const { return group_; }
-  /// "sampler/alias_sampler": a sampler and a verifier may have the same name.
+  /// Group and name, "sampler/alias_sampler". A sampler and a verifier may have the same name.
   std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
-  /// Comes with draftproof, as opposed to a program that links it.
+  /// Whether it comes with draftproof, as opposed to the linking program.
   bool builtin() const { return builtin_; }
 
-  /// One finding for each check of the group; violations carry the smallest counterexample met by shrinking.
+  /// One finding for each check of the group; violations have the smallest counterexample found by shrinking.
   virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
-  /// One check on one case, given as text. Nothing if the group has no such check; throws std::invalid_argument with
-  /// what was found and wanted if the text is no case.
+  /// The finding of one check on one case, given as text; nothing if the group has no such check.
+  /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
   virtual std::optional<GateFinding> examine_one(std::string_view check, std::string_view instance) const = 0;
 
  private:

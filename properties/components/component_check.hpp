@@ -1,4 +1,4 @@
-// What components of one group are asked, one file a check in properties/components/<group>/checks/.
+// The checks of the components of one group, one file a check in properties/components/<group>/checks/.
 //
 //   Group::Subject   a component of the group with its type erased
 //   Group::Case      a small test case: text(), parse(text), valid(), ==, shrinks(case)
@@ -15,9 +15,9 @@
 namespace draftproof {
 
 /// A check file defines a struct with `name`, `about` and
-/// `Answer check(const Subject&, const Case&, std::uint64_t& work)`, all static; work counts runs or branches. With
-/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` it brings cases of its own instead of the
-/// group's; `static constexpr Tier tier` is given where it is a proof.
+/// `Answer check(const Subject&, const Case&, std::uint64_t& work)`, all static; `work` counts runs or branches.
+/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` replaces the group's cases. `static constexpr
+/// Tier tier` is needed if the check is a proof; the default is edge.
 template <class Group>
 struct CheckOf {
   using Subject = typename Group::Subject;
@@ -30,13 +30,14 @@ struct CheckOf {
   std::vector<Case> (*cases)(std::uint64_t seed, int rounds);
 };
 
-/// Those that were found, sorted by name.
+/// The registered checks, sorted by name.
 template <class Group>
 std::vector<CheckOf<Group>>& checks_of() {
   static std::vector<CheckOf<Group>> checks;
   return checks;
 }
 
+/// Registers a check. Throws: std::logic_error if its name is registered already.
 template <class Check, class Group>
 void add_check() {
   Tier tier = Tier::edge;

@@ -1,4 +1,4 @@
-// A component of a group as the report sees it: every check of the group over its cases, the first violation shrunk.
+// A component of a group for the report: every check of the group over its cases; the first violation is shrunk.
 #pragma once
 
 #include <optional>
@@ -54,14 +54,14 @@ class ComponentOf final : public AnyComponent {
         const Case smallest = shrink(check, one, answer);
         return report(check, answer, smallest, until_decided);
       }
-      // Undecided on one case is undecided; held on one is more than not applicable on all others.
+      // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
       if (answer.status == Answer::Status::undecided || summary.status == Answer::Status::not_applicable)
         summary = std::move(answer);
     }
     return report(check, summary, std::nullopt, work);
   }
 
-  /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
+  /// A walk that reaches a branch of probability zero counts as a violation of the check.
   Answer ask(const Check& check, const Case& one, std::uint64_t& work) const {
     try {
       return check.check(subject_, one, work);

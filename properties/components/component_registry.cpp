@@ -14,7 +14,7 @@ ComponentRegistry& ComponentRegistry::instance() {
 }
 
 void ComponentRegistry::add(std::unique_ptr<AnyComponent> component) {
-  // Look-ups go by name alone, across groups.
+  // Look-ups use the name alone, across groups.
   if (this->component(component->info().name))
     throw std::logic_error("registered twice: " + std::string(component->info().name));
   insert_sorted(components_, std::move(component),

@@ -1,5 +1,4 @@
-// Every component that was found, by group and name: correct ones of sim/components, wrong ones of
-// mutants/components.
+// The registry of components, by group and name: correct ones of sim/components, wrong ones of mutants/components.
 #pragma once
 
 #include <memory>
@@ -11,25 +10,27 @@
 
 namespace draftproof {
 
-/// Sorted by group, correct ones before wrong ones, then by name.
+/// Sorted by group; correct before wrong ones, then by name.
 class ComponentRegistry {
  public:
+  /// The process-wide registry, possibly not filled yet; see component_registry().
   static ComponentRegistry& instance();
 
+  /// Throws: std::logic_error if the name is registered already, in any group.
   void add(std::unique_ptr<AnyComponent> component);
   const std::vector<std::unique_ptr<AnyComponent>>& components() const { return components_; }
-  /// By name, or group and name as in "sampler/alias_sampler"; null if there is none.
+  /// By name, or by group and name as in "sampler/alias_sampler"; null if there is none.
   const AnyComponent* component(std::string_view name) const;
 
  private:
   std::vector<std::unique_ptr<AnyComponent>> components_;
 };
 
-/// With everything of this library in it.
+/// The registry with the whole library in it.
 const ComponentRegistry& component_registry();
 
-/// What `draftproof replay NAME --property CHECK --instance TEXT` shows. Nothing if there is no such component
-/// or check; throws std::invalid_argument if the text is no case of its group.
+/// The finding that `draftproof replay NAME --property CHECK --instance TEXT` shows; nothing if there is no such
+/// component or check. Throws: std::invalid_argument if the text is not a case of its group.
 std::optional<GateFinding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
 
 }  // namespace draftproof

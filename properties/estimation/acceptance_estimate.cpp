@@ -11,7 +11,7 @@ namespace {
 
 using TableDecider = Decider<RatioTable, Explorer<double>>;
 
-/// Conditional acceptance of tuples, one thread's own.
+/// Conditional acceptance of tuples, for one thread.
 class TupleWalk {
  public:
   explicit TupleWalk(const TableDecider& decider) : decider_{decider} {}

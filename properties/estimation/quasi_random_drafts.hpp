@@ -1,11 +1,11 @@
-// Draft tuples as functions of points in a cube, one coordinate a draft, for laws that have such a form; plain trials
-// of the drafter for all others.
+// Draft tuples as functions of points in a cube, with one coordinate a draft, for laws of such a form; plain trials
+// of the drafter for all other laws.
 //
 //   independent draws          draft k is the quantile of its proposal at coordinate k
-//   without replacement        the quantile of what the drafts before it have left
-//   any other law              trial n of the drafter itself: tuples of one seed are independent
+//   without replacement        the quantile of the mass that the earlier drafts leave
+//   any other law              trial n of the drafter itself; tuples of one seed are independent
 //
-// A law of shared noise has the form of the law its drafts have for whoever does not read the noise.
+// A law of shared noise has the form of its marginal law, the law of its drafts without knowledge of the noise.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class DraftPoints {
  public:
   enum class Form { independent, without_replacement, trials };
 
-  /// The law is defined for these arguments; refers to all of them.
+  /// Requires that the law is defined for these arguments; refers to all of them.
   DraftPoints(const AnyDrafter& drafter, const RatioTable& table, int drafts)
       : drafter_{drafter}, table_{table}, drafts_{drafts}, form_{form_of(drafter.info())} {
     if (form_ == Form::trials) return;
@@ -34,15 +34,15 @@ class DraftPoints {
   Form form() const { return form_; }
   int drafts() const { return drafts_; }
   const RatioTable& table() const { return table_; }
-  /// Drafts whose own law is that of a proposal, whatever the others are: q, or the k-th of several.
+  /// Number of leading drafts whose marginal law is a proposal: q, or the k-th of several.
   int plain_drafts() const {
     return form_ == Form::independent ? drafts_ : form_ == Form::without_replacement ? 1 : 0;
   }
 
-  /// Proposal that draft k is drawn from.
+  /// The proposal of draft k.
   int row(int k) const { return drafter_.info().several_proposals ? k : 0; }
 
-  /// The tuple at a point (`words` / 2^64), or trial `index` of `seed`; returns its length.
+  /// Writes the tuple at the point `words` / 2^64, or trial `index` of `seed`; returns its length.
   int draw(const std::uint64_t* words, std::uint64_t seed, std::uint64_t index, Token* out) const {
     if (form_ == Form::trials) {
       int length = 0;
@@ -69,7 +69,7 @@ class DraftPoints {
     if (law == "without_replacement" || law == "without_replacement_uniform") return Form::without_replacement;
     return Form::trials;
   }
-  /// Leading drafts that q can draw; what follows them was drawn after q ran out.
+  /// Number of leading drafts up to the last one with q > 0; later ones were drawn after q ran out.
   int seen(const Token* out, int k) const {
     while (k > 0 && !(table_.proposal(out[k - 1]) > 0)) --k;
     return k;

@@ -1,13 +1,14 @@
-// Drafts by inverse distribution function over tokens in the order of p / q: points that are close give drafts that
-// accept rules treat alike, so that evenly spread points give evenly spread acceptance.
+// Drafts by inverse distribution function over tokens in the order of p / q. Close points give drafts that accept
+// rules treat alike, so evenly spread points give evenly spread acceptance.
 //
 //   x_j      order_[j]     tokens with q > 0, p / q descending, equal ratios by id
 //   S_j      below_[j]     q-mass of the first j of them in units of 2^-62
 //   draw                   x_j with S_j <= word S / 2^64 < S_(j + 1)
-//   without                the same on the line with the intervals of seen tokens cut out
+//   without                the same on the line without the intervals of seen tokens
 //
-// Cost: one sort and a guide table; O(1) expected a draw, O(n log n) with n tokens cut out. Masses are rounded from
-// doubles: the law drawn is within 2^-53 of the table's in total variation.
+// Cost: one sort and a guide table; O(1) expected a draw, O(n log n) with n seen tokens.
+//
+// Error: masses are rounded from doubles. The law drawn is within 2^-53 of the table's in total variation.
 #pragma once
 
 #include <algorithm>
@@ -44,12 +45,13 @@ class RatioQuantile {
     }
   }
 
+  /// The token at word / 2^64.
   Token draw(std::uint64_t word) const {
     const std::uint64_t cell = word >> shift(guide_.size() - 1);
     return find(scale(word, below_.back()), guide_[cell], guide_[cell + 1]);
   }
 
-  /// A token that is not among n distinct seen ones, each with q > 0; no_token if none is left.
+  /// A token other than the n distinct seen ones, each with q > 0; no_token if none is left.
   Token draw_without(const Token* seen, int n, std::uint64_t word) const {
     std::array<std::uint32_t, max_drafts> cut;
     std::uint64_t left = below_.back();
@@ -69,10 +71,10 @@ class RatioQuantile {
   }
 
  private:
-  /// Bits of a word below the number of its guide cell.
+  /// Number of low bits of a word after those that select its guide cell.
   static int shift(std::size_t cells) { return 64 - (static_cast<int>(std::bit_width(cells)) - 1); }
 
-  /// The place whose interval holds `at`, known to lie in [low, high].
+  /// The token whose interval contains `at`; its place is in [low, high].
   Token find(std::uint64_t at, std::uint32_t low, std::uint32_t high) const {
     const auto first = below_.begin() + low + 1, last = below_.begin() + high + 1;
     return order_[static_cast<std::size_t>(std::upper_bound(first, last, at) - below_.begin() - 1)];

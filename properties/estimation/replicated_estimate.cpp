@@ -14,11 +14,11 @@
 namespace draftproof {
 namespace {
 
-/// Apart from roles, batches of gates, shared noise and scramblings.
+/// Distinct from roles, batches of gates, shared noise and scramblings.
 constexpr std::uint32_t replicate_purpose = 0x44000000, point_purpose = 0x45000000;
 
-/// Sums of squares fitted with d controls on n samples shrink by a share d / n too much, and what is fitted adds as
-/// much noise elsewhere: a tenth at most.
+/// A fit of d controls on n samples makes the sum of squares too small by a share d / n and adds as much noise
+/// elsewhere: at most a tenth.
 constexpr double fewest_samples_a_control = 10;
 
 }  // namespace

@@ -1,20 +1,21 @@
-// Averages over draft tuples from evenly spread points, with an error that repetition measures: R independent
+// Averages over draft tuples from evenly spread points, with an error estimated by repetition: R independent
 // scramblings of n points each, one average a scrambling.
 //
 //   y_r      mean of the outcomes of replicate r
 //   z_r      mean of its controls minus their known means (tuple_controls.hpp)
-//   beta     least-squares coefficients from the replicates of the other half: odd ones for even ones and vice versa
+//   beta     least-squares coefficients from the replicates of the other half: odd for even ones and vice versa
 //   e_r      y_r - beta z_r
 //
 //   estimate = mean of e_r, standard error = sqrt(sum (e_r - mean)^2 / (R (R - 1)))
 //
-// Unbiased: every scrambled point is uniform on its own, and beta comes from scramblings that are independent of
-// those it serves. Halves are made of whole replicates because the even and the odd points of one scrambling lie in
-// different parts of the cube. The error is empirical: nothing bounds how far from normal averages of scrambled
-// points are; t intervals over at least 16 replicates are what practice takes.
+// Replicates are computed in parallel and joined in their order, so results do not depend on threads.
 //
-// Replicates are computed in parallel and joined in their order: results do not depend on threads. Cost a tuple: a
-// point, K draws, the outcomes, some (2 K)^2 products.
+// Correctness: every scrambled point is uniform on its own, and beta comes from scramblings independent of those it
+// is applied to, so the average is unbiased. Halves are made of whole replicates, because the even and the odd points
+// of one scrambling lie in different parts of the cube. The error is empirical: nothing bounds the distance of
+// averages of scrambled points from normality. Practice uses t intervals over at least 16 replicates.
+//
+// Cost: for each tuple a point, K draws, the outcomes, some (2 K)^2 products.
 #pragma once
 
 #include <atomic>
@@ -33,7 +34,7 @@ namespace draftproof {
 
 enum class PointSet {
   random,      ///< independent uniform points
-  stratified,  ///< the first coordinate one point a stratum
+  stratified,  ///< the first coordinate has one point a stratum
   sobol,       ///< scrambled Sobol points
 };
 
@@ -43,30 +44,31 @@ struct EstimateOptions {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   PointSet points = PointSet::sobol;
-  bool controls = true;                     ///< used where there are at least ten tuples for each in each half
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside: no result
+  bool controls = true;                     ///< used if each half has at least ten tuples for each control
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside to end without a result
 };
 
 struct ReplicatedMean {
   double mean = 0, standard_error = 0;
   int replicates = 0;
-  /// t interval of this confidence, empirical.
+  /// t interval of this confidence; empirical.
   Interval interval(double confidence) const;
 };
 
-/// Coordinates beyond those of the drafts.
+/// Number of coordinates beyond those of the drafts.
 inline constexpr int spare_words = 1;
 
-/// One replicate's tuples, one after the other.
+/// The tuples of one replicate, one after another.
 class TupleStream {
  public:
   TupleStream(const DraftPoints& points, const EstimateOptions& options, int replicate);
 
+  /// Number of tuples.
   std::uint64_t size() const { return size_; }
   /// Makes tuple `index` the current one.
   void go(std::uint64_t index);
   std::span<const Token> tuple() const { return {tuple_, static_cast<std::size_t>(length_)}; }
-  /// Words for draws of the verifier's own, evenly spread together with the drafts.
+  /// Words for the verifier's own draws, evenly spread together with the drafts.
   std::span<const std::uint64_t> spare() const;
 
  private:
@@ -79,12 +81,13 @@ class TupleStream {
   int length_ = 0;
 };
 
-/// Joins replicates; `means` are those of the controls.
+/// The means over replicates, one for each outcome; `means` are the known means of the controls.
 std::vector<ReplicatedMean> joined(const std::vector<ControlSums>& replicates, std::span<const double> means,
                                    bool controls);
 
-/// `make()` returns a callable (const TupleStream&, std::span<double> outcomes), one a replicate. `outcomes` numbers
-/// are averaged. Empty after a stop.
+/// Averages outcomes over all tuples. `make()` returns a callable (const TupleStream&, std::span<double>) for one
+/// replicate, which writes `outcomes` numbers for a tuple. Empty after a stop. Throws: the first exception of a
+/// callable.
 template <class Controls, class Make>
 std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Controls& controls,
                                              std::size_t outcomes, const EstimateOptions& options, Make&& make) {

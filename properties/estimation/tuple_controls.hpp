@@ -1,12 +1,12 @@
-// What is known on average about a draft tuple: controls for averages over tuples.
+// Functions of a draft tuple with known means: controls for averages over tuples.
 //
 //   [x_k in G_g]   32 a slot    which group along p / q_k the k-th draft is in; mean q_k(G_g)
-//   h_k(x_k)       1 a slot     min(1, (p - b q) / (F(b) q)), the chance that recursive rejection accepts it as k-th
-//                               draft of one proposal; min(1, p / q_k) for different ones; mean sum q_k h_k
+//   h_k(x_k)       1 a slot     min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts it as
+//                               k-th draft of one proposal; min(1, p / q_k) for different ones; mean sum q_k h_k
 //
-// Any function of x_k with its exact mean keeps averages unbiased: h_k serves schemes that are not recursive
-// rejection as well, only less. Slots whose own law is not a proposal have no controls, nor have those beyond the
-// eighth, which are seldom reached and would make sums of squares grow.
+// Correctness: any function of x_k with its exact mean keeps averages unbiased. h_k also helps schemes other than
+// recursive rejection, but less. Slots whose marginal law is not a proposal have no controls. Slots after the eighth
+// have none either: they are seldom reached and would make the sums of squares large.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +50,10 @@ class TupleControls {
     }
   }
 
+  /// The known means of the controls.
   const std::vector<double>& means() const { return means_; }
 
-  /// Those of a tuple, not centred; drafts beyond `length` do not occur in a law that has controls for them.
+  /// Writes the non-zero controls of a tuple, not centred. A law with controls for a slot always has a draft there.
   void list(const Token* tuple, std::vector<Control>& out) const {
     out.clear();
     for (std::size_t k = 0; k < slots_.size(); ++k) {

@@ -19,7 +19,7 @@ bool wanted(const GateOptions& options, std::string_view law) {
   return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
 }
 
-/// A difference from p that the scheme's author announces is no failure of the scheme.
+/// A difference from p that the scheme's author declares does not fail the gate.
 template <class Level>
 bool announced(const ProofOf<Level>& proof, std::string_view property) {
   return proof.lossy() &&
@@ -69,12 +69,12 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
 
 bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
 
-/// Every law that was asked for; otherwise the one a scheme is written for first.
+/// Whether the law is among the requested ones; without a request, whether it is the verifier's usual law.
 bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
   return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
 }
 
-/// What the exact law costs in floating point, which no property in fractions can see.
+/// Adds the findings on floating-point error, which no property in fractions can show.
 void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
   for (const auto* drafter : registry().drafters_of(verifier.info())) {
     if (!sampled_on(options, verifier.info(), drafter->info())) continue;
@@ -104,7 +104,7 @@ void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOption
   result.findings.push_back(std::move(*sampled.finding));
 }
 
-/// Checks of this tier; those that do not apply are left out, those that cannot run here say why.
+/// Runs the checks of this tier. Skipped checks have no finding; the note names the last of them.
 void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
   const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
   for (GateFinding& finding : component.examine(asked)) {
@@ -117,7 +117,7 @@ void examine(GateResult& result, const AnyComponent& component, const GateOption
   }
 }
 
-/// Where a device was asked for, what did not run there ran here, and says so.
+/// If a device was requested, labels the findings that did not run there with "cpu".
 void name_places(GateResult& result) {
   bool there = false;
   for (GateFinding& finding : result.findings) {
@@ -128,7 +128,7 @@ void name_places(GateResult& result) {
     result.note = "trials on the CPU: none of these run on a device";
 }
 
-/// The worst of the findings decides; none at all is no pass.
+/// The worst status among the findings; without a finding the gate is skipped, which is not a pass.
 Status verdict(const GateResult& result) {
   const auto any = [&result](Status status) {
     return std::any_of(result.findings.begin(), result.findings.end(),
@@ -173,7 +173,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     if (gate.tier == Tier::sampled && promises_target(info))
       for (const auto* drafter : registry().drafters_of(info))
         if (sampled_on(options, info, drafter->info())) add_sampled(result, *drafter, options);
-    // Rounding is a question once the law is right in fractions.
+    // Rounding is examined only if the law is right in fractions.
     if (gate.tier == Tier::proof && verdict(result) != Status::violated)
       add_precision(result, *gate.verifier, options);
   }

@@ -1,5 +1,5 @@
-// A gate is one verifier, or one component around a verifier, held to one tier: what a build lets through or stops.
-// Every gate gives one verdict, whatever it asks of how many draft laws and instances.
+// A gate: one verifier, or one component around a verifier, examined at one tier. It gives one verdict, over any
+// number of draft laws and instances.
 #pragma once
 
 #include <array>
@@ -18,44 +18,47 @@
 
 namespace draftproof {
 
-/// How much a gate asks.
+/// How thorough a gate is.
 struct Profile {
   std::string_view name;
   std::string_view about;
-  int instances, path_instances;  ///< of generated toy models, for each draft law
-  double log2_trials;             ///< trials of the sampled tier at each of its positions
-  bool every_precision;           ///< the precision audit at all of its sizes
+  int instances, path_instances;  ///< number of generated toy models for each draft law
+  double log2_trials;             ///< log2 of the trials of the sampled tier at each of its positions
+  bool every_precision;           ///< whether the precision audit runs at all of its sizes
 };
 
 inline constexpr std::array<Profile, 2> profiles{
     Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false},
     Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true}};
 
+/// Exactly one of the three pointers is set.
 struct Gate {
-  const AnyVerifier* verifier = nullptr;   ///< of one position, or
-  const AnyPathVerifier* paths = nullptr;  ///< of paths, or
+  const AnyVerifier* verifier = nullptr;   ///< a verifier of one position
+  const AnyPathVerifier* paths = nullptr;  ///< a verifier of paths
   const AnyComponent* component = nullptr;
   Tier tier = Tier::proof;
 
+  /// Name of the verifier; for a component its qualified name.
   std::string name() const;
+  /// Name of the level, or of the component's group.
   std::string_view level() const;
 };
 
 struct GateOptions {
   Profile profile = profiles[0];
-  std::vector<std::string> laws{};  ///< empty: all a verifier is written for
+  std::vector<std::string> laws{};  ///< empty: all laws that the verifier is written for
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::uint64_t trials)> progress{};  ///< of the sampled tier, after each batch
-  /// Probability that any gate of a whole build raises a false alarm; `share` of it is for `gates` sampled gates, of
+  std::function<void(std::uint64_t trials)> progress{};  ///< called after each batch of the sampled tier
+  /// Probability that any gate of a whole build raises a false alarm. `share` of it is for `gates` sampled gates, of
   /// which this is one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
   std::string
-      source{};  ///< of the sampled tier; empty: the standard pair, at V = 32,000 where the scheme can go there
-  std::size_t position = 0;             ///< one that the source has
-  int drafts = 4;                       ///< or the most a scheme takes
+      source{};  ///< for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme runs there
+  std::size_t position = 0;             ///< a position of the source
+  int drafts = 4;                       ///< capped at the most that the scheme takes
   const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
 };
 
@@ -63,15 +66,16 @@ struct GateResult {
   Gate gate;
   Status status = Status::skipped;
   std::vector<GateFinding> findings{};
-  std::vector<std::string> laws{};  ///< draft laws it ran on
-  std::string note{};               ///< why nothing was decided, or what a scheme that is lossy by design costs
-  std::uint64_t work = 0;           ///< branches walked and trials run
+  std::vector<std::string> laws{};  ///< draft laws that the gate ran on
+  std::string note{};               ///< why nothing was decided, or the cost of a scheme that is lossy by design
+  std::uint64_t work = 0;           ///< number of branches walked and trials run
   double seconds = 0;
 };
 
-/// Whether a scheme can be asked anything at this tier; gates that cannot are not set up.
+/// Whether this tier has a check or property for the gate's subject. Other gates are not set up.
 bool applies(const Gate& gate);
 
+/// Runs the gate and returns its verdict. A stop gives `undecided`, unless a violation was found before.
 GateResult run_gate(const Gate& gate, const GateOptions& options);
 
 }  // namespace draftproof

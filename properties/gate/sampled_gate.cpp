@@ -15,11 +15,11 @@ namespace draftproof {
 
 namespace {
 
-constexpr std::uint64_t smallest_paired = 4096;  ///< batches below it count no pairs
+constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
-/// Pairs of a batch are as many as a Poisson number of mean 3 n / 8 says: half the number of trials is not Poisson.
-/// At n = 4096 that number lies ten standard deviations below it, further later: that pairs run out is less likely
-/// than 1e-20.
+/// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8, because half the number of trials is
+/// not Poisson. At n = 4096 the number of available pairs is ten standard deviations above it, and more for larger n.
+/// The pairs run out with probability below 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
 /// Trials and pairs of a batch on a device; fewer after a stop.
@@ -54,7 +54,7 @@ const GateComponent& SampledVerdict::strongest() const {
 template <class L>
 SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
                             const RatioTable& table, int drafts, const SampledGateOptions& options) {
-  // A slip is told from the rule it is a slip of.
+  // A mutant is compared with the rule that it is derived from.
   const Info& info = verifier.info();
   const std::string_view imitated = !options.imitates.empty() ? options.imitates
                                     : info.derived_from.empty()   ? info.name
@@ -69,7 +69,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   double pairs = 0;
   bool stopped = false;
   for (std::uint64_t batch = 0; const std::uint64_t planned = schedule.next(); ++batch) {
-    // Numbers of trials and of pairs have batches of their own.
+    // Even batch numbers draw the number of trials, odd ones the number of pairs.
     const std::uint64_t trials = poisson_count(planned, options.seed, 2 * batch);
     const std::uint64_t wanted = pairs_planned(planned);
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);

@@ -1,12 +1,12 @@
-// The statistical gate at one position: trials of a drafter and a verifier, counted by accepted draft and token and
-// held against what an exact verifier does, until the evidence or the budget decides.
+// The statistical gate at one position. It counts trials of a drafter and a verifier by accepted draft and token and
+// compares the counts with the law of an exact verifier, until the evidence or the budget decides.
 //
-//   e-values      statistics/gate_suite.hpp on (path, token), and beside it
-//   serial_dependence    groups of the tokens of two successive trials: independent trials do not know each other
-//   drafts        tokens of each draft against the proposal, where the draft law says they follow it
-//   optimum       tokens among the drafts: more than any lossless verifier can have is an alarm
+//   e-values            statistics/gate_suite.hpp on (path, token), and three more:
+//   serial_dependence   token groups of two successive trials, which are independent under the null
+//   drafts              tokens of each draft against the proposal, if the draft law states that they follow it
+//   optimum             number of tokens among the drafts; more than any lossless verifier can have is an alarm
 //
-// All are averaged with fixed weights, so one level covers them. Batches hold a Poisson number of trials; the same
+// All are averaged with fixed weights, so one level covers them. Batches have a Poisson number of trials. The same
 // seed gives the same verdict for any number of threads.
 #pragma once
 
@@ -26,42 +26,43 @@
 namespace draftproof {
 
 struct SampledGateOptions {
-  double trials = 0x1p21;  ///< planned
+  double trials = 0x1p21;  ///< planned number of trials
   double alpha = 1e-9;     ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
-  std::uint64_t first = 0;  ///< address of the first trial: positions have trials of their own
+  std::uint64_t first = 0;  ///< address of the first trial; each position has its own trials
   int threads = 0;          ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
-  /// Scheme whose path law is held against this verifier's counts; empty: its own, if one is known. A wrong program
-  /// is told from the scheme that it imitates.
+  /// Scheme whose path law is compared with this verifier's counts. Empty: the scheme that the verifier is derived
+  /// from, or its own, if a path law is known.
   std::string_view imitates{};
-  /// Planned trials of the first batch, at least 1; later ones double. More looks cost time, never errors.
+  /// Planned trials of the first batch, at least 1; later batches double. More looks cost time and no error.
   std::uint64_t first_batch = 4096;
-  /// Where trials are run and counted, with `table` loaded; null: here. The verdict is the same.
+  /// The device table on which trials run, loaded from `table`; null: the host. The verdict is the same.
   const TrialTable* on = nullptr;
 };
 
 struct SampledVerdict {
   GateState state = GateState::ok;
-  bool undecided = false;  ///< not ok, and no more trials to run; or stopped
+  bool undecided = false;  ///< whether the state is not ok and no trials are left, or the gate was stopped
   double log_e = 0;
-  std::uint64_t exposure = 0;    ///< planned trials of the batches that were run
-  std::uint64_t trials = 0;      ///< run
-  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect whatever else
+  std::uint64_t exposure = 0;    ///< planned trials of the batches that ran
+  std::uint64_t trials = 0;      ///< number of trials that ran
+  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero; any is a defect
   std::vector<GateComponent> components{};
   std::optional<WorstCell> worst{};
   std::optional<std::uint64_t> example{};  ///< a trial that ended in the worst cell
-  double smallest_distance = 0;  ///< total variation of any shape that these trials find with probability 0.99
-  double acceptance = 0;         ///< tokens among the drafts, observed
+  double smallest_distance = 0;  ///< total variation that these trials detect in any shape with probability 0.99
+  double acceptance = 0;         ///< observed share of tokens among the drafts
   std::optional<double> optimum{};
 
-  /// The component with the most evidence; there is one where trials were run.
+  /// The component with the most evidence. Requires that trials were run.
   const GateComponent& strongest() const;
 };
 
-/// The verifier can be simulated on `laws` (prepared tables, or plain rows where its plan enumerates tuples). `table`
-/// holds the same laws.
+/// Runs the gate. `laws` are prepared tables, or plain rows if the verifier's plan enumerates tuples; `table` has the
+/// same laws. Throws: std::invalid_argument if the verifier cannot be simulated on `laws`; DeviceFailure from a
+/// device.
 template <class L>
 SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
                             const RatioTable& table, int drafts, const SampledGateOptions& options);

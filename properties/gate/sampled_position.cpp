@@ -64,7 +64,7 @@ GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
   return finding;
 }
 
-/// Skipped where trials do not run on the device. `trial` is the first that differs, if one does.
+/// Skipped if trials do not run on the device. `trial` becomes the first trial that differs, if there is one.
 GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
                            const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
                            std::optional<std::uint64_t>& trial) {
@@ -113,7 +113,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
   }
   const RatioTable table(pair.target, pair.proposals);
-  // Half of the budget: the other half is for properties of small instances. Laws asked for beside the first share.
+  // Half of the budget; the other half is for properties of small instances. The requested laws split this half.
   const auto laws = std::max<std::size_t>(1, options.laws.size());
   BackendChooser places(options.device, table);
   const Backend place = places.of(verifier, drafter, drafts);

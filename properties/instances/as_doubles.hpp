@@ -1,5 +1,4 @@
-// Fractions rounded to doubles, row by row: what programs in double are run on when an instance is given in
-// fractions.
+// Fractions rounded to doubles, row by row, for programs that run in double on an instance given in fractions.
 #pragma once
 
 #include <utility>
@@ -11,6 +10,7 @@
 
 namespace draftproof {
 
+/// The laws with every probability rounded to the nearest double.
 inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   const auto row = [&rows](auto probability) {
     std::vector<double> values;
@@ -23,7 +23,7 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
 }
 
-/// ConditionalModel keep their numbers.
+/// The same for every context; contexts keep their numbers.
 inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
   std::vector<Rows<double>> laws;
   for (int context = 0; context < conditionals.size(); ++context) laws.push_back(as_doubles(conditionals.laws(context)));

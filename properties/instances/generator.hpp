@@ -1,5 +1,5 @@
 // Families of random instances. A family fills p and q with small integer weights; the framework chooses V and K,
-// repairs degenerate rows and hands the result to RapidCheck-style shrinking.
+// repairs degenerate rows, and shrinks counterexamples.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,16 @@
 
 namespace draftproof {
 
-/// Uniform integers from counters: instance n of a seed is the same wherever and whenever it is made.
+/// Uniform integers from counters: a function of (seed, instance) and the number of calls alone.
 class InstanceRng {
  public:
   InstanceRng(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
-  /// Uniform on low .. high.
+  /// A uniform integer in low .. high.
   int between(int low, int high) {
     const auto range = static_cast<std::uint64_t>(high - low + 1);
     return low + static_cast<int>(philox_pair(seed_, instance_, slot_++, purpose).first % range);
   }
+  /// True with probability numerator / denominator.
   bool chance(int numerator, int denominator) { return between(0, denominator - 1) < numerator; }
 
  private:
@@ -29,20 +30,21 @@ class InstanceRng {
   std::uint32_t slot_ = 0;
 };
 
-/// Weights of target and proposal, V each.
+/// Weights of target and proposal, V entries each.
 struct WeightPair {
   std::vector<int> target, proposal;
 };
 
+/// A named family of instances.
 struct Generator {
   std::string_view name;
   std::string_view about;
   std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
 };
 
-// The repair of degenerate rows: families may give rows of zeros, or supports that are too small.
+// The repair of degenerate rows: families may produce rows of zeros, or supports that are too small.
 
-/// A row of zeros gets a 1; further tokens get 1s until the support is `support`, or the whole row.
+/// Sets zero weights to 1, at random places, until the support has `support` tokens, or the whole row.
 inline void repair_weights(std::vector<int>& row, int support, InstanceRng& dice) {
   const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
   const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));

@@ -1,5 +1,5 @@
-// A small exact test case: target and proposals as integer weights, and a number of drafts. Prints and parses as
-// "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a counterexample can be checked by hand and replayed.
+// A small exact test case: target and proposals as integer weights, and a number of drafts. It prints and parses as
+// "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a reader can check and replay a counterexample.
 #pragma once
 
 #include <string>
@@ -13,25 +13,26 @@ namespace draftproof {
 
 struct Instance {
   std::vector<int> target;                  ///< V weights, at least one positive
-  std::vector<std::vector<int>> proposals;  ///< one row, or one per draft, each like target
+  std::vector<std::vector<int>> proposals;  ///< one row, or one for each draft, of the target's size
   int drafts = 1;
 
   int vocabulary() const { return static_cast<int>(target.size()); }
+  /// The laws in fractions.
   Rows<Rational> rows() const;
-  /// Every row has V non-negative weights and a positive one.
+  /// Whether every row has V non-negative weights, at least one of them positive.
   bool valid() const;
   std::string text() const;
-  /// Throws std::invalid_argument with what was found and wanted.
+  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
   static Instance parse(std::string_view text);
 
   bool operator==(const Instance&) const = default;
 };
 
-/// Target and proposals, to be edited.
+/// Pointers to the target and the proposals, for editing.
 std::vector<std::vector<int>*> rows_of(Instance& instance);
 
-/// One step shrinks, most drastic first: fewer drafts, a token dropped, two tokens merged, weights halved, a row made
-/// uniform on its support, single weights lowered. Valid instances only.
+/// The valid instances that are one step smaller, most drastic first: fewer drafts, a token dropped, two tokens
+/// merged, weights halved, a row made uniform on its support, single weights lowered.
 std::vector<Instance> shrinks(const Instance& instance);
 
 }  // namespace draftproof

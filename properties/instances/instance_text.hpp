@@ -1,5 +1,5 @@
-// The text of instances: rows of weights as "(1 2 1)/4", and a reader that goes through a text from the left and
-// whose every complaint shows what stands there.
+// The text of instances: rows of weights as "(1 2 1)/4", and a reader that consumes a text from the left. Its errors
+// quote the text at the failing place.
 #pragma once
 
 #include <string>
@@ -8,31 +8,35 @@
 
 namespace draftproof {
 
-/// "(1 2 1)/4".
+/// The weights over their sum, as "(1 2 1)/4".
 std::string weights_text(const std::vector<int>& weights);
 
-/// `size` non-negative weights, at least one positive.
+/// Whether `weights` has `size` non-negative entries, at least one of them positive.
 bool valid_weights(const std::vector<int>& weights, std::size_t size);
 
-/// Every call throws std::invalid_argument with what was found and wanted.
+/// Each call consumes text. Throws: std::invalid_argument, which says what was found and what was expected.
 class InstanceReader {
  public:
   static constexpr int most_weight = 1'000'000;
-  static constexpr std::size_t most_tokens = 20;  ///< a row's weights sum to an int
+  static constexpr std::size_t most_tokens = 20;  ///< a row's weights then sum to an int
 
   explicit InstanceReader(std::string_view text) : text_{text} {}
 
+  /// Consumes `literal`, which must come next.
   void expect(std::string_view literal);
+  /// Whether `literal` comes next; consumes spaces only.
   bool starts_with(std::string_view literal);
-  /// Goes past `literal` if it comes next.
+  /// Consumes `literal` if it comes next, and returns whether it did.
   bool accept(std::string_view literal);
+  /// A number in 0 .. `most`.
   int number(int most = most_weight);
-  /// "K=2": a name, and a number from `least` to `most`.
+  /// The number of "K=2", from `least` to `most`.
   int named_number(std::string_view name, int least, int most);
-  /// Numbers from `open` to `close`.
+  /// The numbers between `open` and `close`.
   std::vector<int> numbers(std::string_view open, std::string_view close, int most = most_weight);
-  /// "(1 2 1)/4" or "(1 2 1)".
+  /// The weights of "(1 2 1)/4" or "(1 2 1)".
   std::vector<int> weights();
+  /// Requires that no text is left.
   void end();
 
  private:

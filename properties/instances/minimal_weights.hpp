@@ -1,5 +1,5 @@
-// The last step of shrinking: greedy descent lowers one weight at a time and can end on a slope of large ones; among
-// all instances of the same shape with the smallest weights there is often one to check by hand.
+// The last step of shrinking. Greedy descent lowers one weight at a time and can end at large weights; an enumeration
+// of all instances of the same shape with the smallest weights often finds a readable one.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace draftproof {
 
-/// Weights a person reads at a glance; an instance within them is left as it is.
+/// An instance with weights up to this is readable and is left as it is.
 inline constexpr int legible_weight = 5;
 
-/// All instances of the shape of `origin` with weights of at most 2, or 1 where that would be more than `limit`,
-/// lightest first. None if its own weights are legible, or if even 1 is too much.
+/// All valid instances of the shape of `origin` with weights of at most 2, or at most 1 if those would be more than
+/// `limit`, sorted by total weight. Empty if the weights of `origin` are readable, or if even 1 gives too many.
 template <class Instance>
 std::vector<Instance> of_small_weights(const Instance& origin, std::size_t limit = 1000) {
   Instance copy = origin;

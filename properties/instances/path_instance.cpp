@@ -12,7 +12,7 @@ namespace draftproof {
 
 namespace {
 
-/// Prefixes of at most `length` tokens, or more than most_prefixes where they are too many.
+/// Number of prefixes of at most `length` tokens, or a number above most_prefixes if there are too many.
 int prefix_count(int vocabulary, int length) {
   int count = 1, level = 1;
   for (int i = 0; i < length && count <= PathInstance::most_prefixes; ++i) count += level *= vocabulary;

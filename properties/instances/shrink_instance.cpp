@@ -1,4 +1,4 @@
-// The shrinking steps: what counts as a shrinks instance.
+// The shrinking steps of instances for one position.
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
 

@@ -21,7 +21,7 @@ void shorten(PathInstance& instance, int length) {
   keep_prefixes_up_to(instance, length);
 }
 
-/// What is left after token x was drafted: paths of one token fewer.
+/// The instance after token x was drafted; its paths are one token shorter.
 void start_later(PathInstance& instance, Token x) {
   if (instance.shape.length == 1) return;
   const int length = instance.shape.length - 1;
@@ -35,7 +35,7 @@ void start_later(PathInstance& instance, Token x) {
   instance = std::move(later);
 }
 
-/// Prefixes under new names; where two get the same one, the first stays. Those with `gone` in them are left out.
+/// Prefixes under new names. If two get the same name, the first stays. Prefixes that contain `gone` are dropped.
 template <class Rename>
 Prefixes renamed(const Prefixes& rows, Token gone, Rename rename) {
   Prefixes kept;

@@ -1,4 +1,4 @@
-// Shrinking steps that every kind of instance shares: edits of its rows of weights.
+// Shrinking steps shared by all kinds of instances: edits of their rows of weights.
 #pragma once
 
 #include <cstddef>
@@ -7,33 +7,35 @@
 
 namespace draftproof {
 
-/// Collects the candidates that are valid and differ from `origin`. `Instance` has valid(), == and rows_of(instance),
-/// a list of pointers to its rows.
+/// Collects candidates that are valid and differ from `origin`. `Instance` has valid(), == and rows_of(instance), a
+/// list of pointers to its rows.
 template <class Instance>
 class Candidates {
  public:
   explicit Candidates(const Instance& origin) : origin_{origin} {}
 
+  /// Adds `origin` after `edit`.
   template <class Edit>
   void add(Edit edit) {
     Instance candidate = origin_;
     edit(candidate);
     if (candidate.valid() && candidate != origin_) found_.push_back(std::move(candidate));
   }
+  /// Adds `origin` with `edit` applied to every row.
   template <class Edit>
   void add_to_all_rows(Edit edit) {
     add([&](Instance& candidate) {
       for (std::vector<int>* row : rows_of(candidate)) edit(*row);
     });
   }
-  /// The same edit on one row at a time.
+  /// Adds one candidate for each row, with `edit` applied to that row.
   template <class Edit>
   void add_to_each_row(Edit edit) {
     Instance copy = origin_;
     for (std::size_t r = 0; r < rows_of(copy).size(); ++r)
       add([&](Instance& candidate) { edit(*rows_of(candidate)[r]); });
   }
-  /// Weights halved everywhere, then row by row, a row made uniform on its support, single weights lowered.
+  /// Adds: all weights halved, one row halved, one row made uniform on its support, a single weight lowered.
   void add_smaller_weights(std::size_t vocabulary) {
     const auto halve = [](std::vector<int>& row) {
       for (int& weight : row) weight = (weight + 1) / 2;
@@ -50,6 +52,7 @@ class Candidates {
           if (row[x] > lower(row[x])) row[x] = lower(row[x]);
         });
   }
+  /// The candidates in the order of their addition; empties the collection.
   std::vector<Instance> take() { return std::move(found_); }
 
  private:
@@ -57,12 +60,12 @@ class Candidates {
   std::vector<Instance> found_;
 };
 
-/// Row without token x.
+/// Removes token x from the row.
 inline void drop_token(std::vector<int>& row, std::size_t x) {
   row.erase(row.begin() + static_cast<std::ptrdiff_t>(x));
 }
 
-/// Row with token x + 1 counted as x.
+/// Adds the weight of token x + 1 to token x and removes token x + 1.
 inline void merge_tokens(std::vector<int>& row, std::size_t x) {
   row[x] += row[x + 1];
   drop_token(row, x + 1);

@@ -18,7 +18,7 @@ namespace {
 
 int sum_of(const std::vector<int>& weights) { return std::accumulate(weights.begin(), weights.end(), 0); }
 
-/// Trees first: their size is what an examination costs.
+/// Tree size first: it determines the cost of an examination.
 auto size_of(const Instance& instance) {
   int weights = sum_of(instance.target);
   for (const auto& row : instance.proposals) weights += sum_of(row);
@@ -66,7 +66,7 @@ KillRow hunted(std::string level, const typename Level::Verifier& verifier, cons
   return row;
 }
 
-/// Nothing in fractions tells these from a right verifier.
+/// Runs the precision audit, for mutants that no check in fractions can tell from a correct verifier.
 void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto* drafter = registry().drafters_of(mutant.info()).front();
@@ -79,7 +79,7 @@ void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& o
   row = std::move(audited);
 }
 
-/// On each of its draft laws in turn, until it is caught.
+/// Searches on each draft law in turn, until the mutant is caught.
 template <class Level>
 KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, const KillOptions& options) {
   KillRow row{
@@ -125,7 +125,7 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   return row;
 }
 
-/// Rows are made in any order and kept in theirs.
+/// Computes the rows in any order and returns them in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const ProofOptions& options) {
   std::vector<Row> rows(jobs.size());
@@ -148,7 +148,7 @@ template <class Level>
 void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& hunts,
               std::vector<std::function<ControlRow()>>& controls) {
   for (const auto& verifier : known.verifiers()) {
-    // A walk adds nothing to a rounding error; the mutant itself has its row.
+    // Lifting a verifier to trees does not change its rounding error; the mutant of one position has its own row.
     if constexpr (std::is_same_v<Level, BlockLevel>)
       if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
     if (verifier->kind() == Kind::mutant)
@@ -160,7 +160,7 @@ void add_jobs(const auto& known, const KillOptions& options, std::vector<std::fu
   }
 }
 
-/// What the checks of its group find.
+/// The findings of the component's checks.
 std::vector<GateFinding> examined(const AnyComponent& component, const KillOptions& options) {
   return component.examine({.seed = options.proof.seed});
 }

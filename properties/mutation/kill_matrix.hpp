@@ -1,11 +1,14 @@
-// The kill matrix: every subject that is wrong on purpose against every property, and every correct one as a control.
+// The kill matrix: every mutant and every wrong drafter against every property, and every correct verifier as a
+// control.
 //
-//   row       a mutant of one position, of paths, a wrong drafter; of a component, what its examination found
-//   caught    some property is violated; the first one in order of instances is "caught by"
-//   control   a correct verifier with a right drafter, which nothing may accuse
+//   row       a mutant of one position, a mutant of paths, a wrong drafter, or a wrong component
+//   caught    some property is violated; `first` is the first such property in the order of instances
+//   control   a correct verifier with a correct drafter; no property may be violated
 //
-// Cost: mutants are let go soon after they are caught; controls pay for a short proof each. A mutant written for
-// several draft laws is hunted on each in turn until it is caught. Deterministic for any number of threads.
+// Results do not depend on the number of threads.
+//
+// Cost: a search for a mutant ends soon after the mutant is caught; a control costs a short proof. A mutant written
+// for several draft laws is tried on each in turn until it is caught.
 #pragma once
 
 #include <cstdint>
@@ -20,40 +23,43 @@ namespace draftproof {
 
 struct KillOptions {
   ProofOptions proof{};
-  int instances = 240;  ///< offered to a mutant
-  int further = 12;     ///< asked after it was caught, for what else violates
+  int instances = 240;  ///< instances offered to a mutant
+  int further = 12;     ///< instances tried after it was caught, to find other violated properties
   int controls = 40;    ///< instances of a control; 0: no controls
   bool components = true;
-  /// Of wrong drafters: who verifies their drafts.
+  /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
 };
 
 struct KillRow {
+/// The result for one mutant, wrong drafter or wrong component.
   std::string level;                    ///< "position", "paths", "drafters", or a group of components
-  std::string name;                     ///< of the mutant
-  std::string mutant_of;                 ///< the correct rule it is a slip of
-  std::string partner;                  ///< the draft law it was caught with; of a drafter its verifier
-  bool lossy = false;                   ///< lossy by design: its distance is the result
+  std::string name;                     ///< name of the mutant
+  std::string mutant_of;                 ///< the correct rule that the mutant is derived from
+  std::string partner;                  ///< draft law with which it was caught; for a drafter the verifier
+  bool lossy = false;                   ///< whether it is lossy by design; its distance is then the result
   std::vector<GateFinding> findings{};  ///< one per check asked
-  int first = -1;                       ///< index of the one that caught it
-  int decided = -1;                     ///< of the one whose counterexample is shown: what decides, if violated
-  int instances = 0;                    ///< examined
-  std::uint64_t work = 0;               ///< branches walked, or trials run
-  std::optional<double> distance{};     ///< largest total variation to the target seen, where the law is known
-  std::string farthest{};               ///< instance of that distance
+  int first = -1;                       ///< index of the finding that caught it, or -1
+  int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1
+  int instances = 0;                    ///< number of instances examined
+  std::uint64_t work = 0;               ///< number of branches walked, or trials run
+  std::optional<double> distance{};     ///< largest total variation to the target, if the law is known
+  std::string farthest{};               ///< the instance of that distance
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
-  /// What caught it, and the finding whose counterexample says most; null for a survivor.
+  /// The finding that caught it, null for a survivor.
   const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
+  /// The finding whose counterexample is shown: the decisive one if violated, else catcher().
   const GateFinding* shown() const { return decided >= 0 ? &findings[static_cast<std::size_t>(decided)] : catcher(); }
 };
 
+/// The result for one correct verifier with one draft law.
 struct ControlRow {
   std::string level, name, law;
   int instances = 0;
   bool provable = true;
-  std::optional<GateFinding> accused{};  ///< by the first violation
+  std::optional<GateFinding> accused{};  ///< the first violation
 };
 
 struct KillMatrix {
@@ -61,14 +67,14 @@ struct KillMatrix {
   std::vector<ControlRow> controls;
   double seconds = 0;
 
-  /// Every mutant caught, nobody accused.
+  /// Whether every mutant is caught and no control has a violation.
   bool clean() const;
 };
 
-/// A row of a subject that was examined elsewhere: a component around a verifier.
+/// The row of a subject that was examined elsewhere, such as a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings);
 
-/// Everything registered, in the registries' order: position, paths, drafters, components.
+/// The matrix of everything registered, in the registries' order: position, paths, drafters, components.
 KillMatrix kill_matrix(const KillOptions& options);
 
 }  // namespace draftproof

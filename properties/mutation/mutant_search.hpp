@@ -1,10 +1,11 @@
-// The search for a mutant's smallest trace, over a level: instances small first, every property asked of each until
-// it is violated, and the first violation of each shrunk. A proof asks everything; a search_mutants stops when it knows enough.
+// The search for a mutant's smallest counterexample, over a level. It examines instances from small to large, asks
+// every property of each until the property is violated, and shrinks the first violation of each. Unlike a proof it
+// stops early.
 //
-// Order within an instance: what decides losslessness, then the other proofs, edges, and trials. A
-// property that varies its instance may see a mutant before its law is wrong on an instance of its own, so the search_mutants
-// goes on to what decides; then the others get `further` instances more to say so too. Trials are run no longer once
-// anything has spoken: they would say it again, at a price.
+// Order within an instance: the properties that decide losslessness, the other proofs, edge checks, trials. A
+// property that varies its instance may be violated before the law is wrong on the instance itself, so the search
+// continues until a decisive property is violated. The other properties then get `further` more instances. Trials are
+// not run after the first violation: they cost more and add nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,11 @@ namespace draftproof {
 
 template <class Level>
 struct SearchResult {
-  std::vector<GateFinding> findings{};  ///< one per property asked; `work` is what was walked until it was violated
-  int first = -1;                       ///< index of the finding that caught it first
-  int decided = -1;                     ///< of the one that decides losslessness, if violated
-  int instances = 0;                    ///< examined
-  std::uint64_t leaves = 0;             ///< branches walked for all of them
+  std::vector<GateFinding> findings{};  ///< one for each property; `work` counts branches until its violation
+  int first = -1;                       ///< index of the first violated finding, or -1
+  int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1
+  int instances = 0;                    ///< number of instances examined
+  std::uint64_t leaves = 0;             ///< branches walked, over all instances
   std::optional<DistanceOf<typename Level::Instance>> distance{};
   double seconds = 0;
 };
@@ -43,7 +44,7 @@ class MutantSearch : private Prover<Level> {
 
   using Base::Base;
 
-  /// `instances` small first.
+  /// Searches `instances`, which are sorted from small to large.
   SearchResult<Level> search_mutants(const std::vector<Instance>& instances, int further) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<const Property*> properties = in_order();

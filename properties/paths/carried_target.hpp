@@ -1,15 +1,20 @@
-// The target a scheme with state has at some point of its process: what its carry says, and nothing else. Written out
-// in rows of fractions, so that it knows nothing of the one-number form that schemes compute with.
+// The target of a stateful scheme at a point of its process, computed from its carry alone, in rows of fractions. It
+// does not use the one-number form that schemes compute with.
 //
-//   p_0(.|u)   row_[0]        the model's target after node u
+//   p_0(.|u)   rows_[0]       the model's target after node u
 //   R_j(u)     layer.ratio    of layer j; then R_j(uy) = R_j(u) p_(j-1)(y|u) / q(y|u)
-//   p_j(.|u)   row_[j]        (R_j p_(j-1) - q)+ over its sum, for layers oldest first
-//   p_s        row()          that of the newest layer
+//   p_j(.|u)   rows_[j]       (R_j p_(j-1) - q)+ over its sum, for layers oldest first
+//   p_s        row()          the target of the newest layer
 //
-// A layer ends after its `remaining` tokens, and at a token with q = 0: its ratio is infinite, which asks for
-// nothing. Cost: V fractions a layer. Source: conditionals.hpp says what a carry means; the recursion is that definition.
-// A target exists behind every ratio above 1, for the sum is at least R - 1; then R_j(uy) > 1 wherever p_j(y|u) > 0,
-// so that a target which exists now exists for ever.
+// A layer ends after its `remaining` tokens, and at a token with q = 0, where its ratio is infinite and the layer has
+// no effect.
+//
+// Cost: V fractions a layer.
+//
+// Correctness: the recursion is the definition of a carry. A target exists for every ratio above 1, because the sum
+// is at least R - 1. Then R_j(uy) > 1 wherever p_j(y|u) > 0, so a target that exists now exists at all later tokens.
+//
+// Source: sim/trees/conditional_model.hpp defines a carry.
 #pragma once
 
 #include <algorithm>
@@ -40,20 +45,22 @@ class CarriedTarget {
     }
   }
 
-  /// Law of the next token; all zero if the layers leave no target.
+  /// Law of the next token; all 0 if the layers leave no target.
   const Row& row() const { return rows_.back(); }
+  /// Whether row() has mass.
   bool exists() const {
     for (const Rational& probability : row())
       if (probability > 0) return true;
     return false;
   }
-  /// Tokens after which this is the model's target again.
+  /// Number of tokens after which this is the model's target again.
   int reach() const {
     int reach = 0;
     for (const PendingResidual<Rational>& layer : layers_) reach = std::max(reach, layer.remaining);
     return reach;
   }
 
+  /// The target after token x.
   CarriedTarget after(Token x) const {
     const Rational& q = conditionals_->laws(context_).proposal(x);
     VerifierState<Rational> left;
@@ -82,7 +89,7 @@ class CarriedTarget {
   std::vector<Row> rows_;  ///< one more than layers
 };
 
-/// "2 tokens at ratio 3/2, 1 at 4": layers, oldest first; "nothing" without any.
+/// The layers, oldest first, as "2 tokens at ratio 3/2, 1 at 4"; "nothing" if there are none.
 inline std::string carry_text(const VerifierState<Rational>& carry) {
   std::string text;
   for (const PendingResidual<Rational>& layer : carry)

@@ -1,5 +1,5 @@
-// A few iterations one after the other on seeded words, each from where the one before ended and with what it
-// carries. The calls that properties/scripted/scripted_trials.hpp lists, for paths.
+// Consecutive iterations on seeded words, each from the context and carry that the previous one left. These are the
+// calls that properties/scripted/scripted_trials.hpp lists, for paths.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,26 @@
 
 namespace draftproof {
 
-/// Iteration t of a run: what it started from and what it did.
+/// Iteration t of a run: its start and its result.
 struct Iteration {
   DraftTree tree;
   VerifierState<double> carry{};
   ScriptedStep played{};
 };
 
+/// A new plan of the verifier.
 inline PathDeciderPtr<Rows<double>, Scripted> plan_on(const PathInstanceAnalysis& at,
                                                       const DoubleContexts& conditionals) {
   return at.verifier().scripted_on(conditionals, at.instance().shape);
 }
 
+/// The iteration again, on other words.
 inline ScriptedStep run_scripted(PathPlayable& plan, const Iteration& one, Words& words) {
   return run_scripted(plan, one.tree, one.carry, words);
 }
 
-/// The words are those of trials 0 .. count - 1. Also stops where a step leads nowhere.
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `plan` on the words of trials
+/// 0 .. count - 1, and returns the first fault that `visit` returns. Ends after a faulty step, too.
 template <class Visit>
 std::optional<std::string> first_fault(const PathInstanceAnalysis& at, const DoubleContexts& conditionals,
                                        PathPlayable& plan, std::uint64_t count, Visit visit) {

@@ -30,7 +30,7 @@ bool PathInstanceAnalysis::possible(const AnyPathVerifier& verifier, const AnyTr
                                const PathInstance& instance) {
   const auto takes = [&verifier](int drafts) { return verifier.takes(drafts); };
   const auto& branching = instance.shape.branching;
-  // Whoever heeds the branching does not heed K.
+  // A drafter that uses the branching ignores K.
   return (drafter.info().branches && !branching.empty() ? std::all_of(branching.begin(), branching.end(), takes)
                                                         : takes(instance.shape.drafts));
 }
@@ -72,7 +72,7 @@ bool PathInstanceAnalysis::each_tree(const ConditionalModel<Laws>& conditionals,
 
 std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const DraftTree& tree,
                                                   const VerifierState<Rational>& carry) {
-  // What several properties walk counts together: a rationed property must not multiply the budget without bound.
+  // The walks of all properties count together, so that properties with `every` > 1 do not multiply the budget.
   constexpr std::uint64_t walks = 16;
   const std::uint64_t budget = walks * limits_.leaves;
   if (leaves_ >= budget) return std::nullopt;

@@ -1,5 +1,5 @@
-// One verifier of paths, one tree law, one instance, and what an exact walk of them gives: the table a property of
-// paths works at.
+// One verifier of paths, one tree law, one instance, and the results of an exact walk of them. Properties of paths
+// work on this class.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace draftproof {
 
-/// What a verifier emits on one tree: (node, extra token) and its probability, which is positive.
+/// Law of a verifier's output on one tree: (node, extra token) and its probability, which is positive.
 using Outputs = std::map<std::pair<int, Token>, Rational>;
 
-/// One iteration of one trial, as it ran on tables: the accepted tokens and the one after them.
+/// One iteration of one trial on tables: the accepted tokens and the extra token.
 struct PathTrial {
   Tokens emitted;
   int accepted() const { return static_cast<int>(emitted.size()) - 1; }
@@ -40,23 +40,23 @@ class PathInstanceAnalysis {
   const PathInstance& instance() const { return instance_; }
   ExplorerLimits limits() const { return limits_; }
 
-  /// Whether the verifier is defined for the drafts of `instance`.
+  /// Whether verifier and drafter are defined for the drafts of `instance`.
   static bool possible(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance);
 
-  /// The exact law of one iteration on the instance; walked once, whoever asks.
+  /// The exact law of one iteration on the instance, cached after the first walk.
   const StepLaw<Rational>& law();
-  /// The exact law on a variation of it.
+  /// The exact law on a variation of the instance; not cached.
   StepLaw<Rational> law_of(const PathInstance& variation);
 
-  /// Trials 0, 1, .. of one seed on a variation of it; also of verifiers that cannot be explored.
+  /// Trials 0 .. count - 1 of one seed on a variation. Verifiers that cannot be explored have trials too.
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
-  /// Calls `visit` for every tree that may be drafted from `context`. False where the limit cut the walk short.
+  /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the limit cut the walk short.
   bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit, int context = 0);
-  /// What `decider` emits on `tree`; nothing where all trees together went beyond the limit.
+  /// The law of `decider`'s output on `tree`; nothing if all trees together exceeded the limit.
   std::optional<Outputs> outputs(Decider& decider, const DraftTree& tree, const VerifierState<Rational>& carry = {});
 
-  /// Branches walked so far.
+  /// Number of branches walked so far.
   std::uint64_t leaves() const { return leaves_; }
 
  private:
@@ -68,8 +68,8 @@ class PathInstanceAnalysis {
   std::uint64_t leaves_ = 0;
 };
 
-// A law every verifier of paths is held to, one per file in properties/paths/laws/: the same shape as a property of
-// one position (properties/proof/property.hpp).
+// A property of verifiers of paths, one per file in properties/paths/checks/: the same form as a property of one
+// position (properties/proof/property.hpp).
 
 using PathProperty = PropertyOf<BlockLevel>;
 

@@ -1,5 +1,5 @@
-// Iterations on scripted words: the laws of a toy model in double, drafted trees, and what is wrong with a step
-// whatever its law. Edge checks of paths are made of these.
+// Iterations on scripted words: the laws of a toy model in double, drafted trees, and faults of a step that no law
+// permits. Edge checks of paths use them.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,15 @@ namespace draftproof {
 using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
+/// The instance's model in double.
 DoubleContexts double_laws(const PathInstance& instance);
 
-/// One iteration and all that it read.
+/// One iteration with all its draws.
 struct ScriptedStep {
   StepOutput output;
   std::vector<Draw> draws;
 };
+/// Runs one iteration on `words`.
 ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
                           Words& words);
 
@@ -29,13 +31,15 @@ ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const Ve
 DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
                   Words& words, int context = 0);
 
-/// A step that cannot be: no node, no token, or tokens that the target does not have.
+/// The fault of a step with an invalid node or token, or with tokens outside the target's support; nothing if it has
+/// none.
 std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,
                                          const DoubleContexts& conditionals);
-/// A step that says how many tokens it accepted and emits another number, or more than were drafted.
+/// The fault of a step whose number of accepted tokens differs from its emitted tokens or exceeds the drafts; nothing
+/// if it has none.
 std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& tree);
 
-/// "[0 2] then 1".
+/// The accepted tokens and the extra token, as "[0 2] then 1".
 std::string step_text(const StepOutput& step, const DraftTree& tree);
 
 }  // namespace draftproof

@@ -1,11 +1,11 @@
-// The exact law of a whole process of iterations, each starting where the one before ended, with what it carries:
-// what a stateful scheme is lossless in. One iteration of it need not be.
+// The exact law of a process of iterations, each starting with the context and carry that the previous one left. A
+// stateful scheme is lossless as a process; one iteration of it need not be.
 //
-//   state        context, carry      all the next iteration depends on
-//   N            tokens              the process runs until N tokens are there, and is cut after them
+//   state        context, carry      all that the next iteration depends on
+//   N            tokens              the process runs until it has N tokens, and is cut after them
 //
-// Dynamic programming over states: equal ones, reached by different ways, are one. Every tree and every branch of the
-// verifier is walked once a state and prefix.
+// Dynamic programming over states: equal states on different ways are merged. Every tree and every branch of the
+// verifier is walked once for each state and prefix.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace draftproof {
 
-/// A scheme at work: `process` is null for one that carries nothing.
+/// An iterated scheme; `process` is null if it carries nothing.
 template <class L, class Weight = typename L::Scalar>
 struct IteratedScheme {
   const AnyTreeDrafter& drafter;
@@ -28,15 +28,14 @@ struct IteratedScheme {
   ExplorerLimits limits{};
 };
 
-/// Where a process stands: the tokens so far (or none, where only their number is asked for), the context they lead
-/// to, and what is carried.
+/// A state of a process: the tokens so far (empty if only their number is needed), their context, and the carry.
 template <class Weight>
 struct ProcessState {
   Tokens prefix;
   int context;
   VerifierState<Weight> carry;
 
-  /// Shorter prefixes come first: an iteration emits at least one token, so the first state is final.
+  /// Shorter prefixes come first. An iteration emits at least one token, so the first state is final.
   bool operator<(const ProcessState& other) const {
     if (prefix.size() != other.prefix.size()) return prefix.size() < other.prefix.size();
     if (prefix != other.prefix) return prefix < other.prefix;
@@ -49,8 +48,8 @@ struct ProcessState {
   }
 };
 
-/// Calls `sink(emitted tokens, context after them, carry, probability)` for everything one iteration may do. Returns
-/// false where the limits cut the walk short.
+/// Calls `sink(emitted tokens, context after them, carry, probability)` for every outcome of one iteration. Returns
+/// false if the limits cut the walk short.
 template <class L, class Weight, class Sink>
 bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context, const VerifierState<Weight>& carry,
                        Sink&& sink) {
@@ -79,8 +78,8 @@ struct ProcessLaw {
   bool complete = true;
 };
 
-/// Law of the first `tokens` tokens, starting from `context` with nothing carried. `iterate(context, carry, sink)`
-/// walks one iteration as explore_iteration does; where it returns false the walk ends, incomplete.
+/// Law of the first `tokens` tokens, starting from `context` without a carry. `iterate(context, carry, sink)` walks
+/// one iteration as explore_iteration does; if it returns false, the walk ends and the law is incomplete.
 template <class Weight, class Iterate>
 ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) {
   ProcessLaw<Weight> law;
@@ -105,6 +104,7 @@ ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) 
   return law;
 }
 
+/// walk_process for an iterated scheme.
 template <class L, class Weight>
 ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
   return walk_process<Weight>(
@@ -135,7 +135,7 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
   return tokens;
 }
 
-/// Target probability of `tokens` after `context`.
+/// Probability of `tokens` after `context` under the target.
 template <class L>
 typename L::Scalar target_probability(const ConditionalModel<L>& conditionals, int context, const Tokens& tokens) {
   typename L::Scalar probability = conditionals.laws(context).one();

@@ -1,9 +1,11 @@
-// The oracle (optimum/paths/lp_oracle.hpp) for several starts, each with an optimal plan for the trees drafted there:
-// a row of the survey that attains the optimum shown beside it.
+// The oracle (optimum/paths/lp_oracle.hpp) for several starts, each with an optimal plan for the trees drafted there.
+// It is the row of the survey that attains the optimum shown beside it.
 //
 //   plans[c]   the plan for trees drafted from context c
 //
-// Cost: the linear program of every start to make; a decision is the oracle's. Source: derived here.
+// Cost: the linear program of every start to construct; a decision costs that of the oracle.
+//
+// Source: derived here.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The exact law of what one iteration emits, by walking every drafted tree and, on each, every branch of the
-// verifier.
+// The exact law of the tokens emitted by one iteration, by a walk of every drafted tree and every branch of the
+// verifier on it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace draftproof {
 
-/// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the branches walked,
-/// or 0 where the limit cut the walk short.
+/// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the number of branches
+/// walked, or 0 if the limit cut the walk short.
 template <class L, class Weight, class Sink>
 std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                             const TreeShape& shape, int context, ExplorerLimits limits, Sink&& sink) {
@@ -30,8 +30,8 @@ std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalMode
   return whole ? explorer.leaves() : 0;
 }
 
-/// Calls `sink(node, extra, probability)` for everything the verifier may emit on `tree`; probabilities sum to 1.
-/// Returns false where the limit cut the walk short. Adds the branches walked to `leaves`.
+/// Calls `sink(node, extra, probability)` for every output of the verifier on `tree`; probabilities sum to 1. Returns
+/// false if the limit cut the walk short. Adds the branches walked to `leaves`.
 template <class L, class Weight, class Sink>
 bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree,
                    const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
@@ -51,7 +51,7 @@ bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& t
   return whole;
 }
 
-/// Tokens on the way to `node`.
+/// The tokens from the root to `node`.
 inline Tokens path_to(const DraftTree& tree, int node) {
   Tokens path(static_cast<std::size_t>(tree.depth(node)));
   for (; tree.depth(node) > 0; node = tree.parent(node))
@@ -59,7 +59,7 @@ inline Tokens path_to(const DraftTree& tree, int node) {
   return path;
 }
 
-/// Its leaves, as prefixes: "{[0 1] [2]}".
+/// The leaves of the tree as prefixes: "{[0 1] [2]}".
 inline std::string tree_text(const DraftTree& tree) {
   std::string text = "{";
   for (int u = 0; u < tree.size(); ++u)
@@ -69,13 +69,13 @@ inline std::string tree_text(const DraftTree& tree) {
 
 template <class Weight>
 struct StepLaw {
-  std::map<Tokens, Weight> emitted;  ///< accepted tokens and the extra one
+  std::map<Tokens, Weight> emitted;  ///< law of the accepted tokens with the extra one
   std::vector<Weight> accepted;      ///< probability of 0 .. L accepted tokens
-  Weight mass{0};                    ///< probability explored; 1 when complete
+  Weight mass{0};                    ///< explored probability; 1 when complete
   std::uint64_t leaves = 0;          ///< branches of the verifier, over all trees
   bool complete = true;
 
-  /// E[tau]: accepted tokens, the extra one not counted.
+  /// E[tau]: expected number of accepted tokens, without the extra one.
   Weight mean_accepted() const {
     Weight mean{0};
     for (std::size_t i = 1; i < accepted.size(); ++i) mean += Weight(static_cast<int>(i)) * accepted[i];
@@ -83,14 +83,15 @@ struct StepLaw {
   }
 };
 
-/// `limits` holds for the trees, and for the verifier's branches on all of them together.
+/// The law of one iteration from `context`. `limits` applies to the trees, and to the verifier's branches on all
+/// trees together.
 template <class L, class Weight = typename L::Scalar>
 StepLaw<Weight> explore_step_law(const AnyTreeDrafter& drafter, PathDecider<L, Explorer<Weight>>& decider,
                                  const ConditionalModel<L>& conditionals, const TreeShape& shape, int context = 0,
                                  ExplorerLimits limits = {}) {
   StepLaw<Weight> law;
   law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
-  std::map<std::pair<int, Token>, Weight> steps;  // on one tree: its fractions are short, so add them first
+  std::map<std::pair<int, Token>, Weight> steps;  // of one tree: its fractions are short, so they are added first
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };

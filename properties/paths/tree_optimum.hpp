@@ -1,8 +1,8 @@
-// Optima of registered tree drafters on conditionals that can be enumerated: the law of their trees, the bounds for
-// reports, and the oracle that attains them as one more verifier.
+// Optima of registered tree drafters on models that can be enumerated: the law of their trees, the bounds for
+// reports, and the oracle that attains them as a verifier.
 //
-// Limits by default: 100,000 branches of the drafter and 40,000 nodes of all trees, seconds at most. That holds three
-// i.i.d. paths up to V^L = 27, two up to V^L = 64; where they end there is no answer, not a worse one.
+// Default limits: 100,000 branches of the drafter and 40,000 nodes of all trees, seconds at most. They admit three
+// i.i.d. paths up to V^L = 27, two up to V^L = 64. Beyond the limits there is no result, and no approximation.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct TreeLimits {
   std::size_t nodes = most_tree_nodes;
 };
 
-/// The law of the trees drafted after `context`; nothing beyond the limits. Rows<Rational> or Rows<double>.
+/// The law of the trees drafted after `context`; nothing beyond the limits. L is Rows<Rational> or Rows<double>.
 template <class L>
 std::optional<TreeLaw> enumerate_tree_law(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                           const TreeShape& shape, int context = 0, TreeLimits limits = {}) {
@@ -43,7 +43,7 @@ std::optional<PathBounds> path_optimum_bounds(const AnyTreeDrafter& drafter, con
   return path_bounds(*law, limits.nodes);
 }
 
-/// The oracle for the trees drafted after `context`, and for no others; null beyond the limits.
+/// The oracle for the trees drafted after `context` only; null beyond the limits.
 template <class L>
 std::unique_ptr<AnyPathVerifier> path_oracle(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                              const TreeShape& shape, int context = 0, TreeLimits limits = {}) {

@@ -1,4 +1,4 @@
-// Where a law of sequences leaves the target: the first prefix after which the next token has the wrong law.
+// The first prefix after which the next token of a law of sequences does not have the target's law.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace draftproof {
 
 struct WrongPrefix {
   Tokens prefix;
-  Rational beyond;                    ///< probability that a sequence goes on after the prefix
-  std::vector<Rational> got, wanted;  ///< laws of the next token, given that
+  Rational beyond;                    ///< probability that a sequence continues after the prefix
+  std::vector<Rational> got, wanted;  ///< laws of the next token, given that it continues
 
   std::string text() const {
     return "after " + prefix_text(prefix) + " got " + to_text(got) + ", wanted " + to_text(wanted) + ", TV " +
@@ -22,8 +22,8 @@ struct WrongPrefix {
   }
 };
 
-/// Shorter prefixes first, then by token ids. Nothing if, whenever a sequence goes beyond a prefix, its next token
-/// has the law `target_after(prefix)`, V probabilities.
+/// The first wrong prefix: shorter ones first, then by token ids. Nothing if after every prefix at which a sequence
+/// continues the next token has the law `target_after(prefix)`, V probabilities.
 template <class TargetAfter>
 std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences, int vocabulary,
                                               TargetAfter&& target_after) {
@@ -43,13 +43,13 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
     for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * wanted[x];
     if (right) continue;
     WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = std::move(wanted)};
-    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: then the row would be right
+    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: the row would be right
     return wrong;
   }
   return std::nullopt;
 }
 
-/// The same where the model's target is wanted.
+/// The same with the model's target as the wanted law.
 inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
                                                      const PrefixTable<Rows<Rational>>& conditionals) {
   return first_wrong_prefix(sequences, conditionals.vocabulary(), [&conditionals](const Tokens& prefix) {

@@ -34,7 +34,7 @@ std::optional<AuditedLaw> walk(const AnyVerifier& verifier, const AnyDrafter& dr
       },
       [&](const Leaf<double>& leaf) {
         if (leaf.verdict.token >= 0) return at(leaf.verdict.token).add(leaf.probability);
-        NeumaierSum spread;  // the explorer's own total is a running sum over up to V weights
+        NeumaierSum spread;  // compensated; the explorer's own total is a running sum of up to V weights
         for (const auto& [token, weight] : leaf.spread) spread.add(weight);
         const double sum = spread.value();
         for (const auto& [token, weight] : leaf.spread) at(token).add(leaf.probability * (weight / sum));

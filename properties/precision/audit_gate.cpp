@@ -32,10 +32,10 @@ constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds
                           {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
                           {Kinds::stored, 262'144, 2, 3, true}};
 
-/// For schemes whose plan enumerates tuples of drafts and so needs few of them.
+/// For schemes whose plan enumerates tuples of drafts and therefore needs few tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
-/// Tokens looked at by all leaves of one walk, and leaves where those are few: about a second.
+/// Limits of one walk: tokens read over all leaves, and leaves. About a second.
 constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
 
 class Auditor {
@@ -48,7 +48,7 @@ class Auditor {
   }
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Nothing where the scheme or the law is not defined for so many drafts.
+  /// The number of drafts, within the limits of the scheme and the law.
   int drafts(int wanted) const {
     for (const int most : {verifier_.info().most_drafts, drafter_.info().most_drafts})
       if (most > 0) wanted = std::min(wanted, most);
@@ -60,7 +60,7 @@ class Auditor {
     const int count = drafts(size.drafts), rows = proposals(count);
     const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
     if (!drafter_.defined(size.vocabulary, count, rows)) return;
-    if (size.kind == Kinds::whole && count > size.drafts) return;  // many tokens to draft from are for few drafts
+    if (size.kind == Kinds::whole && count > size.drafts) return;  // a wide support is affordable for few drafts only
     switch (size.kind) {
       case Kinds::dense:
         return dense(size.vocabulary, rows, count);
@@ -91,7 +91,7 @@ class Auditor {
   PrecisionAudit outcome() && { return std::move(audit_); }
 
  private:
-  /// Schemes that draw often have more outcomes than there are tuples: at half the tokens then.
+  /// Schemes that draw often have more outcomes than there are tuples; they run at half the vocabulary then.
   void dense(int vocabulary, int proposals, int drafts) {
     for (;; vocabulary /= 2) {
       const RowPair rows = dense_rows(vocabulary, proposals, options_.seed);
@@ -103,7 +103,7 @@ class Auditor {
     }
   }
 
-  /// Ends at the first form with too many outcomes: all have the same.
+  /// Ends at the first form with too many outcomes; all forms have the same number.
   void forms(const std::string& where, const RowPair& rows, int drafts, double limit) {
     for (const Form each : all_forms) {
       form(fmt::format("{} {}", to_text(each), where), each, {rows}, drafts, limit);
@@ -111,7 +111,7 @@ class Auditor {
     }
   }
 
-  /// One finding for all of `several`: the largest distance counts.
+  /// One finding for all pairs of `several`, with the largest distance.
   void form(std::string check, Form form, const std::vector<RowPair>& several, int drafts, double limit) {
     const bool in_double = limit <= large_limit;
     limit += verifier_.info().promise == Promise::lossless_up_to ? verifier_.info().tau : 0;

@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// The tokens that carry what is few: tokens far apart, in no block of a pass twice while V allows it.
+/// Places of the few tokens with mass: far apart, so that no block of a pass has two of them if V allows it.
 std::vector<std::size_t> places(std::size_t vocabulary, std::size_t count) {
   std::vector<std::size_t> tokens;
   for (std::size_t i = 0; i < count; ++i) tokens.push_back((2 * i + 1) * vocabulary / (2 * count));
@@ -24,7 +24,7 @@ std::vector<double> spread(const std::vector<double>& few, const std::vector<std
   return row;
 }
 
-/// p and q of the same length; the proposal serves every draft.
+/// p and q of the same length; every draft has the same proposal.
 RowPair pair_of(std::vector<double> target, const std::vector<double>& proposal, int proposals) {
   return {std::move(target), std::vector<std::vector<double>>(static_cast<std::size_t>(proposals), proposal)};
 }
@@ -59,7 +59,7 @@ RowPair whole_rows(int vocabulary, int support, int proposals, std::uint64_t see
   RowPair rows = dense_rows(vocabulary, 1, seed);
   tokens.front() =
       static_cast<std::size_t>(std::max_element(rows.target.begin(), rows.target.end()) - rows.target.begin());
-  // Were a token listed twice, its row would lose the first of its two weights.
+  // A token listed twice would lose the first of its two weights.
   std::sort(tokens.begin(), tokens.end());
   for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i] = std::max(tokens[i], tokens[i - 1] + 1);
   rows.proposals = dense_rows(support, proposals, seed + 1).proposals;

@@ -1,11 +1,13 @@
-// Number formats that rows are stored in, as rounding of doubles: an engine that computes in double from float32,
-// bf16 or fp16 entries runs on exactly these doubles.
+// Number formats of stored rows, as rounding of doubles. An engine that computes in double from float32, bf16 or fp16
+// entries runs on exactly these doubles.
 //
-//   digits     significant bits, the leading one counted
+//   digits     significant bits, including the leading one
 //   lowest     exponent of the smallest positive number, a denormal
 //
-// Cost: O(1) an entry. Right because a format's numbers are the multiples of 2^max(e - digits + 1, lowest) below
-// 2^(e + 1), and a scaled double rounds to the nearest multiple, ties to even, without another error.
+// Cost: O(1) an entry.
+//
+// Correctness: a format's numbers are the multiples of 2^max(e - digits + 1, lowest) below 2^(e + 1), and a scaled
+// double rounds to the nearest multiple, ties to even, without another error.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +25,18 @@ struct StoredFormat {
   int digits;
   int lowest;
 
-  /// Probabilities are at most 1: none overflows.
+  /// The nearest number of the format. Requires value <= 1, so that nothing overflows.
   double round(double value) const {
     if (!(value > 0)) return value;
     const int quantum = std::max(std::ilogb(value) - digits + 1, lowest);
     return std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
   }
+  /// Every entry rounded.
   std::vector<double> round(std::vector<double> row) const {
     for (double& value : row) value = round(value);
     return row;
   }
+  /// Every row rounded.
   RowPair round(RowPair rows) const {
     rows.target = round(std::move(rows.target));
     for (auto& proposal : rows.proposals) proposal = round(std::move(proposal));

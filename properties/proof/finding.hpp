@@ -1,4 +1,4 @@
-// What the framework says about a property: never a bare bool, always with its evidence and a way to see it again.
+// The results of the framework: a status with its evidence and a command that reproduces it.
 #pragma once
 
 #include <array>
@@ -13,24 +13,26 @@ namespace draftproof {
 
 enum class Status { held, violated, undecided, skipped };
 
+/// The status in words, as reports print it.
 std::string_view to_text(Status status);
 
+/// The result of one property over all instances.
 template <class I>
 struct FindingOf {
   std::string_view property;
   Status status = Status::skipped;
-  int held = 0;                 ///< instances on which it held
-  int undecided = 0;            ///< instances given up
-  std::string evidence{};       ///< of a violation; otherwise why nothing was decided
+  int held = 0;                 ///< number of instances on which it held
+  int undecided = 0;            ///< number of instances that were not decided
+  std::string evidence{};       ///< of a violation; otherwise why it is undecided
   std::optional<I> instance{};  ///< the shrunk counterexample
-  std::string replay{};         ///< command line that shows it again
+  std::string replay{};         ///< command line that reproduces it
 };
 
-// How a question about a verifier is decided, strongest first; also the label of its gates.
+// The tier of a check, strongest first; also the label of its gates.
 
 enum class Tier {
   proof,    ///< in exact fractions, or the exact law of the program in double
-  edge,     ///< by scripted words, ledgers and repetition: deterministic, without a law
+  edge,     ///< by scripted words, ledgers and repetition: deterministic, without a probability law
   sampled,  ///< by trials, with a stated false-alarm rate
 };
 
@@ -41,21 +43,20 @@ constexpr std::string_view to_text(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
-// One line of a gate's report, whatever was examined and however: proofs, edge checks, trials, and the components
-// around a verifier all end here.
+// One line of a gate's report. Proofs, edge checks, trials and checks of components all give such lines.
 
 struct GateFinding {
-  std::string check;  ///< property or statistical component
+  std::string check;  ///< name of the property or statistical component
   Tier tier = Tier::proof;
   Status status = Status::skipped;
-  std::string evidence{};  ///< of a violation; otherwise why nothing was decided
+  std::string evidence{};  ///< of a violation; otherwise why it is undecided
   std::string instance{};  ///< the smallest counterexample, as text
-  std::string replay{};    ///< command line that shows it again
-  std::uint64_t work = 0;  ///< branches walked or trials run until it was decided
-  std::string device{};    ///< where its trials ran; empty if nobody asked for a device
+  std::string replay{};    ///< command line that reproduces it
+  std::uint64_t work = 0;  ///< branches walked or trials run until the decision
+  std::string device{};    ///< where its trials ran; empty if no device was requested
 };
 
-/// What an instance-by-instance finding says, with the branches or trials it took.
+/// The line of an instance-by-instance finding; `work` is the number of branches or trials that it took.
 template <class I>
 GateFinding gate_finding(const FindingOf<I>& finding, Tier tier, std::uint64_t work) {
   return {.check = std::string(finding.property),

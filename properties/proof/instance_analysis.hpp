@@ -1,4 +1,4 @@
-// One verifier, one draft law, one instance, and what an exact walk of them gives: the table a property works at.
+// One verifier, one draft law, one instance, and the results of an exact walk of them. Properties work on this class.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace draftproof {
 
-/// Trials 0, 1, .. of one seed as they ran in double: drafts and verdicts.
+/// Trials 0, 1, .. of one seed in double: drafts and verdicts.
 struct Trials {
   Trials(int count, int most)
       : stride{most},
@@ -42,23 +42,25 @@ class InstanceAnalysis {
   /// Whether verifier and draft law are defined for `instance`.
   static bool possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance);
 
-  /// The exact law on the instance; walked once, whoever asks.
+  /// The exact law on the instance, cached after the first walk. Throws: std::logic_error at a branch of
+  /// probability zero.
   const ExactLaw<Rational>& law();
-  /// The exact law on a variation of it.
+  /// The exact law on a variation of the instance; not cached.
   ExactLaw<Rational> law_of(const Instance& variation);
-  /// Calls `visit` for every tuple that may be drafted. False where the limit cut the walk short.
+  /// Calls `visit` for every tuple that may be drafted. Returns false if the limit cut the walk short.
   bool each_tuple(const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
-  /// Calls `visit` for every token that `decider` may emit given these drafts. False where the limit cut it short.
+  /// Calls `visit` for every token that `decider` may emit given these drafts. Returns false if the limit cut the
+  /// walk short.
   bool each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider, std::span<const Token> tuple,
                     const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
-  /// `count` trials on a variation, on plain rows in double; also of verifiers that cannot be explored.
+  /// `count` trials on a variation, on plain rows in double. Verifiers that cannot be explored have trials too.
   Trials trials(const Instance& variation, int count) const;
-  /// The same trials decided again, on a variation that did not draw these drafts.
+  /// The same drafts, decided again on a variation of the instance.
   Trials trials(const Instance& variation, Trials drafted) const;
-  /// The optimum of the draft law on the instance, by all cuts.
+  /// The optimum of the draft law on the instance, by enumeration of all cuts.
   Rational optimum() const;
 
-  /// Runs of the program so far.
+  /// Number of branches walked so far.
   std::uint64_t leaves() const { return leaves_; }
 
  private:

@@ -1,4 +1,4 @@
-// The exact law of a drafter followed by a verifier, by walking every branch.
+// The exact law of a drafter followed by a verifier, by a walk of every branch.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace draftproof {
 
-/// Compensated sum for double, plain for exact numbers: leaves differ by orders of magnitude.
+/// Compensated sum for double, plain sum for exact numbers. Leaves differ by orders of magnitude.
 template <class Weight>
 class Accumulator {
  public:
@@ -23,18 +23,19 @@ class Accumulator {
 template <>
 class Accumulator<double> : public NeumaierSum {};
 
+/// The law and the probabilities of acceptance. `complete` is false if the limits cut the walk short.
 template <class Weight>
 struct ExactLaw {
   std::vector<Weight> output;  ///< V probabilities of the emitted token
   Weight flag{0};              ///< probability that a draft was accepted
   Weight membership{0};        ///< probability that the token is among the drafts
-  Weight mass{0};              ///< probability explored; 1 when complete
+  Weight mass{0};              ///< explored probability; 1 when complete
   std::uint64_t leaves = 0;
   bool complete = false;
 };
 
-/// Walks `drafter` then `decider` on `laws` with up to `drafts` drafts. Reaching a branch of probability zero throws
-/// std::logic_error.
+/// Walks `drafter` and then `decider` on `laws` with up to `drafts` drafts. Throws: std::logic_error at a branch of
+/// probability zero.
 template <class L, class Weight>
 ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider, const L& laws,
                              int drafts, ExplorerLimits limits = {}) {

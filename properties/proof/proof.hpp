@@ -1,4 +1,4 @@
-// What the prover finds out about one verifier under one draft law.
+// The prover's results for one verifier under one draft law.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,21 @@
 namespace draftproof {
 
 struct ProofOptions {
-  int instances = 0;  ///< per verifier and draft law; 0: as many as the level takes
+  int instances = 0;  ///< per verifier and draft law; 0: the level's default
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   ExplorerLimits limits{};
-  std::optional<Tier> tier = Tier::proof;  ///< properties of this tier alone; nothing: of all
-  std::string property{};                  ///< this one alone
+  std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
+  std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// How far the output law was from the target in total variation, over the instances whose tree was walked whole.
+/// Total variation of the output law to the target, over the instances that were walked completely.
 template <class Instance>
 struct DistanceOf {
   Rational largest = 0;
-  Instance instance{};  ///< the first on which it is the largest
-  int off = 0;          ///< instances on which it is not 0
+  Instance instance{};  ///< the first instance with the largest distance
+  int off = 0;          ///< number of instances with a positive distance
 };
 
 template <class Level>
@@ -42,20 +42,21 @@ struct ProofOf {
 
   const typename Level::Verifier* verifier = nullptr;
   const typename Level::Drafter* drafter = nullptr;
-  int instances = 0;                ///< examined
-  std::uint64_t leaves = 0;         ///< branches walked
+  int instances = 0;                ///< number of instances examined
+  std::uint64_t leaves = 0;         ///< number of branches walked
   double seconds = 0;               ///< wall clock
-  std::vector<Finding> findings{};  ///< one per property that applies, in the registry's order
+  std::vector<Finding> findings{};  ///< one for each property that applies, in the registry's order
   std::optional<Distance> distance{};
 
-  /// The verifier can be explored: its output law is decided.
+  /// Whether the verifier can be explored, so that its output law is decided.
   bool provable() const { return verifier->info().unsupported.explore.empty(); }
-  /// What decides losslessness held on every instance.
+  /// Whether a property that decides losslessness held on every instance.
   bool exact() const {
     return std::any_of(Level::decisive.begin(), Level::decisive.end(),
                        [this](auto property) { return held(property); });
   }
-  /// What the scheme promises and can be asked held on every instance.
+  /// Whether the scheme's promise held on every instance. For a verifier that cannot be explored: whether every
+  /// property that was asked held, and at least one was asked.
   bool kept() const {
     if (provable()) return exact() || held("within_tau");
     const auto asked = [](const Finding& finding) { return finding.status != Status::skipped; };
@@ -64,16 +65,16 @@ struct ProofOf {
              return !asked(finding) || finding.status == Status::held;
            });
   }
-  /// Lossy by design, and seen to be.
+  /// Whether the scheme is lossy by design and a decisive property is violated.
   bool lossy() const {
     return verifier->info().promise == Promise::lossy &&
            std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
              return decisive(finding.property) && finding.status == Status::violated;
            });
   }
-  /// The first, or null.
+  /// A violated finding, decisive properties first; null if there is none.
   const Finding* violation() const {
-    // Losslessness first: it is what the reader came for.
+    // Losslessness comes first in a report.
     const Finding* found = nullptr;
     for (const Finding& finding : findings)
       if (finding.status == Status::violated && (!found || decisive(finding.property))) found = &finding;
@@ -91,7 +92,7 @@ struct ProofOf {
   }
 };
 
-/// What proofs come to together. Mutants and lossy schemes are not lossless and do not count.
+/// The combined status of the proofs. Mutants and lossy schemes do not count.
 template <class Level>
 Status status_of(const std::vector<ProofOf<Level>>& proofs) {
   Status status = Status::held;

@@ -1,4 +1,4 @@
-// A law every verifier is held to, one per file in properties/laws/.
+// Properties: statements that every verifier must satisfy, one per file in properties/checks/.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,24 @@
 
 namespace draftproof {
 
-/// What came of asking a property of one instance.
+/// The answer of a property on one instance.
 struct Answer {
   enum class Status { held, violated, not_applicable, undecided } status;
-  std::string evidence;  ///< of a violation, and why something is undecided
+  std::string evidence;  ///< of a violation, or why it is undecided
 
   static Answer held() { return {Status::held, {}}; }
   static Answer not_applicable() { return {Status::not_applicable, {}}; }
   static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
   static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
+  /// held() if `condition` is true, else violated(evidence()).
   static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
 };
 
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
-/// `Answer check(InstanceAnalysis&)`, all static. `every` rations properties that walk further trees: n asks the
-/// property of one generated instance in n. With `static constexpr bool explores = false` it is asked of verifiers
-/// that cannot be explored too. `static constexpr Tier tier` is given where it is not a proof. A template over Level
-/// in properties/checks/ is a property of positions and of paths.
+/// `Answer check(InstanceAnalysis&)`, all static. `every` = n asks the property of one generated instance in n, for
+/// properties that walk more trees. `static constexpr bool explores = false` asks it of verifiers that cannot be
+/// explored too. `static constexpr Tier tier` is needed if it is not a proof. A template over Level in
+/// properties/checks/ is a property of positions and of paths.
 template <class Level>
 struct PropertyOf {
   std::string_view name;
@@ -41,7 +42,7 @@ struct PropertyOf {
 
 using Property = PropertyOf<TokenLevel>;
 
-/// The record of property file P.
+/// The record of the property that file P defines.
 template <class P, class Level>
 PropertyOf<Level> property_of() {
   bool explores = true;

@@ -1,5 +1,5 @@
-// The prover's body, over a level: instances in parallel, properties asked of each, the first violation of each
-// property shrunk. Findings depend on the instances alone, not on threads.
+// The body of the prover, over a level. It examines instances in parallel, asks each property of each instance, and
+// shrinks the first violation of each property. Findings depend on the instances and not on threads.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ class Prover {
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
-  /// Instance n came from family n % families; rationed properties meet every family in turn.
+  /// Instance n is from family n % `families`; a property with `every` > 1 meets every family in turn.
+  /// Throws: the exception of an instance, other than std::logic_error from a property.
   ProofOf<Level> examine(const std::vector<Instance>& instances, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
     std::vector<const Property*> properties;
@@ -73,7 +74,7 @@ class Prover {
            (options_.property.empty() || options_.property == property.name);
   }
 
-  /// A walk that reaches a branch of probability zero is a violation of whatever was asked.
+  /// A walk that reaches a branch of probability zero counts as a violation of the property.
   static Answer ask(const Property& property, InstanceAnalysis& at) {
     try {
       return property.check(at);
@@ -86,17 +87,17 @@ class Prover {
     return property.applies(verifier, drafter) && (!property.explores || verifier.info().unsupported.explore.empty());
   }
 
-  /// Of the output law to the target; none where it cannot be known.
+  /// Total variation of the output law to the target; nothing if it cannot be computed.
   static std::optional<Rational> distance_at(InstanceAnalysis& at) {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero: a finding says so
+    } catch (const std::logic_error&) {  // a branch of probability zero, which a finding reports
       return std::nullopt;
     }
   }
 
-  /// The finding of a violation, shrunk.
+  /// The finding of a violation, with the shrunk instance.
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
     finding.instance = shrink(property, instance, finding.evidence);
@@ -115,7 +116,7 @@ class Prover {
   const ProofOptions& options() const { return options_; }
 
  private:
-  /// What one instance gave for each property asked.
+  /// The answers of one instance, one for each property.
   struct InstanceResult {
     std::vector<Answer> answers;
     std::optional<Rational> distance{};
@@ -148,7 +149,8 @@ class Prover {
     return distance;
   }
 
-  /// Greedy descent: the first shrinks instance that still violates, until none does; then the lightest of its shape.
+  /// Greedy descent: the first smaller instance that still violates, until there is none; then the lightest of its
+  /// shape.
   Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
     const auto step = [&](const std::vector<Instance>& candidates) {
       for (const Instance& candidate : candidates) {

@@ -1,4 +1,4 @@
-// Instances for RapidCheck: rc::check and RC_GTEST_PROP take an Instance as an argument and shrink it.
+// Instances for RapidCheck: rc::check and RC_GTEST_PROP accept an Instance as an argument and shrink it.
 #pragma once
 
 #include <ostream>
@@ -10,7 +10,7 @@
 
 namespace draftproof {
 
-/// RapidCheck prints values with this.
+/// RapidCheck prints values with this function.
 inline void showValue(const Instance& instance, std::ostream& out) { out << instance.text(); }
 
 }  // namespace draftproof
@@ -21,7 +21,7 @@ template <>
 struct Arbitrary<draftproof::Instance> {
   static Gen<draftproof::Instance> arbitrary() {
     return [](const Random& random, int) {
-      auto dice = random;  // a value type: the copy is ours to advance
+      auto dice = random;  // `random` is const and a value type, so a copy is advanced
       const std::uint64_t seed = dice.next();
       const auto n = static_cast<int>(dice.next() % 1'000'000);
       return shrinkable::shrinkRecur(draftproof::generate_instance(seed, n, 4, false), [](const auto& instance) {
@@ -35,17 +35,19 @@ struct Arbitrary<draftproof::Instance> {
 
 namespace draftproof {
 
-// Toy models of paths for RapidCheck: rc::check and RC_GTEST_PROP take a PathInstance as an argument, shrink it in
-// the prover's steps (shrinks_paths.cpp) and print it as `draftproof prove --instance` reads it.
+// Toy models of paths for RapidCheck: rc::check and RC_GTEST_PROP accept a PathInstance as an argument, shrink it in
+// the prover's steps (instances/shrink_path_instance.cpp) and print it in the form that `draftproof prove --instance`
+// reads.
 //
 //   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
-//   path_instances({.most_drafts = 1})    what another scheme takes: one path, stems, branching, fixed trees
+//   path_instances({.most_drafts = 1})    other sizes: one path, stems, branching, fixed trees
 //
-// Cost: one small model a value; its shrinks are made when asked for.
+// Cost: one small model a value; smaller instances are made on demand.
 
+/// Random toy models within `sizes`.
 inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
   return [sizes](const rc::Random& random, int) {
-    auto dice = random;  // a value type: the copy is ours to advance
+    auto dice = random;  // `random` is const and a value type, so a copy is advanced
     const std::uint64_t seed = dice.next();
     const auto n = static_cast<int>(dice.next() % 1'000'000);
     return rc::shrinkable::shrinkRecur(generate_path_instance(seed, n, sizes), [](const PathInstance& instance) {
@@ -54,7 +56,7 @@ inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
   };
 }
 
-/// RapidCheck prints values with this.
+/// RapidCheck prints values with this function.
 inline void showValue(const PathInstance& instance, std::ostream& out) { out << instance.text(); }
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// What is taken where nobody says: the draft law of a verifier, and how many drafts.
+// Defaults: the draft law of a verifier, and the number of drafts.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace draftproof {
 
-/// Name of the law a verifier is written for first; independent drafts if it takes any law.
+/// Name of the first law that the verifier is written for; "iid" if it takes any law.
 inline std::string_view usual_law(const Info& info) {
   return info.drafts.any() ? std::string_view("iid") : info.drafts.names[0];
 }
 
-/// The drafter of that law. Throws InputError where none was found: a consumer's verifier may name any.
+/// The drafter of usual_law(info). Throws: InputError if there is none; a consumer's verifier may name any law.
 inline const AnyDrafter& usual_drafter(const Info& info) {
   if (const AnyDrafter* drafter = registry().drafter(usual_law(info))) return *drafter;
   throw InputError({.file = std::string(info.name),
@@ -23,7 +23,7 @@ inline const AnyDrafter& usual_drafter(const Info& info) {
                     .wanted = "a draft law that `draftproof list` shows"});
 }
 
-/// As many as wanted, or the most that both take.
+/// `wanted`, or the most drafts that verifier and drafter both take if that is less.
 inline int drafts_taken(const AnyVerifier& verifier, const AnyDrafter& drafter, int wanted) {
   for (const int most : {verifier.info().most_drafts, drafter.info().most_drafts})
     if (most > 0) wanted = std::min(wanted, most);

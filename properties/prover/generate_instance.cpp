@@ -1,4 +1,4 @@
-// Random instances: which sizes, which families, and the repair of degenerate rows.
+// Random instances: their sizes, families, and the repair of degenerate rows.
 #include <algorithm>
 
 #include <draftproof/properties/instances/generator.hpp>
@@ -12,8 +12,8 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   Instance instance;
   instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
-  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so size is kept but rationed: V = 8 at
-  // K = 3 and V = 5 at K = 4 are common, the largest come once in a hundred instances.
+  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so large sizes are rare and not
+  // excluded: V = 8 at K = 3 and V = 5 at K = 4 are common, the largest are one instance in a hundred.
   const bool large = dice.chance(1, 100);
   const int largest = instance.drafts <= 2 || large ? 8 : (instance.drafts == 3 ? 6 : 5);
   const int vocabulary = dice.between(2, largest);
@@ -23,7 +23,7 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   while (several && std::ssize(instance.proposals) < instance.drafts)
     instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
   repair_weights(instance.target, 1, dice);
-  // One token more than there are drafts exercises the last residual; one time in four the support may run out.
+  // One token more than there are drafts tests the last residual. In one row of four the support may run out.
   for (auto& row : instance.proposals) repair_weights(row, dice.chance(3, 4) ? instance.drafts + 1 : 1, dice);
   return instance;
 }

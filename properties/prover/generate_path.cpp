@@ -1,4 +1,4 @@
-// Random toy models for paths: which sizes, with or without context, and their rows.
+// Random toy models for paths: their sizes, context, and rows.
 #include <algorithm>
 
 #include <draftproof/properties/instances/generator.hpp>
@@ -9,7 +9,7 @@ namespace draftproof {
 
 namespace {
 
-/// Tokens that a tree of this shape is drafted from.
+/// Number of tokens drafted for a tree of this shape.
 int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& sizes) {
   if (sizes.fixed) return 0;
   if (!sizes.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
@@ -39,7 +39,7 @@ bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const Pa
   return trees <= most_trees;
 }
 
-/// Calls visit for all prefixes of `length` tokens.
+/// Calls `visit` for all prefixes of `length` tokens.
 template <class Visit>
 void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
   if (length == 0) return visit(prefix);
@@ -53,11 +53,11 @@ void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
 }  // namespace
 
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes) {
-  constexpr int most_rows = 81;  // of the longest prefixes: enough for V = 3, L = 4
+  constexpr int most_rows = 81;  // for the longest prefixes: enough for V = 3, L = 4
   const auto& generators = registry().generators();
   const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; they come once in thirty.
+  // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; these are one instance in thirty.
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
@@ -76,7 +76,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const auto add_rows = [&](const Tokens& prefix) {
     WeightPair weights = generator.weights(dice, vocabulary);
     repair_weights(weights.target, 1, dice);
-    // As for one position: one time in four the support of q may run out.
+    // As for one position: in one row of four the support of q may run out.
     repair_weights(weights.proposal, dice.chance(3, 4) ? instance.shape.drafts + 1 : 1, dice);
     instance.rows.emplace(prefix, PrefixWeights{std::move(weights.target), std::move(weights.proposal)});
   };

@@ -12,7 +12,7 @@ const std::vector<PathProperty>& BlockLevel::properties() { return path_registry
 namespace {
 
 /// Sum over all prefixes of L + 1 tokens of (p - completed law)+. `settled` is the completed mass of the prefix at
-/// `context`, `wanted` what it should be.
+/// `context`, `wanted` its target probability.
 Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<Rational>>& conditionals, Tokens& prefix,
                       int context, int left, const Rational& settled, const Rational& wanted) {
   if (left == 0) return wanted > settled ? Rational(wanted - settled) : Rational(0);
@@ -49,7 +49,7 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
   if (sizes.fixed) sizes.most_drafts = 6;
   if (const int limit = verifier.info().most_drafts; limit > 0)
     sizes.most_drafts = std::min(sizes.most_drafts, limit);
-  // A process walks the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, seldom L = 3.
+  // A process walks the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, rarely L = 3.
   if (verifier.stateful()) sizes.most_trees = 9;
   return sizes;
 }

@@ -1,5 +1,5 @@
-// Proofs of verifiers of paths on generated toy models: as properties/prover/prover.hpp, for every tree law a verifier is
-// written for.
+// Proofs of verifiers of paths on generated toy models: as properties/prover/prover.hpp, for every tree law that a
+// verifier is written for.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace draftproof {
 using PathFinding = FindingOf<PathInstance>;
 using PathProof = ProofOf<BlockLevel>;
 
-/// What limits the toy models of a proof.
+/// Limits of the toy models of a proof.
 struct PathSizes {
   int fewest_drafts = 1, most_drafts = 3;
-  int most_trees = 128;  ///< as an exponential bound, V to the number of drafted tokens; now and then four times that
-  bool stem = false;     ///< TreeShape::stem is heeded
-  bool branches = false;  ///< TreeShape::branching is heeded
-  bool fixed = false;     ///< one tree, whatever its size: K counts its nodes
+  int most_trees = 128;  ///< bound of V to the number of drafted tokens; one instance in thirty has four times that
+  bool stem = false;     ///< whether the drafter uses TreeShape::stem
+  bool branches = false;  ///< whether the drafter uses TreeShape::branching
+  bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
 };
 
 /// The n-th toy model of a seed. Families take turns for the rows; half of the models have no context. V is 2 .. 4, L
-/// 1 .. 4.
+/// is 1 .. 4.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
-/// The instances of a proof: options.instances of them, or as many as the level takes.
+/// The instances of a proof: options.instances of them, or the level's default number.
 std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                         const ProofOptions& options);
 
-/// Examines `verifier` on generated instances.
+/// Examines `verifier` on generated instances and returns all findings.
 PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options);
 
-/// All properties on one given instance, which must be possible for verifier and drafter.
+/// Examines all properties on one given instance, which must be possible for verifier and drafter.
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                    const ProofOptions& options);
 

@@ -40,7 +40,7 @@ std::vector<const AnyTreeDrafter*> PathRegistry::drafters_of(const Info& info) c
 }
 
 const PathRegistry& path_registry() {
-  registry();  // everything is found at once
+  registry();  // fills all registries
   return PathRegistry::instance();
 }
 

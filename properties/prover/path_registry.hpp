@@ -1,5 +1,5 @@
-// Everything that was found for paths and trees: verifiers, mutants, drafters and properties, by name. Walks of
-// the verifiers of one position are among them.
+// The registry for paths and trees: verifiers, mutants, drafters and properties, by name. It contains the verifiers
+// of one position lifted to trees.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,18 @@
 
 namespace draftproof {
 
-/// Filled together with the registry of one position (registry.hpp); sorted by name, verifiers before mutants.
+/// Filled together with the registry of one position (registry.hpp). Sorted by name, verifiers before mutants.
 class PathRegistry {
  public:
+  /// The process-wide registry, possibly not filled yet; see path_registry().
   static PathRegistry& instance();
 
+  /// Throws: std::logic_error if the name is registered already.
   void add(std::unique_ptr<AnyPathVerifier> verifier);
   void add(std::unique_ptr<AnyTreeDrafter> drafter);
   void add(const PathProperty& property);
 
-  /// Those there are trees for.
+  /// The verifiers for which there is a drafter of trees.
   const std::vector<std::unique_ptr<AnyPathVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyTreeDrafter>>& drafters() const { return drafters_; }
   const std::vector<PathProperty>& properties() const { return properties_; }
@@ -30,22 +32,22 @@ class PathRegistry {
   /// Null if there is none of that name.
   const AnyPathVerifier* verifier(std::string_view name) const;
   const AnyTreeDrafter* drafter(std::string_view name) const;
-  /// The drafters whose trees the verifier is written for.
+  /// The drafters whose trees the verifier is written for, sorted by name.
   std::vector<const AnyTreeDrafter*> drafters_of(const Info& info) const;
 
  private:
-  std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_, waiting_;  ///< waiting for a drafter of trees for it
+  std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_, waiting_;  ///< waiting_: no drafter of trees yet
   std::vector<std::unique_ptr<AnyTreeDrafter>> drafters_;
   std::vector<PathProperty> properties_;
 };
 
-/// The registry with everything of this library in it.
+/// The registry with the whole library in it.
 const PathRegistry& path_registry();
 
-// Which verifiers of paths are written for which trees: where the laws that verifiers name meet what tree drafters
-// say of their trees. Neither side lists the other, so one more drafter finds its verifiers by itself.
+// Matching of path verifiers and trees: a verifier names draft laws, and a tree drafter names the laws of its
+// siblings. Neither lists the other, so a new drafter is matched without changes to the verifiers.
 
-/// The verifier names the trees, or a law that their siblings have for it.
+/// Whether the verifier names these trees, or a law that their siblings have for it.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
   if (verifier.drafts.includes(trees.name)) return true;
   for (std::size_t i = 0; i < verifier.drafts.count; ++i) {

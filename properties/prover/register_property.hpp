@@ -1,4 +1,4 @@
-// How a found property enters the registry.
+// Adds a property to the registry.
 #pragma once
 
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -11,14 +11,14 @@ void register_property() {
   Registry::instance().add(property_of<P, TokenLevel>());
 }
 
-// How a found property of paths enters the registry.
+// Adds a property of paths to the registry of paths.
 
 template <class P>
 void register_path_property() {
   PathRegistry::instance().add(property_of<P, BlockLevel>());
 }
 
-// How a found property of both levels enters the registries.
+// Adds a property of both levels to both registries.
 
 template <template <class Level> class P>
 void register_property() {
@@ -26,7 +26,7 @@ void register_property() {
   register_path_property<P<BlockLevel>>();
 }
 
-// How a found family of instances enters the registry.
+// Adds a family of instances to the registry.
 
 template <class G>
 void register_generator() {

@@ -1,4 +1,4 @@
-// How a found verifier or mutant enters the registry, and its walk the registry of paths.
+// Adds a verifier or mutant to the registry, and its lifted form to the registry of paths.
 #pragma once
 
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -9,7 +9,7 @@
 
 namespace draftproof {
 
-// How a found verifier, mutant or drafter of paths enters the registry.
+// Adds a verifier, mutant or drafter of paths to the registry of paths.
 
 template <class V>
 void register_path_verifier() {
@@ -47,13 +47,13 @@ void register_mutant() {
   register_found<V>(Kind::mutant);
 }
 
-// How a found drafter enters the registry.
+// Adds a drafter to the registry.
 
 template <class D>
 void register_drafter() {
   Registry::instance().add(std::make_unique<DrafterOf<D>>());
 }
-/// One that is wrong on purpose.
+/// Adds a drafter that is wrong on purpose. It must declare another law.
 template <class D>
 void register_wrong_drafter() {
   static_assert(D::info.misdeclares(), "a wrong drafter says which law it poses as");

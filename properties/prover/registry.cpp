@@ -16,14 +16,14 @@ Registry& Registry::instance() {
 }
 
 void Registry::add(std::unique_ptr<AnyVerifier> verifier) {
-  // Reports and look-ups go by name alone, so a mutant may not hide behind a verifier.
+  // Reports and look-ups use the name alone, so a mutant may not have a verifier's name.
   if (this->verifier(verifier->info().name))
     throw std::logic_error("registered twice: " + std::string(verifier->info().name));
   insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
 }
 void Registry::add(std::unique_ptr<AnyDrafter> drafter) {
   auto& among = drafter->info().misdeclares() ? wrong_drafters_ : drafters_;
-  // Found by name alone, as verifiers are.
+  // Look-ups use the name alone, as for verifiers.
   if (this->drafter(drafter->info().name))
     throw std::logic_error("registered twice: " + std::string(drafter->info().name));
   insert_sorted(among, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });

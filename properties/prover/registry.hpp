@@ -1,4 +1,4 @@
-// Everything that was found: verifiers, mutants, drafters, instance generators and properties, by name.
+// The registry: verifiers, mutants, drafters, instance generators and properties, by name.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,14 @@
 
 namespace draftproof {
 
-/// Filled before main returns from its first use: ours by a generated call, a consumer's by static initialisation.
-/// Sorted by name; verifiers before mutants.
+/// Sorted by name; verifiers before mutants. A generated call, made by registry(), adds this library's entries;
+/// static initialisation adds a consumer's.
 class Registry {
  public:
+  /// The process-wide registry, possibly not filled yet; see registry().
   static Registry& instance();
 
+  /// Throws: std::logic_error if the name is registered already.
   void add(std::unique_ptr<AnyVerifier> verifier);
   void add(std::unique_ptr<AnyDrafter> drafter);
   void add(const Generator& generator);
@@ -24,7 +26,7 @@ class Registry {
 
   const std::vector<std::unique_ptr<AnyVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyDrafter>>& drafters() const { return drafters_; }
-  /// Drafters that declare a law and draw another; met only by those who ask for them.
+  /// Drafters that declare one law and draw another. They are not among drafters().
   const std::vector<std::unique_ptr<AnyDrafter>>& wrong_drafters() const { return wrong_drafters_; }
   const std::vector<Generator>& generators() const { return generators_; }
   const std::vector<Property>& properties() const { return properties_; }
@@ -33,9 +35,9 @@ class Registry {
   const AnyVerifier* verifier(std::string_view name) const;
   const AnyDrafter* drafter(std::string_view name) const;
 
-  /// The drafters whose law the verifier is written for.
+  /// The drafters whose law the verifier is written for, sorted by name.
   std::vector<const AnyDrafter*> drafters_of(const Info& info) const;
-  /// The wrong drafters that pose as one of them.
+  /// The wrong drafters that declare such a law.
   std::vector<const AnyDrafter*> wrong_drafters_of(const Info& info) const;
 
  private:
@@ -45,7 +47,7 @@ class Registry {
   std::vector<Property> properties_;
 };
 
-/// The registry with everything of this library in it.
+/// The registry with the whole library in it.
 const Registry& registry();
 
 }  // namespace draftproof

@@ -34,7 +34,7 @@ std::string spread_text(const Leaf<Rational>& leaf) {
   return text;
 }
 
-/// Certain draws say nothing: a single token is emitted outright.
+/// The emitted token or its law. A draw among a single token is shown as that token.
 std::string token_text(const Leaf<Rational>& leaf) {
   if (leaf.verdict.token >= 0) return std::to_string(leaf.verdict.token);
   if (leaf.spread.size() == 1) return std::to_string(leaf.spread.front().first);
@@ -52,7 +52,7 @@ std::string tuple_text(std::span<const Token> drafts) {
   return text.empty() ? "none" : text;
 }
 
-/// The draws below `u`, repeats kept; what follows a repeated draw is shown with the first.
+/// The draws below `u`, with repeats; the draws below a repeated node are shown once.
 std::string draws_text(const DraftTree& tree, int u) {
   std::string text;
   std::vector<int> shown;
@@ -83,7 +83,7 @@ std::string draw_text(const Draw& draw) {
   }
 }
 
-/// Shared noise alone may be thousands of words.
+/// Shows at most 64 draws; shared noise alone may be thousands of words.
 void add_draws(std::vector<std::string>& lines, std::string_view who, const Scripted& random) {
   constexpr std::size_t most = 64;
   for (std::size_t i = 0; i < random.draws().size() && i < most; ++i)

@@ -1,8 +1,8 @@
-// Words by address: the n-th word of a purpose, whatever other purposes were read before. Edge checks fix_picks them by a
-// rule and see afterwards what was read.
+// Words by address: the n-th word of a purpose, independent of the words read for other purposes. Edge checks set
+// them by a rule and read afterwards which words were used.
 //
-//   rule     word of (purpose, n)       the same for the same address: two runs that part read the same later words
-//   addressed    addresses and words in the order they were read; shared noise is not among them
+//   rule         word of (purpose, n)    equal for equal addresses: runs that diverge read the same later words
+//   addressed    addresses and words in the order of reading, without shared noise
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace draftproof {
 
 struct AddressedWord {
   Purpose purpose;
-  std::uint32_t index;  ///< how many words of this purpose were read before
+  std::uint32_t index;  ///< number of words of this purpose read before
   std::uint64_t word;
 };
 
-/// Base of words with addresses.
+/// Base class of words with addresses.
 class AddressedWords : public Words {
  public:
   std::uint64_t next(Purpose purpose) final {
@@ -34,6 +34,7 @@ class AddressedWords : public Words {
     return noise_of(stream, block);
   }
 
+  /// All words read so far, in order.
   const std::vector<AddressedWord>& addressed() const { return dealt_; }
   std::size_t noise_blocks() const { return noise_blocks_; }
 
@@ -47,15 +48,15 @@ class AddressedWords : public Words {
   std::size_t noise_blocks_ = 0;
 };
 
-/// The words a simulated trial has, some of them replaced.
+/// The words of a simulated trial, of which some may be replaced.
 class TrialWords final : public AddressedWords {
  public:
   TrialWords(std::uint64_t seed, std::uint64_t trial, Philox::Role role)
       : seed_{seed}, trial_{trial}, role_{role}, noise_{seed, trial, role} {}
 
-  /// From now on the n-th word of `purpose` is `word`.
+  /// Sets the n-th word of `purpose` to `word`.
   void replace(Purpose purpose, std::uint32_t n, std::uint64_t word) { replaced_.push_back({purpose, n, word}); }
-  /// From the `kept`-th word read on, those of trial `other`.
+  /// From the `kept`-th word on, reads the words of trial `other`.
   void change_after(std::size_t kept, std::uint64_t other) {
     kept_ = kept;
     other_ = other;
@@ -80,8 +81,7 @@ class TrialWords final : public AddressedWords {
   std::vector<AddressedWord> replaced_;
 };
 
-/// The same word for every draw that is followed by others, and one for the draws that end something; single flips
-/// may have words of their own.
+/// One word for flips and picks, and one for draws that end a step; single flips may have words of their own.
 class BoundaryWords final : public AddressedWords {
  public:
   BoundaryWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
@@ -100,7 +100,7 @@ class BoundaryWords final : public AddressedWords {
   std::vector<AddressedWord> flips_;
 };
 
-/// Words read before, in their order. Once they are used up, words of another trial.
+/// The recorded words in their order; after them, words of another trial.
 class RecordedWords final : public AddressedWords {
  public:
   explicit RecordedWords(const AddressedWords& before) {
@@ -118,7 +118,7 @@ class RecordedWords final : public AddressedWords {
 };
 
 namespace edge {
-inline constexpr std::uint64_t step = std::uint64_t{1} << 11;  ///< of a word that moves its uniform by 2^-53
+inline constexpr std::uint64_t step = std::uint64_t{1} << 11;  ///< change of a word that moves its uniform by 2^-53
 inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
 }  // namespace edge
 

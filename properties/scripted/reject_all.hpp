@@ -1,5 +1,5 @@
-// A source of coins that refuses every draft, which no pair of distributions does for sure: what a scheme reads, and
-// what it costs, when nothing is accepted.
+// A source of flips that rejects every draft; no pair of laws does so with certainty. It measures the reads and the
+// cost of a scheme when nothing is accepted.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace draftproof {
 
 struct RefusesAll {
-  std::uint64_t word;  ///< what tokens are drawn with
+  std::uint64_t word;  ///< word with which tokens are drawn
   bool flip(double, double) const { return false; }
   template <class W>
   Token pick(const W& weights) const {

@@ -1,5 +1,5 @@
-// Decisions on scripted words: the rows of an instance in double, the drafts it can have, and what is wrong with a
-// verdict whatever the law. Edge checks of one position are made of these.
+// Decisions on scripted words: the rows of an instance in double, its possible drafts, and faults of a verdict that
+// no law permits. Edge checks of one position use them.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,26 @@
 
 namespace draftproof {
 
-/// A law in double: every entry the quotient of two integers, rounded once.
+/// The weights divided by their sum, each rounded once.
 std::vector<double> double_row(const std::vector<int>& weights);
+/// The instance's laws in double.
 Rows<double> double_laws(const Instance& instance);
+/// The prepared table of these laws.
 RatioTable table_of(const Rows<double>& rows);
 
 using Tuple = std::vector<Token>;
 
-/// Draft tuples of positive probability, in the explorer's order; of more than `most`, that many spread over them.
+/// Draft tuples of positive probability, in the explorer's order. If there are more than `most`, that many spread
+/// over them.
 std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>& rows, int drafts, std::size_t most);
 
-/// One decision and all that it read.
+/// One decision with all its draws.
 struct ScriptedDecision {
   Verdict verdict;
   std::vector<Draw> draws;
 };
 
+/// Runs one decision on `words`.
 template <class L>
 ScriptedDecision run_scripted(const Decider<L, Scripted>& decider, std::span<const Token> tuple, Words& words) {
   Scripted random{WordsFrom(words)};
@@ -38,7 +42,8 @@ ScriptedDecision run_scripted(const Decider<L, Scripted>& decider, std::span<con
   return played;
 }
 
-/// What no verdict may be: no token, one that the target does not have, or a flag for another token than that draft.
+/// The fault of a verdict with an invalid token, a token outside the target's support, or a flag for a draft with
+/// another token; nothing if it has none.
 template <class L>
 std::optional<std::string> fault_of(const Verdict& verdict, std::span<const Token> tuple, const L& laws) {
   const auto number = [](auto n) { return std::to_string(n); };
@@ -55,12 +60,14 @@ std::optional<std::string> fault_of(const Verdict& verdict, std::span<const Toke
   return std::nullopt;
 }
 
-/// "(0 2)", and "2 (draft 1)" or "2".
+/// The drafts as "(0 2)".
 std::string tuple_text(std::span<const Token> tuple);
+/// The verdict as "2 (draft 1)" or "2".
 std::string verdict_text(const Verdict& verdict);
 
+/// Whether token and flag are equal.
 inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
-/// The same draws, outcomes included; `first` of them.
+/// Whether the first `first` draws are equal, outcomes included.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
 
 /// How a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by N`between`B by M", N

@@ -1,11 +1,11 @@
-// A ledger of random words: who read which word under which name. Two names with one word are one stream of noise
-// under two names: reuse, sharing between rows or trials, a role that reads another's counters.
+// A ledger of random words and the names under which they were read. One word under two names shows reuse, sharing
+// between rows or trials, or a role that reads another role's counters.
 //
-//   stream   "draft pick", "verify flip", "row 1 verify emit", ..       whose word it is and what for
-//   address  stream, trial, index                                  entered once a word
+//   stream   "draft pick", "verify flip", "row 1 verify emit", ..       owner and purpose of a word
+//   address  stream, trial, index                                       entered once a word
 //
-// Exact where words are 64 random bits: of n words two are alike by chance with probability below n^2 2^-65, 3e-14
-// for a thousand. Words of an edge script repeat on purpose and have no place here.
+// Correctness: words are 64 random bits. Of n words two are equal by chance with probability below n^2 2^-65, 3e-14
+// for a thousand. Words of an edge script repeat on purpose and must not be entered.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr std::string_view to_text(Purpose purpose) {
 
 class DrawLedger {
  public:
-  /// One word, under the name "`owner` PURPOSE, trial T, word N".
+  /// Enters one word under the name "`owner` PURPOSE, trial T, word N".
   void enter(std::string_view owner, std::uint64_t trial, Purpose purpose, std::uint32_t index, std::uint64_t word) {
     std::string name(owner);
     name.append(" ").append(to_text(purpose));
@@ -33,13 +33,14 @@ class DrawLedger {
     const auto [entry, fresh] = names_.try_emplace(word, name);
     if (!fresh && entry->second != name && !conflict_) conflict_ = entry->second + " is " + name;
   }
-  /// All that was read from `words` in one run.
+  /// Enters all words read from `words` in one run.
   void enter(std::string_view owner, std::uint64_t trial, const AddressedWords& words) {
     for (const AddressedWord& one : words.addressed()) enter(owner, trial, one.purpose, one.index, one.word);
   }
 
-  /// The first two names that were found to have one word.
+  /// The first two names with the same word; nothing if there are none.
   const std::optional<std::string>& conflict() const { return conflict_; }
+  /// Number of distinct words.
   std::size_t words() const { return names_.size(); }
 
  private:

@@ -1,9 +1,9 @@
-// Where trials run: on the host, or on the device that was asked for, where it can run them.
+// Where trials run: on the requested device if it can run them, else on the host.
 //
-//   Backend      what a report says of it
-//   BackendChooser   of one table: asked scheme by scheme; loads it into the device at the first that may run there
+//   Backend          the place, as a report shows it
+//   BackendChooser   chooses for one table, scheme by scheme; loads the table into the device on first use
 //
-// Cost: one copy of the table a device. Whoever did not ask for a device gets neither.
+// Cost: one copy of the table a device; none if no device was requested.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 namespace draftproof {
 
 struct Backend {
-  std::string_view device{};  ///< its name, or "cpu"; empty if no device was asked for
-  std::string refusal{};      ///< why not on the device that was
+  std::string_view device{};  ///< its name, or "cpu"; empty if no device was requested
+  std::string refusal{};      ///< why the trials do not run on the requested device; empty if they do
 
   bool asked() const { return !device.empty(); }
   bool on_device() const { return asked() && refusal.empty(); }
@@ -26,9 +26,10 @@ struct Backend {
 
 class BackendChooser {
  public:
-  /// `device` may be null: nobody asked for one.
+  /// `device` is null if none was requested. Refers to both arguments.
   BackendChooser(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
 
+  /// The place for these trials. Throws: DeviceFailure if the table cannot be loaded.
   Backend of(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
     if (!device_) return {};
     Backend place{.device = "cpu", .refusal = std::string(verifier.info().unsupported.simulate)};
@@ -36,7 +37,7 @@ class BackendChooser {
     if (place.refusal.empty()) place.device = device_->name();
     return place;
   }
-  /// Of a device that was asked for.
+  /// The table in the device's memory. Requires a requested device. Throws: DeviceFailure.
   const TrialTable& table() {
     if (!loaded_) loaded_ = device_->load(table_);
     return *loaded_;
@@ -48,17 +49,19 @@ class BackendChooser {
   std::unique_ptr<TrialTable> loaded_;
 };
 
-// Simulation on a device, as long and with the manners of one on the host: progress, a wish to stop, a limit of time.
+// Simulation on a device, with the progress, stop flag and time limit of a simulation on the host.
 //
-// Cost: trials are asked for in rounds of 2^22 and then ever more, so that what is between them costs nothing and a
-// wish is heard soon. Right because a range of trials is counted alike in one piece or in several.
+// Cost: rounds of 2^22 trials first and of more trials later, so that the pauses between them cost little and a stop
+// takes effect soon.
+//
+// Correctness: a range of trials gives the same counts in one piece or in several.
 
-/// Trials in even rounds until none are left, `done` of them before each; returns how many were run.
+/// Runs the budget's trials in rounds of even size; `done` trials ran before each. Returns the number of trials run.
 std::uint64_t in_rounds(const TrialBudget& budget,
                         const std::function<void(std::uint64_t done, std::uint64_t count)>& run);
 
-/// The Tally that simulate(what, table, budget) has on the host. Throws std::invalid_argument where drafts are to be
-/// drawn lazily, which spares a device nothing.
+/// The tally that simulate(what, table, budget) returns on the host. Throws: std::invalid_argument for lazily drawn
+/// drafts, which do not pay on a device; DeviceFailure.
 Tally simulate(const Simulation& what, const TrialTable& on, const TrialBudget& budget);
 
 }  // namespace draftproof

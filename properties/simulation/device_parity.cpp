@@ -13,14 +13,14 @@ namespace draftproof {
 
 namespace {
 
-/// Counters by name, up to the first that differs.
+/// Compares counters by name, up to the first that differs.
 class Comparison {
  public:
   void one(const char* name, std::uint64_t device, std::uint64_t host) {
     if (found_.empty() && device != host)
       found_ = fmt::format("{}: {} on the device, {} on the CPU", name, device, host);
   }
-  /// `place` makes the name of a counter of its index.
+  /// `place` turns the index of a counter into its name.
   template <class Place>
   void each(std::span<const std::uint64_t> device, std::span<const std::uint64_t> host, const Place& place) {
     if (!found_.empty()) return;
@@ -35,7 +35,7 @@ class Comparison {
   std::string found_{};
 };
 
-/// One trial's verdict, read from its Tally.
+/// The verdict of one trial, from its tally.
 std::string verdict_text(const Tally& tally) {
   if (tally.impossible > 0) return "a branch of probability zero";
   const auto counted = [](const auto& counts) { return std::find(counts.begin(), counts.end(), 1u); };
@@ -48,13 +48,13 @@ std::string verdict_text(const Tally& tally) {
                                     : fmt::format("draft {} accepted", draft - tally.by_draft.begin() + 1));
 }
 
-/// Counters may differ where verdicts do not.
+/// The difference in one trial: between the verdicts, or between the counters if the verdicts agree.
 std::string difference_of_one(const Tally& device, const Tally& host) {
   const std::string there = verdict_text(device), here = verdict_text(host);
   return there == here ? first_difference(device, host) : fmt::format("{} on the device, {} on the CPU", there, here);
 }
 
-/// The same trials on both sides.
+/// Runs the same trials on both sides.
 class BothSides {
  public:
   BothSides(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, const TrialTable& on,
@@ -98,8 +98,8 @@ class BothSides {
   const ParityOptions& options_;
 };
 
-/// Halves a range that differs, the first half first. Nothing if what was found is not seen in the trial alone: such
-/// a device counts wrongly, or differs from itself.
+/// The first trial that differs, by bisection of a range that differs. Nothing if the found trial alone does not
+/// differ: the device then counts wrongly, or its results vary between runs.
 std::optional<std::uint64_t> first_that_differs(const BothSides& sides, std::uint64_t count) {
   std::uint64_t first = 0;
   while (count > 1 && !sides.stopped()) {

@@ -1,10 +1,12 @@
-// A device held to the host: the same trials on both, and every counter equal.
+// Comparison of a device with the host: the same trials on both, and every counter equal.
 //
-//   N      ParityOptions::trials   first trials of the sampled tier, counted on either side
-//   n      DeviceParity::trial     of those that differ, the first
+//   N      ParityOptions::trials   first trials of the sampled tier, counted on both sides
+//   n      DeviceParity::trial     the first trial that differs
 //
-// Cost: N trials on the host, N on the device; where they differ, about log2 N shorter runs of both to find n. Right
-// because a trial's words are those of (seed, n): equal sources give equal verdicts, and there is no tolerance.
+// Cost: N trials on the host and N on the device. If they differ, about log2 N shorter runs of both find n.
+//
+// Correctness: a trial's words are a function of (seed, n), so equal sources give equal verdicts. There is no
+// tolerance.
 #pragma once
 
 #include <atomic>
@@ -17,7 +19,7 @@
 namespace draftproof {
 
 struct ParityOptions {
-  std::uint64_t trials = std::uint64_t{1} << 20;  ///< a second of one processor, or two
+  std::uint64_t trials = std::uint64_t{1} << 20;  ///< one or two seconds on one processor
   std::uint64_t seed = 1;
   std::uint64_t first = 0;  ///< address of the first trial
   int threads = 0;          ///< 0: all processors
@@ -25,19 +27,19 @@ struct ParityOptions {
 };
 
 struct DeviceParity {
-  std::uint64_t trials = 0;              ///< compared; 0 after a stop
+  std::uint64_t trials = 0;              ///< number of compared trials; 0 after a stop
   std::string difference{};              ///< the first counter that differs, and how; empty if all are equal
-  std::optional<std::uint64_t> trial{};  ///< from `first` on, if one alone differs
-  std::string alone{};                   ///< what came of that trial, there and here
+  std::optional<std::uint64_t> trial{};  ///< number of a trial that differs alone, counted from `first`
+  std::string alone{};                   ///< the results of that trial on the device and on the host
 
   bool equal() const { return difference.empty(); }
 };
 
-/// What the gate counts beside a Tally is compared too; `null` says what that is.
+/// Compares the tallies, and the counts that the gate needs besides, for `null`. Throws: DeviceFailure.
 DeviceParity device_parity(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
                            const TrialTable& on, const SampledNull& null, int drafts, const ParityOptions& options);
 
-/// The first counter in which they differ, as "NAME: A on the device, B on the CPU"; empty if none does.
+/// The first counter that differs, as "NAME: A on the device, B on the CPU"; empty if none does.
 std::string first_difference(const Tally& device, const Tally& host);
 std::string first_difference(const SampledCounts& device, const SampledCounts& host);
 

@@ -23,7 +23,7 @@ const JointLaw* JointLaws::of(std::string_view verifier, std::string_view drafts
 }
 
 const JointLaws& known_joint_laws() {
-  registry();  // everything is found at once
+  registry();  // fills all registries
   return JointLaws::instance();
 }
 

@@ -1,19 +1,19 @@
-// The law of (accepted draft, token) of an exact scheme in closed form, at any V: what the statistical gate holds the
-// counts of a simulation against, and where it sees most. One scheme a file in properties/joint_laws.
+// The law of (accepted draft, token) of an exact scheme in closed form, at any V. The statistical gate compares the
+// counts of a simulation with it. One scheme a file in properties/simulation/joint_laws.
 //
 //   rows[k](x)   k < rows - 1   draft k is accepted and is x
 //                last           the rest: no draft is accepted and the token is x; with fewer rows than drafts also
-//                               what is accepted later
+//                               the drafts accepted later
 //
 // A file `single_draft.hpp` defines, in namespace draftproof::joint_laws,
 //
 //   struct SingleDraft {
-//     using Verifier = verifiers::SingleDraft;                                          // whose law it is
-//     static constexpr DraftLaws drafts{"iid"};                                         // on which drafts
+//     using Verifier = verifiers::SingleDraft;                                          // the scheme
+//     static constexpr DraftLaws drafts{"iid"};                                         // its draft laws
 //     static std::vector<std::vector<double>> rows(const RatioTable& table, int drafts);
 //   };
 //
-// Rows sum to p token by token: tests/properties holds every file against an exact walk.
+// Rows sum to p token by token. tests/properties compares every file with an exact walk.
 #pragma once
 
 #include <string_view>
@@ -35,21 +35,22 @@ struct JointLaw {
 
 class JointLaws {
  public:
-  /// What has been added so far; known_joint_laws() holds everything of this library.
+  /// The process-wide list, possibly not filled yet; see known_joint_laws().
   static JointLaws& instance();
+  /// Throws: std::logic_error if there is a law for this scheme and these drafts already.
   void add(const JointLaw& law);
   const std::vector<JointLaw>& all() const { return laws_; }
-  /// Null if none is known for this scheme on these drafts.
+  /// Null if no law is known for this scheme on these drafts.
   const JointLaw* of(std::string_view verifier, std::string_view drafts) const;
 
  private:
   std::vector<JointLaw> laws_;
 };
 
-/// With everything of this library in it.
+/// The list with the whole library in it.
 const JointLaws& known_joint_laws();
 
-/// Row of a verdict's `accepted`.
+/// The row for a verdict's `accepted`.
 inline std::size_t path_of(int accepted, std::size_t rows) {
   return accepted >= 0 && static_cast<std::size_t>(accepted) + 1 < rows ? static_cast<std::size_t>(accepted)
                                                                         : rows - 1;

@@ -10,9 +10,9 @@
 namespace draftproof {
 namespace {
 
-/// Half a unit of the last of the six digits that reports print.
+/// Half a unit of the last of six digits in a report.
 constexpr double tight = 5e-7;
-/// Sizes at which all tuples and all cuts take milliseconds.
+/// Whether all tuples and all cuts take milliseconds at this size.
 bool enumerable(int vocabulary, int drafts) { return vocabulary <= 12 && std::pow(vocabulary, drafts) <= 20'736; }
 
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
@@ -45,12 +45,12 @@ bool holds_the_target(const std::vector<Token>& set, const RatioTable& table) {
 
 std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const auto exact = [](double value) { return OptimumBounds{value, value}; };
-  // A cut bounds every joint law of drafts and token, whatever couples them: noise that is shared changes nothing.
+  // A cut bounds every joint law of drafts and token under any coupling, so shared noise changes nothing.
   if (drafter.info().shared_noise())
     return optimum_bounds_of(*registry().drafter(drafter.info().marginal_law_of), table, drafts);
   if (drafter.info().shared_proposal_iid) return exact(iid_optimum(table, drafts).acceptance);
   if (drafter.info().fixed) return exact(of_fixed_set(drafter, table, drafts));
-  registry();  // the methods are found with everything else
+  registry();  // fills the list of methods
   std::optional<OptimumBounds> bounds;
   if (const auto find = OptimumMethods::instance().of(drafter.info().name)) bounds = find(table, drafts);
   if (bounds && bounds->upper - bounds->lower <= tight) return bounds;
@@ -71,7 +71,7 @@ std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& 
   if (drafter.info().fixed) return holds_the_target(fixed_set(drafter, table, drafts), table);
   registry();
   if (const auto certain = OptimumMethods::instance().certain_of(drafter.info().name)) return certain(table, drafts);
-  // The bounds hold to far better than the digits of a report.
+  // The error of the bounds is far below the digits of a report.
   if (const auto bounds = optimum_bounds_of(drafter, table, drafts); bounds && bounds->upper < 1 - tight)
     return false;
   return std::nullopt;

@@ -1,6 +1,6 @@
-// The optimum of a draft law at one position, wherever a method for it is known: the ratio scan for i.i.d. drafts,
-// p(set) for a law without randomness, the law's own file in optimum/laws, and all cuts by enumeration for the rest
-// while V is small.
+// The optimum of a draft law at one position, by the method known for it: the ratio scan for i.i.d. drafts, p(set)
+// for a law without randomness, the law's own file in optimum/laws, and enumeration of all cuts for the rest at small
+// V.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace draftproof {
 
-/// Bounds on the largest membership acceptance of any lossless verifier of `drafts` drafts of this law, equal where
-/// the method is exact; nothing where none is known at this size. The law is defined for these arguments.
+/// Bounds on the largest membership acceptance of any lossless verifier of `drafts` drafts of this law. They are
+/// equal if the method is exact; nothing if no method is known at this size. Requires that the law is defined for
+/// these arguments.
 std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
-/// The upper bound where both agree to the six digits of a report; nothing otherwise.
+/// The upper bound, if both bounds agree to six digits; nothing otherwise.
 std::optional<double> optimum_of(const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
-/// Whether the optimum is exactly 1 for the laws as the table serves them, decided without a tolerance; nothing where
+/// Whether the optimum is exactly 1 for the laws that the table represents, decided without a tolerance; nothing if
 /// no method decides it.
 std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& table, int drafts);
 

@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< of each of the three components beside the suite
+constexpr double beside_weight = 1.0 / 20;  ///< weight of each of the three components beside the suite
 
 std::vector<double> law_of(const RatioTable& table, auto probability) {
   std::vector<double> law;
@@ -18,7 +18,7 @@ std::vector<double> law_of(const RatioTable& table, auto probability) {
   return law;
 }
 
-/// Empty where no closed form is known.
+/// Empty if no closed form is known.
 JointRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const JointLaw* law = known_joint_laws().of(scheme, drafter.info().name);
   return law ? law->rows(table, drafts) : JointRows{};
@@ -59,7 +59,7 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
           drafts_[k].log_e(std::span(counts.drafts).subspan(k * target_.size(), target_.size()), exposure));
     beside.push_back({"drafts", log_mean_exp(by_draft), beside_weight});
   }
-  // The bound's own error is below (K + 2) 2^-53, or 1e-9 of it where a method certifies no better.
+  // The error of the bound is below (K + 2) 2^-53, or 1e-9 of it for a method that certifies no better.
   if (optimum_)
     beside.push_back(
         {"optimum", log_e_poisson_upper(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});

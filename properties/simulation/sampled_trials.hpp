@@ -1,4 +1,4 @@
-// Trials of the statistical gate: drafted, decided and counted as its evidence wants them.
+// Trials of the statistical gate: drafted, decided and counted.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace draftproof {
 
-/// A verifier and its drafter at one position; trial n of `seed` has the address `origin` + n. Shared between
-/// threads.
+/// A verifier and its drafter at one position. Trial n of `seed` has the address `origin` + n. Threads may share it.
 template <class L>
 class SampledTrials {
  public:
+  /// Throws: std::invalid_argument if the verifier cannot be simulated on `laws`.
   SampledTrials(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts, std::uint64_t seed,
                 std::uint64_t origin)
       : drafter_{drafter},
@@ -29,7 +29,8 @@ class SampledTrials {
     if (!decider_) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   }
 
-  /// Trials `before` + first .. of a batch that began after `before` trials; pairs of them below `pairs` are counted.
+  /// Counts trials `before` + first .. of a batch that begins after `before` trials, and those of its pairs with a
+  /// number below `pairs`.
   void count(const SampledNull& null, std::uint64_t before, std::uint64_t pairs, std::uint64_t first,
              std::uint64_t count, SampledCounts& counts) const {
     each_batch(before + first, count, [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {
@@ -53,7 +54,7 @@ class SampledTrials {
     });
   }
 
-  /// The first trial that ends in this cell of `rows` paths.
+  /// The first trial that ends in this cell; the path law has `rows` rows. Nothing if there is none, or after a stop.
   std::optional<std::uint64_t> find(const WorstCell& cell, std::size_t rows, std::uint64_t trials,
                                     const std::atomic<bool>* stop) const {
     std::optional<std::uint64_t> found;
@@ -71,7 +72,8 @@ class SampledTrials {
   }
 
  private:
-  /// Drafts and verdicts of a batch stay in the first-level cache; an even number of trials keeps pairs whole.
+  /// Runs trials in groups whose drafts and verdicts fit in the first-level cache; an even group size keeps pairs
+  /// together.
   template <class Visit>
   void each_batch(std::uint64_t first, std::uint64_t count, Visit&& visit) const {
     constexpr int batch_trials = 128;

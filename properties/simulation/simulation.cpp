@@ -26,7 +26,7 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
   if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
-  // Whatever the drafts are, q has mass outside the first drafts - 1 of them if it has outside the greatest so many.
+  // If q has mass outside its drafts - 1 most probable tokens, it has mass outside any drafts - 1 tokens.
   Token greatest[max_drafts];
   for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.kth_most_probable(j);
   return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
@@ -34,8 +34,8 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const R
 
 namespace {
 
-/// Drafts and verdicts of a batch stay near; a fifth of it, those that go on to a second pass or to last draws,
-/// should still be many.
+/// Drafts and verdicts of a batch stay in cache. About a fifth of the trials go on to a second round or to last
+/// draws; the batch is large enough for these to be many.
 constexpr int batch_trials = 512;
 
 }  // namespace
@@ -91,7 +91,8 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
       const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, known_rejections};
       what_.drafter.draw(laws_, at_hand, batch);
       decider_->decide(batch, verdicts);
-      // Those that want more drafts get four times as many, from the first on: the same ones, words have addresses.
+      // Undecided trials get four times as many drafts, drawn again from the first: the same ones, by their
+      // addresses.
       int still = 0, done_now = 0, decided[batch_trials];
       known_rejections = max_drafts;
       for (int t = 0; t < left; ++t) {

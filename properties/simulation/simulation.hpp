@@ -1,4 +1,4 @@
-// Monte Carlo of a drafter followed by a verifier on prepared laws.
+// Monte Carlo simulation of a drafter followed by a verifier on prepared laws.
 #pragma once
 
 #include <span>
@@ -9,32 +9,33 @@
 
 namespace draftproof {
 
+/// A simulation to run. Refers to the verifier and the drafter.
 struct Simulation {
   const AnyVerifier& verifier;
   const AnyDrafter& drafter;
   int drafts;
   std::uint64_t seed;
-  std::uint64_t first = 0;  ///< address of the first trial: different positions use different trials of a seed
+  std::uint64_t first = 0;  ///< address of the first trial; different positions use different trials of a seed
   bool histogram = false;
-  bool lazy = false;  ///< drafts after the accepted one are not drawn: the same verdicts for less
+  bool lazy = false;  ///< whether drafts after the accepted one are not drawn; verdicts are the same
 };
 
-/// Whether drafts may be drawn as they are tested: the verifier decides on them in turn and emits no draft unflagged,
-/// so neither verdict nor membership asks for the others; the drafter draws one after the other.
+/// Whether drafts may be drawn as they are tested. The verifier must decide on them in turn and flag every emitted
+/// draft, so that neither verdict nor membership needs the others; the drafter must draw them one after the other.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter);
-/// And q has a token for every draft, so that all agree on how many there are before they are drawn.
+/// The same, and whether q has a token for every draft, so that their number is known before they are drawn.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts);
 
-/// The verifier prepared for `laws`, which must outlive it. Shared between threads.
+/// The verifier prepared for `laws`, which must outlive it. Threads may share it.
 template <class L>
 class Simulator {
  public:
-  /// Throws std::invalid_argument if the verifier cannot be simulated on these laws, or not lazily.
+  /// Throws: std::invalid_argument if the verifier cannot be simulated on these laws, or not lazily.
   Simulator(const Simulation& what, const L& laws);
 
-  /// A tally that counts nothing yet.
+  /// An all-zero tally.
   Tally empty() const;
-  /// Adds trials first .. first + count - 1: draft tuples drawn, decided and counted.
+  /// Adds trials first .. first + count - 1 to `tally`: drafted, decided and counted.
   void run(std::uint64_t first, std::uint64_t count, Tally& tally) const;
 
  private:
@@ -45,27 +46,28 @@ class Simulator {
   DeciderPtr<L, Philox> decider_;
 };
 
-/// Draft tuples that a plan may enumerate before a report says that the scheme does not run at this size: such plans
-/// take up to a second.
+/// Number of draft tuples up to which a plan may enumerate them; such plans take up to a second. Beyond it a report
+/// says that the scheme does not run at this size.
 inline constexpr double affordable_tuples = 20'736;  // 12^4
 
-/// Where a simulation of a scheme runs.
+/// The form of the laws on which a scheme is simulated.
 enum class SimulationBackend {
   table,  ///< prepared tables, any V
-  rows,   ///< plain rows: the scheme's plan enumerates tuples, and here there are few
-  none,   ///< too many tuples
+  rows,   ///< plain rows: the scheme's plan enumerates tuples, and there are few
+  none,   ///< no form: there are too many tuples
 };
 
-/// `widest` is the largest support of a proposal.
+/// The form for this verifier; `widest` is the largest support of a proposal.
 SimulationBackend backend_for(const AnyVerifier& verifier, int widest, int drafts);
 
-/// Tokens with a positive weight in the widest of `rows`.
+/// Largest number of tokens with a positive weight in one of `rows`.
 int widest_support(std::span<const std::vector<double>> rows);
 
 extern template class Simulator<RatioTable>;
 extern template class Simulator<Rows<double>>;
 
-/// Runs a simulator on all threads of the budget.
+/// Runs a simulator on all threads of the budget and returns its tally. Throws: std::invalid_argument if the verifier
+/// cannot be simulated on `laws`.
 template <class L>
 Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget) {
   const Simulator<L> simulator(what, laws);

@@ -1,11 +1,13 @@
-// Devices that run trials in the host's place: what they are asked, and those the program was linked with, by name.
+// Devices that run trials instead of the host: their interface, and a list of those linked into the program.
 //
-//   TrialDevice    what `--device` names; there may be none of its kind on this machine
-//   TrialTable     the laws of one position in its memory
+//   TrialDevice    named by `--device`; the machine may lack the hardware
+//   TrialTable     the laws of one position in the device's memory
 //   DeviceTrials   trials n = first .. first + count - 1 of one verifier on the drafts of one drafter
 //
-// Cost: that of the device. A device runs the same source on the words of (seed, n) and counts in integers, so what
-// it counts is what the host counts; nobody takes that on trust (device_parity.hpp).
+// Cost: that of the device.
+//
+// Correctness: a device runs the same source on the words of (seed, n) and counts in integers, so its counts equal
+// the host's; device_parity.hpp checks this.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 
 namespace draftproof {
 
-/// A device that is there and fails: the message names the call. Never answered by running on the host instead.
+/// Failure of a present device; the message names the call. Trials are never run on the host instead.
 class DeviceFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,16 +36,17 @@ struct DeviceTrials {
   std::uint64_t seed, first, count;
 };
 
-/// Threads may share one. Every call throws DeviceFailure.
+/// Threads may share one. Throws: DeviceFailure from every call.
 class TrialTable {
  public:
   virtual ~TrialTable() = default;
 
-  /// Why such trials cannot run here; empty if they can, and only then may they be asked for.
+  /// Why these trials cannot run here; empty if they can. The other calls require an empty refusal.
   virtual std::string refusal(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) const = 0;
+  /// The tally of the trials, with a histogram of tokens if requested.
   virtual Tally tally(const DeviceTrials& trials, bool histogram) const = 0;
-  /// Adds what the statistical gate counts; pairs of successive trials, the first one even from `first` on, below
-  /// `pairs` alone.
+  /// Adds the counts of the statistical gate. A pair is an even trial, counted from `first`, and its successor; only
+  /// pairs with a number below `pairs` are counted.
   virtual void count(const DeviceTrials& trials, const SampledNull& null, std::uint64_t pairs,
                      SampledCounts& counts) const = 0;
 };
@@ -52,20 +55,21 @@ class TrialDevice {
  public:
   virtual ~TrialDevice() = default;
 
+  /// Name for `--device`.
   virtual std::string_view name() const = 0;
-  /// What is not on this machine ("no CUDA device"); empty if the device can be used.
+  /// The missing hardware or driver ("no CUDA device"); empty if the device can be used.
   virtual std::string missing() const = 0;
-  /// `table` outlives what is returned.
+  /// Copies the laws to the device. `table` must outlive the result. Throws: DeviceFailure.
   virtual std::unique_ptr<TrialTable> load(const RatioTable& table) const = 0;
 };
 
-/// Filled before main by who links a device; empty in a program without.
+/// The linked devices, filled before main; empty if none is linked.
 inline std::vector<std::unique_ptr<TrialDevice>>& found_trial_devices() {
   static std::vector<std::unique_ptr<TrialDevice>> all;
   return all;
 }
 
-/// Null if there is none of that name.
+/// The device of that name, or null.
 inline const TrialDevice* trial_device(std::string_view name) {
   for (const auto& device : found_trial_devices())
     if (device->name() == name) return device.get();

@@ -1,5 +1,5 @@
-// Verifiers of paths and trees and drafters of trees, with their types erased: the counterpart of subject.hpp for
-// iterations that emit more than one token.
+// Type-erased verifiers of paths and trees, and drafters of trees: the counterpart of any_verifier.hpp for iterations
+// that emit more than one token.
 #pragma once
 
 #include <memory>
@@ -11,33 +11,33 @@
 
 namespace draftproof {
 
-/// A verifier set to work on conditionals. It may remember plans, so each thread has its own.
+/// A verifier prepared for a model. It may cache plans, so each thread has its own.
 template <class L, class R>
 class PathDecider {
  public:
   using Scalar = typename L::Scalar;
 
   virtual ~PathDecider() = default;
-  /// One iteration. `carry` is what the iteration before left.
+  /// One iteration on `tree`; `carry` is the state that the previous iteration left.
   virtual StepOutput decide(const DraftTree& tree, const VerifierState<Scalar>& carry, R& random) = 0;
 };
 
-/// How a stateful scheme goes on: what it carries, and the target it then has.
+/// The state of a stateful scheme from one iteration to the next.
 template <class L>
 class PathProcess {
  public:
   using Scalar = typename L::Scalar;
 
   virtual ~PathProcess() = default;
-  /// After `step` on `tree`, whose extra token is known.
+  /// The state after `step` on `tree`; the extra token of `step` is known.
   virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry, const StepOutput& step) = 0;
 };
 
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// One found verifier of paths. `on` returns null where Info::unsupported says that the scheme does not run there, and for a
-/// slip of another rule on rows of floats, as AnyVerifier.
+/// A registered verifier of paths. A call that returns a decider returns null if Info::unsupported rules it out; on
+/// rows of floats also for a mutant, as AnyVerifier.
 class AnyPathVerifier {
  public:
   AnyPathVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -45,6 +45,7 @@ class AnyPathVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
+  /// Whether it comes with draftproof, as opposed to the linking program.
   bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
@@ -53,17 +54,21 @@ class AnyPathVerifier {
 
   template <class L, class R>
   using On = PathDeciderPtr<L, R>;
+  /// For exact walks in fractions.
   virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
                                                           const TreeShape&) const = 0;
+  /// For walks in double.
   virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
+  /// For trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
+  /// For timing on rows of floats.
   virtual On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&, const TreeShape&) const = 0;
-  /// On words from anywhere, every draw logged.
+  /// For scripted words; every draw is logged.
   virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
 
   /// Whether the scheme carries state from one iteration to the next.
   virtual bool stateful() const = 0;
-  /// Null unless stateful.
+  /// The state's update; null unless stateful.
   virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const = 0;
   virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>&) const = 0;
   virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>&) const = 0;
@@ -74,7 +79,7 @@ class AnyPathVerifier {
   bool builtin_ = detail::registering_builtin();
 };
 
-/// One found drafter of trees.
+/// A registered drafter of trees.
 class AnyTreeDrafter {
  public:
   explicit AnyTreeDrafter(const TreeDrafterInfo& info) : info_{info} {}
@@ -82,6 +87,7 @@ class AnyTreeDrafter {
 
   const TreeDrafterInfo& info() const { return info_; }
 
+  /// Adds the drafted nodes to the given tree. The overloads differ in laws and randomness.
   virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&, DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;

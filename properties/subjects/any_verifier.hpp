@@ -1,5 +1,5 @@
-// Verifiers and drafters under test, with their types erased: what the framework holds once a file has been found.
-// Each can be set to work on any model of the laws with any source of randomness listed here.
+// Type-erased verifiers and drafters under test. Each can be prepared for the models of the laws and the sources of
+// randomness listed here.
 #pragma once
 
 #include <algorithm>
@@ -20,28 +20,30 @@
 
 namespace draftproof {
 
-/// Trials first .. first + count - 1 of a seed, as arrays: `drafts` holds count x stride tokens, trial-major.
+/// Trials first .. first + count - 1 of a seed, as arrays. `drafts` has count x stride tokens, trial by trial.
 struct TrialBatch {
   std::uint64_t seed, first;
   int count;
   int stride;
   Token* drafts;
-  int* lengths;  ///< drafts at hand in each trial, at most stride
-  /// The trials where they are not those from `first` on.
+  int* lengths;  ///< number of available drafts of each trial, at most stride
+  /// Trial numbers, if they are not first, first + 1, ..; else null.
   const std::uint64_t* trials = nullptr;
-  /// Drafts that each trial is to have, of which `lengths` are at hand; 0: those are all. A trial that looks at
-  /// another gets the verdict `drafts_exhausted`. Only for verifiers and drafters of can_be_lazy (simulation.hpp).
+  /// Number of drafts that each trial will have, of which `lengths` are available; 0: all are available. A trial that
+  /// reads an unavailable draft gets the verdict `drafts_exhausted`. Only for verifiers and drafters of can_be_lazy
+  /// (simulation.hpp).
   int promised = 0;
-  /// Coins that each of the trials is known to lose first, from an earlier verdict `drafts_exhausted`, which has the
-  /// number in the place of the accepted draft.
+  /// Number of flips that are known to reject first in each trial. An earlier verdict `drafts_exhausted` holds it in
+  /// the place of the accepted draft.
   int known_rejections = 0;
 
+  /// Words for at most PhiloxBatch::most trials from place `start` on.
   PhiloxBatch words(int start, Philox::Role role) const {
     const int size = std::min(PhiloxBatch::most, count - start);
     if (trials != nullptr) return {seed, trials + start, size, role};
     return {seed, first + static_cast<std::uint64_t>(start), size, role};
   }
-  /// Of the trials at these places, PhiloxBatch::most at most.
+  /// Words for the trials at these places, at most PhiloxBatch::most.
   PhiloxBatch words(const int* places, int size, Philox::Role role) const {
     std::uint64_t chosen[PhiloxBatch::most];
     for (int i = 0; i < size; ++i)
@@ -50,47 +52,49 @@ struct TrialBatch {
   }
 };
 
-/// Token of the verdict on a trial that wanted drafts that were not there yet.
+/// Token of the verdict on a trial that read an unavailable draft.
 inline constexpr Token drafts_exhausted = -3;
 
-/// A verifier prepared for laws and a number of drafts. Refers to the laws; safe to share between threads where the
-/// laws are.
+/// A verifier prepared for laws and a number of drafts. Refers to the laws. Threads may share it if they may share
+/// the laws.
 template <class L, class R>
 class Decider {
  public:
   virtual ~Decider() = default;
+  /// The verdict on these drafts.
   virtual Verdict decide(std::span<const Token> drafts, R& random) const = 0;
 };
 
-/// The same for simulation: whole batches, so that the call through the interface costs nothing a trial.
+/// For simulation: whole batches, so that the virtual call costs nothing a trial.
 template <class L>
 class Decider<L, Philox> {
  public:
   virtual ~Decider() = default;
+  /// Writes one verdict for each trial of the batch.
   virtual void decide(const TrialBatch& batch, Verdict* verdicts) const = 0;
 };
 
 template <class L, class R>
 using DeciderPtr = std::unique_ptr<Decider<L, R>>;
 
-/// What a scheme is to be held to: a lossy one departs from the target on purpose and says so, a mutant is wrong.
+/// A lossless verifier, a scheme that is lossy by design and declares it, or a verifier that is wrong on purpose.
 enum class Kind { verifier, lossy, mutant };
 
-/// The kind as listings name it.
+/// The kind as listings print it.
 constexpr std::string_view name_of(Kind kind) {
   return kind == Kind::verifier ? "verifier" : kind == Kind::lossy ? "lossy" : "mutant";
 }
 
 namespace detail {
-/// True while the registry takes in what comes with draftproof: whatever is made then is not the program's own.
+/// True while the registry adds the entries of draftproof itself; entries made at other times are the program's.
 inline bool& registering_builtin() {
   static bool builtin = false;
   return builtin;
 }
 }  // namespace detail
 
-/// One found verifier. `on` returns null where Info::unsupported says that the scheme does not run there. Rows of floats
-/// are for costs alone, and a slip of another rule has none: nobody asks what a bug costs, and builds are shorter.
+/// A registered verifier. A call that returns a decider returns null if Info::unsupported rules it out. Rows of
+/// floats serve timing only; a mutant has none, because its cost is of no interest and builds are shorter.
 class AnyVerifier {
  public:
   AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -98,21 +102,25 @@ class AnyVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
-  /// Comes with draftproof, as opposed to a program that links it.
+  /// Whether it comes with draftproof, as opposed to the linking program.
   bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
   }
 
+  /// For exact walks in fractions.
   virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int drafts) const = 0;
+  /// For walks in double on plain rows, prepared tables or fresh rows.
   virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int drafts) const = 0;
   virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int drafts) const = 0;
   virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const = 0;
+  /// For trials on prepared tables, and for timing on rows of floats.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
   virtual DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int drafts) const = 0;
+  /// For trials on plain rows.
   virtual DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const = 0;
-  /// On words from anywhere, every draw logged.
+  /// For scripted words; every draw is logged.
   virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int drafts) const = 0;
   virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int drafts) const = 0;
 
@@ -122,32 +130,34 @@ class AnyVerifier {
   bool builtin_ = detail::registering_builtin();
 };
 
-/// One found drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. An explorer gets the
-/// declared law of a drafter that reads shared noise: the same law, unless the verifier reads that noise too, and
-/// such a verifier cannot be explored.
+/// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. If the drafter
+/// reads shared noise, an explorer gets the declared law instead. The law is the same unless the verifier reads that
+/// noise too, and such a verifier cannot be explored.
 class AnyDrafter {
  public:
   explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}
   virtual ~AnyDrafter() = default;
 
   const DrafterInfo& info() const { return info_; }
-  /// Whether the law exists for K drafts of V tokens from this many proposals.
+  /// Whether the law exists for this many drafts of V tokens from this many proposals.
   bool defined(int vocabulary, int drafts, int proposals) const {
     return (!info_.needs_k_tokens || drafts <= vocabulary) && drafts >= info_.fewest_drafts &&
            (info_.most_drafts == 0 || drafts <= info_.most_drafts) &&
            proposals >= (info_.several_proposals ? drafts : 1);
   }
 
+  /// Draws one tuple into `out` and returns its length.
   virtual int draw(const Rows<Rational>&, int drafts, Explorer<Rational>&, Token* out) const = 0;
   virtual int draw(const Rows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const RatioTable&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const FreshRows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const Rows<double>&, int drafts, Scripted&, Token* out) const = 0;
   virtual int draw(const RatioTable&, int drafts, Scripted&, Token* out) const = 0;
+  /// Draws the tuples of a whole batch and sets their lengths.
   virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
   virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
-  /// The declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed form; nothing
-  /// from a drafter that does not state one. Of a drafter that poses as another: that of the law it poses as.
+  /// The declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed form; nothing if
+  /// the drafter states none. A drafter that declares another law gives the mass of the declared law.
   virtual std::optional<Rational> declared_mass(const Rows<Rational>&, int drafts,
                                                 std::span<const Token> prefix) const = 0;
 

@@ -1,4 +1,4 @@
-// Turns a verifier or drafter type into a subject of the framework, by putting it to work on every interpreter.
+// Wraps a verifier or drafter type as a subject of the framework, with an override for every interpreter.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
  private:
   static constexpr bool sequential = std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
 
-  /// On a guess, and those where it was wrong again (guessed_flips.hpp).
+  /// Decides on guessed flips, and decides again the trials where a guess was wrong
+  /// (sim/trials/speculative_flips.hpp).
   void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {
     ResidualCache<L> cache(laws_, shared_guide_);
     DeferredEmits deferred(verdicts);
@@ -88,9 +89,9 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return decide_group<guess, false>(batch, start, places, words, verdicts, cache, deferred, open);
   }
 
-  /// The trials of `words`: those from `start` on, or at `places`. Those where the guess was wrong go to `open`, how
-  /// many is returned. Drafts that are promised may be missing (part_of_drafts.hpp). Not inlined: what a trial
-  /// changes stays in registers.
+  /// Decides the trials of `words`: those from `start` on, or those at `places`. Writes the trials with a wrong guess
+  /// to `open` and returns their number. Promised drafts may be unavailable (sim/trials/lazy_drafts.hpp). Not
+  /// inlined, so that the state of a trial stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
                                      Verdict* verdicts, ResidualCache<L>& cache, DeferredEmits& deferred,
@@ -120,7 +121,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return still;
   }
 
-  /// A scheme that can be explored never looks at the token of its last draw.
+  /// A scheme that can be explored never reads the token of its last draw.
   using SourceOfTrial = std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {
     if constexpr (V::info.unsupported.explore.empty())

@@ -1,4 +1,4 @@
-// Lists that stay sorted by a key and hold every key once: what registries are made of.
+// Lists that are sorted by a key and contain every key once. The registries are made of them.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace draftproof {
 
-/// Keeps `list` sorted by `key`, a tuple whose second part is the name; two things of one name cannot be told apart
-/// in any report.
+/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name.
+/// Throws: std::logic_error if the key is in the list; reports could not tell the two apart.
 template <class List, class Item, class Key>
 void insert_sorted(List& list, Item&& item, Key key) {
   const auto place =
@@ -21,7 +21,7 @@ void insert_sorted(List& list, Item&& item, Key key) {
   list.insert(place, std::forward<Item>(item));
 }
 
-/// The item whose info carries `name`, or null.
+/// The item whose info has this name, or null.
 template <class List>
 auto find_named(const List& list, std::string_view name) {
   const auto found =

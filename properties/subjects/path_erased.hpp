@@ -1,11 +1,15 @@
-// Turns a verifier of paths or a tree drafter into a subject of the framework.
+// Wraps a verifier of paths or a tree drafter as a subject of the framework.
 //
-// A verifier of paths is a struct with a static Info named `info` and
-//     StepOutput verify(const DraftedTree<L>& at, R& random) const                              or, with a plan that may
-//     grow, auto prepare(const ConditionalModel<L>&, const TreeShape&) const                          and then StepOutput
-//     verify(const DraftedTree<L>& at, Plan& plan, R& random) const                  or, carrying state, StepOutput
-//     verify(const DraftedTree<L>& at, const VerifierState<Scalar>& carry, R& random) const  and VerifierState<Scalar> after(const
-//     DraftedTree<L>& at, const VerifierState<Scalar>& carry, const StepOutput& step) const
+// A verifier of paths is a struct with a static Info named `info` and one of three forms of `verify`, all const:
+//
+//   without a plan    StepOutput verify(const DraftedTree<L>& at, R& random)
+//   with a plan       auto prepare(const ConditionalModel<L>& conditionals, const TreeShape& shape)
+//                     StepOutput verify(const DraftedTree<L>& at, Plan& plan, R& random)
+//   with a state      StepOutput verify(const DraftedTree<L>& at, const VerifierState<Scalar>& carry, R& random)
+//                     VerifierState<Scalar> after(const DraftedTree<L>& at, const VerifierState<Scalar>& carry,
+//                                                 const StepOutput& step)
+//
+// `prepare` returns the plan, which `verify` may extend. `after` returns the state for the next iteration.
 #pragma once
 
 #include <utility>
@@ -15,6 +19,7 @@
 
 namespace draftproof {
 
+/// The verifier's plan, or NoPlan if it has none.
 template <class V, class L>
 auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   if constexpr (requires { verifier.prepare(conditionals, shape); })
@@ -23,7 +28,7 @@ auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, c
     return NoPlan{};
 }
 
-/// Whether V carries state.
+/// Whether V carries state: it has `after`.
 template <class V, class L>
 inline constexpr bool carries = requires(const V& verifier, const DraftedTree<L>& at,
                                          const VerifierState<typename L::Scalar>& carry, const StepOutput& step) {

@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// What one thread works with.
+/// The objects of one thread.
 class Worker {
  public:
   Worker(const StepRun& run, const PathSource& source)

@@ -1,8 +1,9 @@
-// Monte Carlo of iterations: a tree is drafted, verified, and what is emitted leads to the next one. Trial n is a
-// function of (seed, n), counts are integers: the result does not depend on threads.
+// Monte Carlo simulation of iterations: a tree is drafted and verified, and the next iteration starts from the
+// emitted tokens. Trial n is a function of (seed, n) and counts are integers, so the result does not depend on
+// threads.
 //
-//   tau    accepted[i]   steps with i accepted tokens
-//   BE     tokens / steps: emitted tokens per call of the target, the extra token counted; a ratio of sums
+//   tau    accepted[i]   number of steps with i accepted tokens
+//   BE     tokens / steps: block efficiency, emitted tokens per target call with the extra token; a ratio of sums
 #pragma once
 
 #include <array>
@@ -16,36 +17,38 @@
 
 namespace draftproof {
 
+/// A simulation to run. Refers to the verifier and the drafter.
 struct StepRun {
   const AnyPathVerifier& verifier;
-  const AnyTreeDrafter& drafter;  ///< not asked where the source stores trees
+  const AnyTreeDrafter& drafter;  ///< not used if the source stores trees
   TreeShape shape{};
   std::uint64_t seed = 1;
-  int iterations = 1;  ///< of a trial, one after the other
+  int iterations = 1;  ///< consecutive iterations of a trial
 };
 
+/// Counts over all trials. Addition adds counter by counter.
 struct StepTally {
   std::uint64_t trials = 0;
   std::uint64_t steps = 0;
   std::uint64_t impossible = 0;                               ///< steps that reached a branch of probability zero
-  std::array<std::uint64_t, max_path_length + 1> accepted{};  ///< by accepted tokens
+  std::array<std::uint64_t, max_path_length + 1> accepted{};  ///< steps by number of accepted tokens
   std::uint64_t trial_tokens = 0, trial_tokens_squared = 0;   ///< accepted tokens of a trial, summed over trials
 
   StepTally& operator+=(const StepTally& other);
 
-  /// E[tau], accepted tokens of a step.
+  /// E[tau]: mean number of accepted tokens a step.
   double mean_accepted() const {
     return steps == 0 ? 0 : static_cast<double>(trial_tokens) / static_cast<double>(steps);
   }
-  /// Emitted tokens per target call.
+  /// Mean number of emitted tokens a target call.
   double block_efficiency() const { return mean_accepted() + 1; }
   /// Standard error of mean_accepted(), from the spread between trials.
   double standard_error() const;
-  /// Share of steps with at least `tokens` accepted.
+  /// Share of steps with at least `tokens` accepted tokens.
   double at_least(int tokens) const;
 };
 
-/// Throws std::invalid_argument if the verifier cannot be simulated.
+/// Runs the trials of the budget. Throws: std::invalid_argument if the verifier cannot be simulated.
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget);
 
 }  // namespace draftproof

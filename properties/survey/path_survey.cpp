@@ -22,7 +22,7 @@ namespace {
 
 bool law_wanted(const PathSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
   if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
-  // Independent paths where the scheme takes them, so that schemes stand side by side; else its first law.
+  // Independent paths if the scheme takes them, so that schemes are comparable; else the scheme's first law.
   const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
   const auto common =
       std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
@@ -53,15 +53,15 @@ void check(const PathSource& source, const PathSurveyOptions& options) {
                         .wanted = fmt::format("at most {} for {}", source.most_paths(), source.name())});
 }
 
-/// Iterations of a trial.
+/// Number of iterations of a trial.
 int iterations_of(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier) {
   if (source.stored_trees()) return 1;
   if (options.iterations > 0) return options.iterations;
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Steps of a row. Schemes that race through shared noise read V K words a drafted level on either side: 16,384 steps
-/// at V = 512, K = L = 4.
+/// Number of steps of a row. Schemes with shared noise read V K words a drafted level on either side: 16,384 steps at
+/// V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
@@ -69,11 +69,11 @@ std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& o
                            words);
 }
 
-/// Trees up to which every start gets its linear program, milliseconds each.
+/// Number of trees up to which every start gets its linear program, milliseconds each.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
-/// Whether the optimum of one iteration from each start is asked for and affordable.
+/// Whether the optimum of one iteration from each start is defined here and affordable.
 bool has_optimum(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier,
                  int drafts) {
   return source.starts() > 0 && source.starts() <= affordable_starts &&
@@ -81,7 +81,7 @@ bool has_optimum(const PathSource& source, const PathSurveyOptions& options, con
          std::pow(source.vocabulary(), drafts * options.length) <= affordable_trees;
 }
 
-/// What is known of a law's trees: bounds as means over the starts, and an optimal plan for each.
+/// The optimum of a law's trees: mean bounds over the starts, and an optimal plan for each start.
 struct Optimum {
   PathBounds mean{};
   StartOracle oracle{};
@@ -104,7 +104,7 @@ std::optional<Optimum> optimum_of(const PathSource& source, const ConditionalMod
   return optimum;
 }
 
-/// Fills in what no scheme can beat, and the oracle's plans, once a tree law and number of drafts.
+/// Adds the optima and the oracle's plans to the rows, once for each tree law and number of drafts.
 void find_optima(const PathSource& source, const PathSurveyOptions& options, std::vector<StepRow>& rows) {
   std::unique_ptr<ConditionalModel<Rows<double>>> plain;
   std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<Optimum>> known;
@@ -125,7 +125,7 @@ void find_optima(const PathSource& source, const PathSurveyOptions& options, std
   std::erase_if(rows, [](const StepRow& row) { return row.oracle && !row.optimum; });
 }
 
-/// The oracle on the trees of every row there is, or by itself where it alone is asked for.
+/// Adds the oracle for the trees of every existing row, or by itself if only the oracle is requested.
 void add_oracle(const PathSource& source, const PathSurveyOptions& options, const AnyTreeDrafter& drafter,
                 std::vector<StepRow>& rows) {
   const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});

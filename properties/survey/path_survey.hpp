@@ -1,5 +1,5 @@
-// Every verifier of paths on one source, side by side, at equal numbers of drafted tokens; where all trees can be
-// walked with the optimum of their law, and the oracle that attains it (start_oracle.hpp) as one more row.
+// Surveys every verifier of paths on one source at equal numbers of drafted tokens. If all trees can be walked, it
+// adds the optimum of their law and, as one more row, the oracle that attains it (start_oracle.hpp).
 #pragma once
 
 #include <atomic>
@@ -18,44 +18,45 @@ namespace draftproof {
 struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
   int length = 4;                    ///< drafted tokens of a path
-  int iterations = 0;                ///< of a trial; 0: 1 where starts are alike, 8 with state and on live models
-  std::uint64_t steps = 1 << 16;  ///< for each row of the result; couplings take fewer at large V
+  int iterations = 0;                ///< of a trial; 0: 1 if starts are alike, 8 with state and on live models
+  std::uint64_t steps = 1 << 16;  ///< for each row of the result; fewer for couplings at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
-  std::vector<std::string> laws{};       ///< tree laws; empty: independent paths, or the first a verifier takes
+  std::vector<std::string> laws{};       ///< tree laws; empty: independent paths, or the verifier's first law
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t steps)> progress{};
 };
 
+/// The result for one verifier on one tree law.
 struct StepRow {
   const AnyPathVerifier* verifier = nullptr;
   const AnyTreeDrafter* drafter = nullptr;
   int drafts = 1;
   StepTally tally{};
-  /// The most tokens any one-shot lossless scheme accepts on this law's trees, and any that also knew the target's
-  /// next block: means over the starts. Where all trees can be walked and trials are of one iteration.
+  /// Largest expected number of accepted tokens on this law's trees, of any one-shot lossless scheme and of any
+  /// scheme that also knows the target's next block; means over the starts. Set if all trees can be walked and trials
+  /// have one iteration.
   std::optional<double> optimum{}, full_information{};
-  /// The row's verifier where it is the oracle, which no registry has: it knows the plans of this source.
+  /// The row's verifier if it is the oracle. It is not in a registry, because it has the plans of this source.
   std::shared_ptr<const AnyPathVerifier> oracle{};
-  double cpu_seconds = 0;  ///< drafting, verifying and counting; not reproducible
+  double cpu_seconds = 0;  ///< for drafting, verifying and counting; not reproducible
 
   double microseconds_per_step() const {
     return tally.steps == 0 ? 0 : cpu_seconds * 1e6 / static_cast<double>(tally.steps);
   }
 };
 
-/// The tree of K = `drafts` times L tokens that a drafter is asked for: K paths, one node with K children that each
-/// begin a path, or K L nodes.
+/// The shape of K = `drafts` times L tokens for this drafter: K paths, one node with K children that each begin a
+/// path, or K L nodes.
 TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length);
 
-/// The rows that will be filled, empty. The oracle of such a row has no plans yet. Throws InputError for unknown
-/// names.
+/// The rows of the survey, not filled yet; the oracle has no plans yet. Throws: InputError for unknown names.
 std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOptions& options);
 
-/// Fills the rows in order; after a stop the rest stays empty. Throws InputError for unknown names and for lengths
-/// and numbers of drafts that a source of stored trees does not have.
+/// Fills the rows in order; after a stop the rest is empty. Throws: InputError for unknown names, and for lengths and
+/// numbers of drafts that a source of stored trees does not have.
 std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOptions& options);
 
 }  // namespace draftproof

@@ -38,15 +38,15 @@ bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInf
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
 }
 
-/// Tuples of a row. Schemes that race through shared noise read V K words a tuple on either side: 65,536 tuples at
-/// V = 512, K = 4 and 1,048 at V = 32,000.
+/// Number of tuples of a row. Schemes with shared noise read V K words a tuple on either side: 65,536 tuples at V = 512,
+/// K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   return affordable_trials(options.tuples, verifier, drafter, source.positions(),
                            source.vocabulary() * static_cast<std::uint64_t>(drafts));
 }
 
-/// The rows of the result, empty, grouped by draft law.
+/// The rows of the result, not filled yet, grouped by draft law.
 std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) {
   check_names(options.verifiers, "verifier", [](const auto& name) { return registry().verifier(name) != nullptr; });
   check_names(options.laws, "law", [](const auto& name) { return registry().drafter(name) != nullptr; });
@@ -73,7 +73,7 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows of schemes whose plans would enumerate too many tuples at some position.
+/// Marks the rows whose scheme would enumerate too many tuples at some position.
 void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
   if (std::all_of(rows.begin(), rows.end(),
                   [](const SurveyRow& row) { return row.verifier->info().unsupported.simulate.empty(); }))
@@ -86,12 +86,12 @@ void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
       row.not_run = row.verifier->info().unsupported.simulate;
 }
 
-/// Trials of one row at position `i` of `positions`.
+/// Number of trials of one row at position `i` of `positions`.
 std::uint64_t share(std::uint64_t tuples, std::size_t i, std::size_t positions) {
   return tuples / positions + (i < tuples % positions);
 }
 
-/// The exception of the earliest position: which one is reported does not depend on threads.
+/// The exception of the earliest position, so that the reported one does not depend on threads.
 class Failure {
  public:
   void keep(std::size_t position, std::exception_ptr exception) {
@@ -110,7 +110,7 @@ class Failure {
   std::exception_ptr exception_;
 };
 
-/// Row r over the positions that have trials; after a stop some have fewer than planned, or none.
+/// Sums row r over the positions that have trials; after a stop some have fewer than planned, or none.
 void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, SurveyRow& sum) {
   const auto counts = [r](const auto& rows) { return rows[r].tally.trials > 0 || !rows[r].not_run.empty(); };
   const auto used = static_cast<double>(std::count_if(at.begin(), at.end(), counts));
@@ -132,7 +132,7 @@ void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, Survey
 }  // namespace
 
 std::optional<double> SurveyRow::gap_closed() const {
-  // Below 1e-9 of acceptance the interval of any affordable number of tuples is wider than the gap.
+  // Below a gap of 1e-9 the confidence interval of any affordable number of tuples is wider than the gap.
   if (!optimum || *optimum - single < 1e-9 || tally.trials == 0) return std::nullopt;
   return (membership() - single) / (*optimum - single);
 }
@@ -151,7 +151,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
   mark_unaffordable(source, result.rows);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const std::size_t positions = source.positions();
-  // Threads share out the positions, or the trials of each position where there are too few of them.
+  // Threads divide the positions, or the trials of each position if there are too few positions.
   const bool by_position = positions >= 2 * static_cast<std::size_t>(threads);
   std::vector<std::vector<SurveyRow>> at(positions, result.rows);
   std::vector<char> done(positions, 0);
@@ -170,7 +170,7 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
       const RowPair pair = source.pair(i);
       const RatioTable table(pair.target, pair.proposals);
       const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
-      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // shared by the verifiers of a law
+      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // one for all verifiers of a law
       std::optional<Rows<double>> rows;  // for schemes that do not run on the table
       BackendChooser places(options.device, table);
       for (SurveyRow& row : at[i]) {

@@ -1,5 +1,5 @@
-// The main job: every applicable verifier on every position of a source. Is it exact, how much does it accept, what
-// is the most any lossless verifier could accept of the same drafts, what does a decision cost.
+// Surveys every applicable verifier on every position of a source: acceptance, the optimum of the draft law, and the
+// cost of a decision.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// Whether `name` is among `names`, which mean all where they are none.
+/// Whether `name` is among `names`; an empty list contains every name.
 inline bool wanted(const std::vector<std::string>& names, std::string_view name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -37,41 +37,43 @@ std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, 
 }
 
 struct SurveyOptions {
-  std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer is surveyed at the most it takes
-  /// Draft tuples for each row of the result, spread over the positions; fewer where every tuple passes over the
-  /// vocabulary, by a rule that knows V, K and the number of positions alone.
+  std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer runs with the most that it takes
+  /// Draft tuples for each row of the result, divided among the positions. Schemes whose tuples pass over the
+  /// vocabulary get fewer, by a rule that depends on V, K and the number of positions alone.
   std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
   std::vector<std::string>
-      laws{};  ///< empty: the first each verifier is written for; where any will do, i.i.d. and fixed
+      laws{};  ///< empty: the first law of each verifier; if it takes any law, i.i.d. and fixed laws
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
   const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
 };
 
-/// One verifier at one number of drafts, over all positions. Sums over positions run in their order.
+/// The result for one verifier at one number of drafts, over all positions. Sums run in the order of positions.
 struct SurveyRow {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
   int drafts = 0;
   std::uint64_t tuples = 0;  ///< planned, over all positions
   Tally tally{};
-  double single = 0;                ///< mean over positions of sum min(p, q): the acceptance of one draft
+  double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  Backend place{};                  ///< where the tuples were run
-  double cpu_seconds = 0;           ///< drawing, deciding and counting the tuples, here; not reproducible
+  Backend place{};                  ///< where the tuples ran
+  double cpu_seconds = 0;           ///< for drawing, deciding and counting on this host; not reproducible
 
+  /// Share of tuples with an accepted draft, in [0, 1].
   double flag() const { return rate(tally.flagged); }
+  /// Share of tuples whose token is among the drafts, in [0, 1].
   double membership() const { return rate(tally.members); }
-  /// Of this processor's time: 0 on a device.
+  /// Processor time of this host; 0 on a device.
   double nanoseconds_per_tuple() const {
     return tally.trials == 0 ? 0 : cpu_seconds * 1e9 / static_cast<double>(tally.trials);
   }
-  /// How much of the way from one draft to the optimum the verifier goes; nothing if there is no way to go.
+  /// (membership - single) / (optimum - single); nothing if the optimum is unknown or the gap is below 1e-9.
   std::optional<double> gap_closed() const;
 
  private:
@@ -81,15 +83,15 @@ struct SurveyRow {
 };
 
 struct SurveyResult {
-  std::size_t positions = 0;  ///< surveyed
+  std::size_t positions = 0;  ///< number of positions of the source
   bool complete = true;       ///< false after a stop
   std::vector<SurveyRow> rows;
 };
 
-/// Draft tuples a survey of `source` will draw, for progress. Throws InputError for unknown names.
+/// Number of draft tuples that a survey of `source` will draw, for progress. Throws: InputError for unknown names.
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options);
 
-/// Throws InputError for unknown names and bad rows.
+/// Runs the survey. Throws: InputError for unknown names and invalid rows; DeviceFailure from a device.
 SurveyResult survey(const Source& source, const SurveyOptions& options);
 
 }  // namespace draftproof

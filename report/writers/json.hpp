@@ -1,4 +1,4 @@
-// The data of a document, indented; the same bytes for the same seed whatever the machine and number of threads.
+// The data of a document, indented. The bytes depend on the seed and not on the machine or the number of threads.
 #pragma once
 
 #include <draftproof/report/register_writer.hpp>

@@ -1,4 +1,4 @@
-// Aligned text for a terminal: the default.
+// Aligned text for a terminal; the default writer.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Batch runners: what their checks work on.
+// Batch runners as subjects of checks.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// A runner with its type erased.
+/// A type-erased batch runner.
 class BatchRunner {
  public:
   using Run = BatchOutput (*)(const RaggedBatch&, BatchStreams&);
@@ -42,7 +42,7 @@ struct BatchGroup {
   using Subject = BatchRunner;
   using Case = BatchCase;
 
-  /// 60 a round: a bug that one case in three shows escapes all with probability 3e-11.
+  /// 60 cases a round. A bug that one case in three shows escapes all of them with probability 3e-11.
   static std::vector<BatchCase> cases(std::uint64_t seed, int rounds) {
     std::vector<BatchCase> cases;
     for (int n = 0; n < 60 * rounds; ++n) cases.push_back(generate_batch_case(seed, n));
@@ -50,7 +50,7 @@ struct BatchGroup {
   }
 };
 
-// How found batch runners and their checks enter the registry.
+// Registration of batch runners and their checks.
 
 template <class C>
 void register_batch_component() {

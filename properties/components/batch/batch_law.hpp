@@ -1,6 +1,6 @@
-// The exact law of what one request emits in its batch while the others read their counters.
+// The exact law of the tokens of one request in its batch, while the other requests read their counters.
 //
-//   emitted    probability of each list of tokens, drafts and verification walked
+//   emitted    probability of each list of tokens, over walks of drafts and verification
 //   allowed    weight of a token at a position under the request's mask
 #pragma once
 
@@ -18,13 +18,14 @@ namespace draftproof {
 struct BatchLaw {
   std::map<std::vector<Token>, Rational> emitted;
 
-  /// "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1": the first prefix after which the
-  /// next token has not the law of the request's target.
+  /// The first prefix after which the next token does not have the law of the request's target, as "after [0] got
+  /// (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1"; nothing if there is none.
   std::optional<std::string> wrong_prefix(const BatchCaseRequest& request) const;
-  /// A token that may not be emitted, and its probability.
+  /// A token that must not be emitted, with its probability; nothing if there is none.
   std::optional<std::string> forbidden(const BatchCaseRequest& request) const;
 };
 
+/// Walks the decisions of `request` in the case `one` at this turn. Adds the branches walked to `work`.
 BatchLaw explore_batch_row(const BatchRunner& runner, const BatchCase& one, std::uint32_t turn, int request,
                            std::uint64_t& work);
 

@@ -1,8 +1,8 @@
-// The words of a batch: counters of each address, logged; or, for the decisions of one request, every branch of an
-// explorer.
+// The random words of a batch: counters at each address, with a log; for the decisions of one request instead every
+// branch of an explorer.
 //
 //   address    (key, stream, position), see sim/components/ragged_batch.hpp
-//   ledger     one entry for every draw, with the index that its purpose has at that address
+//   ledger     one entry for every draw, with its index among the draws of that purpose at that address
 #pragma once
 
 #include <cstdint>
@@ -56,15 +56,17 @@ class BatchStreams {
   };
 
   BatchStreams() = default;
-  /// Decisions at (key, stream) of `explored` are walked, whatever their position; the others are drawn.
+  /// Decisions at (key, stream) of `explored`, at any position, are walked by the explorer; the others are drawn.
   BatchStreams(Explorer<Rational>& explorer, const StreamAddress& explored)
       : explorer_{&explorer}, explored_{explored} {}
 
+  /// The source of words at this address.
   Source at(const StreamAddress& address) {
     const bool walked = explorer_ && address.key == explored_.key && address.stream == explored_.stream;
     return {*this, address, walked ? explorer_ : nullptr};
   }
 
+  /// All draws so far.
   const std::vector<BatchDraw>& ledger() const { return ledger_; }
 
  private:

@@ -1,8 +1,7 @@
-// A case laid out in memory as an engine does it, with drafts drawn, and what a runner makes of it, request by
-// request.
+// A case laid out in memory as an engine lays it out, with drafts drawn, and a runner's output for each request.
 //
-//   turn       which words are read: turn n starts 8 n tokens into the text, so that one case is tried on many words
-//   drafted    drafts of each request, from its proposal rows and the words of drafting at the same address
+//   turn       selects the words: turn n starts 8 n tokens into the text, so that one case is tried on many words
+//   drafted    drafts of each request, from its proposal rows and the drafting words at the same address
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 
 namespace draftproof {
 
-/// Turns that deterministic checks try a case on.
+/// Number of turns on which deterministic checks try a case.
 inline constexpr std::uint32_t batch_turns = 24;
 
-/// What came out for one request.
+/// The output for one request.
 struct BatchRow {
   std::vector<Token> emitted;
   int accepted = 0;
@@ -29,28 +28,31 @@ struct BatchRow {
 
 class BuiltBatch {
  public:
-  /// How a case is laid out, where it is not as it stands.
+  /// Variations of the layout of a case.
   struct Layout {
-    int only = -1;        ///< this request alone; it keeps its number in the engine, and with it its words
-    Token pad = pad_id;   ///< fills the drafts behind each row's own
-    bool sorted = false;  ///< slots in the order of drafting
+    int only = -1;        ///< runs this request alone; it keeps its number in the engine and therefore its words
+    Token pad = pad_id;   ///< fills the columns after each row's drafts
+    bool sorted = false;  ///< whether slots are in the order of drafting
   };
 
   BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& layout);
+  /// The case in its own layout.
   BuiltBatch(const BatchCase& one, std::uint32_t turn) : BuiltBatch(one, turn, Layout{}) {}
 
   /// Replaces the drafts of a request.
   void draft(int request, const std::vector<Token>& tokens);
+  /// The drafts of a request.
   const std::vector<Token>& drafted(int request) const { return drafted_[static_cast<std::size_t>(request)]; }
-  /// Where the words of a request are, from its first position on.
+  /// Address of the request's words at its first position.
   StreamAddress address(int request) const;
-  /// Rows as they lie in memory, to be damaged.
+  /// The target rows in memory; a check may damage them.
   std::vector<float>& target() { return target_; }
-  /// First target row of a request in memory.
+  /// Index in memory of the request's first target row.
   std::size_t target_row(int request) const;
 
+  /// The batch as a runner gets it. Refers to this object.
   RaggedBatch view() const;
-  /// Of each request, not of each slot.
+  /// Runs the batch; one result for each request, in the order of requests and not of slots.
   std::vector<BatchRow> run(const BatchRunner& runner, BatchStreams& streams) const;
   std::vector<BatchRow> run(const BatchRunner& runner) const;
 
@@ -70,7 +72,7 @@ class BuiltBatch {
   std::vector<std::vector<Token>> drafted_;  ///< by request
 };
 
-/// Of words without a seed.
+/// Engine seed, for requests without a seed of their own.
 inline constexpr std::uint64_t batch_engine_seed = 0x9E3779B97F4A7C15;
 
 }  // namespace draftproof

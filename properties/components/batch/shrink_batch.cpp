@@ -49,7 +49,7 @@ std::vector<BatchCase> shrinks(const BatchCase& one) {
   for (std::size_t r = 0; r < one.requests.size(); ++r)
     for (std::size_t i = 0; i < one.requests[r].proposal.size(); ++i)
       candidates.add([r, i](BatchCase& candidate) { drop_draft(candidate.requests[r], i); });
-  for (std::size_t x = 0; x < size && size > 2; ++x)  // one token decides nothing
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // with one token there is no decision
     candidates.add([x](BatchCase& candidate) { drop_token_everywhere(candidate, x); });
   for (std::size_t x = 0; x + 1 < size && size > 2 && !one.masked(); ++x)
     candidates.add([x](BatchCase& candidate) {

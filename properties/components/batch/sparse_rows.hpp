@@ -1,9 +1,10 @@
-// Rows far apart in memory that nobody pays for: a mapping of gigabytes of which only the pages of rows are real.
+// Rows far apart in memory: a mapping of gigabytes in which only the pages of rows are allocated.
 //
 //   pitch     elements from a row to the next
-//   before    2^31 elements in front of the first row, where an offset wrapped in 32 bits ends up
+//   before    2^31 elements before the first row, where an offset that wraps in 32 bits ends up
 //
-// Cost: address space, and a page or two a row. Refused where address space is limited; the check then says so.
+// Cost: address space, and one or two pages a row. If address space is limited, the mapping fails and the check
+// reports it.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,7 +19,7 @@ class SparseRows {
  public:
   static constexpr std::size_t before = std::size_t{1} << 31;
 
-  /// `rows` have `size` entries each, one after another.
+  /// `rows` has rows of `size` entries each, one after another.
   SparseRows(const std::vector<float>& rows, std::size_t size, std::size_t pitch) {
     const std::size_t count = rows.size() / size;
     bytes_ = (before + (count + 1) * pitch) * sizeof(float);
@@ -33,7 +34,9 @@ class SparseRows {
     if (mapped()) munmap(memory_, bytes_);
   }
 
+  /// Whether the mapping succeeded.
   bool mapped() const { return memory_ != MAP_FAILED; }
+  /// The first entry of the first row; requires mapped().
   float* first() const { return static_cast<float*>(memory_) + before; }
 
  private:

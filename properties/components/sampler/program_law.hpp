@@ -1,10 +1,12 @@
-// The law that a sampler's program serves, counted in words: exact, whatever its sums and uniforms are kept in.
+// The exact law of a sampler's program, counted in words, independent of the formats of its sums and uniforms.
 //
-//   piece    stretch of words with one token
+//   piece    interval of words with one token
 //   TV       half the sum of |share of words - weight|
 //
-// Cost: the sampler's pieces. Right because words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the
-// sum over V shares is off by V 2^-53 at most.
+// Cost: the number of the sampler's pieces.
+//
+// Correctness: words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the sum over V shares is off by
+// at most V 2^-53.
 #pragma once
 
 #include <cmath>
@@ -16,14 +18,14 @@
 
 namespace draftproof {
 
-/// Share of all words of piece n.
+/// Share of all words in piece n.
 inline double share_of(const std::vector<WordPiece>& pieces, std::size_t n) {
   if (pieces.size() == 1) return 1;
   const std::uint64_t end = n + 1 < pieces.size() ? pieces[n + 1].first : 0;  // 2^64 wraps to 0
   return static_cast<double>(end - pieces[n].first) * 0x1p-64;
 }
 
-/// Between the law of the pieces and the weights; ids beyond the row count in full.
+/// Total variation between the law of the pieces and the weights; mass on ids outside the row counts in full.
 inline double program_distance(const std::vector<WordPiece>& pieces, const std::vector<double>& row) {
   std::vector<double> excess = normalised_row(row);
   for (double& mass : excess) mass = -mass;

@@ -15,13 +15,13 @@ namespace draftproof {
 
 namespace {
 
-/// Tables of more tokens than any model has would only exhaust memory.
+/// Limits: larger tables exceed the vocabularies of models and exhaust memory.
 constexpr int longest_row = 1 << 20, widest_gap = 100;
 
 std::vector<double> zipf_row(int size) {
   std::vector<double> row;
   for (int rank = 0; rank < size; ++rank) row.push_back(std::pow(rank + 2.7, -1.1));
-  InstanceRng dice(1, 0);  // one order for all: sums in float depend on it
+  InstanceRng dice(1, 0);  // one order for all cases: sums in float depend on it
   for (int x = size - 1; x > 0; --x)
     std::swap(row[static_cast<std::size_t>(x)], row[static_cast<std::size_t>(dice.between(0, x))]);
   const double total = std::accumulate(row.begin(), row.end(), 0.0);
@@ -74,7 +74,7 @@ std::vector<std::vector<int>*> rows_of(SamplerCase& one) { return {&one.weights}
 std::vector<SamplerCase> shrinks(const SamplerCase& one) {
   if (one.form != SamplerCase::Form::listed) return {};
   Candidates candidates(one);
-  const std::size_t shorter = one.weights.size() > 2 ? one.weights.size() : 0;  // one token decides nothing
+  const std::size_t shorter = one.weights.size() > 2 ? one.weights.size() : 0;  // with one token there is no decision
   for (std::size_t x = 0; x < shorter; ++x) candidates.add_to_all_rows([x](auto& row) { drop_token(row, x); });
   for (std::size_t x = 0; x + 1 < shorter; ++x) candidates.add_to_all_rows([x](auto& row) { merge_tokens(row, x); });
   candidates.add_smaller_weights(one.weights.size());

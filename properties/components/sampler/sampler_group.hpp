@@ -1,6 +1,7 @@
-// Samplers: what their checks work on. A sampler takes one word from a prepared table, or one word a token in a race.
+// Samplers as subjects of checks. A sampler draws with one word from a prepared table, or with one word a token in a
+// race.
 //
-//   piece    stretch of words with one token, up to the first word of the next piece
+//   piece    interval of words with one token, up to the first word of the next piece
 //   clock    a racing token's time at weight 1, a function of its word
 #pragma once
 
@@ -24,7 +25,7 @@ struct WordPiece {
   Token token;
 };
 
-/// A sampler with its type erased.
+/// A type-erased sampler.
 class Sampler {
  public:
   using Draws = std::vector<Token> (*)(std::span<double> row, std::span<const std::uint64_t> words);
@@ -35,13 +36,15 @@ class Sampler {
       : info_{info}, draws_{draws_function}, pieces_{pieces_function}, clock_{clock_function} {}
 
   const ComponentInfo& info() const { return info_; }
+  /// Whether it is a race, with one word a token.
   bool races() const { return clock_ != nullptr; }
-  /// One token for each word; of a race, for each V words. A race may write to its row.
+  /// One token for each word, or for each V words of a race. A race may write to its row.
   std::vector<Token> draw(std::span<double> row, std::span<const std::uint64_t> words) const {
     return draws_(row, words);
   }
-  /// The law of the program over all words, for samplers of one word; ascending.
+  /// The law of the program over all words, in ascending order, for samplers with one word a draw.
   std::vector<WordPiece> pieces(std::span<double> row) const { return pieces_(row); }
+  /// The clock of a word, for races.
   double clock(std::uint64_t word) const { return clock_(word); }
 
  private:
@@ -89,8 +92,8 @@ struct SamplerGroup {
   using Subject = Sampler;
   using Case = SamplerCase;
 
-  /// Short rows: 300 a round, and every (a b c 0) up to 3, since sums of three shares are the shortest that miss 1 by
-  /// rounding, one in twenty of them.
+  /// Short rows: 300 a round, and every (a b c 0) up to 3. Sums of three shares are the shortest that miss 1 by
+  /// rounding; one in twenty does.
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {
@@ -106,7 +109,7 @@ struct SamplerGroup {
   }
 };
 
-// How found samplers and their checks enter the registry.
+// Registration of samplers and their checks.
 
 template <class C>
 void register_sampler_component() {

@@ -1,6 +1,7 @@
-// Every chain of drafts up to a length, shorter ones first: the prefixes a source of target rows is asked for.
+// Every chain of drafts up to a length, shorter ones first: the prefixes for which a source of target rows is
+// checked.
 //
-// Cost: V^L chains. The order makes the first complaint the shortest.
+// Cost: V^L chains. With this order the first violation has the shortest prefix.
 #pragma once
 
 #include <vector>
@@ -12,6 +13,7 @@
 
 namespace draftproof {
 
+/// All chains of at most `longest` tokens, beginning with the empty chain.
 inline std::vector<std::vector<Token>> chains(int vocabulary, int longest) {
   std::vector<std::vector<Token>> all{{}};
   for (std::size_t n = 0; n < all.size(); ++n) {

@@ -26,7 +26,7 @@ std::vector<std::vector<int>> read_rows_of(InstanceReader& reader) {
   return rows;
 }
 
-/// Beyond these a row of fractions says nothing more.
+/// Limits; larger values test nothing more in rows of fractions.
 constexpr int coldest = 4, most_penalty = 1000;
 
 }  // namespace
@@ -97,7 +97,7 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
       request.weights.erase(request.weights.begin() + static_cast<std::ptrdiff_t>(i));
       if (!request.masks.empty()) request.masks.erase(request.masks.begin() + static_cast<std::ptrdiff_t>(i));
     });
-  for (std::size_t x = 0; x < size && size > 2; ++x)  // one token decides nothing
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // with one token there is no decision
     candidates.add([x](TargetCase& candidate) {
       for (std::vector<int>* row : rows_of(candidate)) drop_token(*row, x);
       for (auto& mask : candidate.request.masks) drop_token(mask, x);

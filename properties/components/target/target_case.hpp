@@ -1,8 +1,7 @@
-// A request small enough to be read: weights at each position, the text before, settings and a proposal. Prints and
-// parses as "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 top_k=1 min_p=3 bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1
-// generic".
+// A readable request: weights at each position, the text before, settings and a proposal. It prints and parses as
+// "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 top_k=1 min_p=3 bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1 generic".
 //
-//   w, cold, min_p, ...   settings of sim/components/target_request.hpp; what is off is left out
+//   w, cold, min_p, ...   settings of sim/components/target_request.hpp; settings that are off are omitted
 //   q                     law of the drafts at every position
 #pragma once
 
@@ -20,20 +19,20 @@ struct TargetCase {
 
   bool valid() const;
   std::string text() const;
-  /// Throws std::invalid_argument with what was found and wanted.
+  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
   static TargetCase parse(std::string_view text);
   static constexpr std::string_view example = "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 penalty=2";
 
   bool operator==(const TargetCase&) const = default;
 };
 
-/// Rows of weights and the proposal, to be edited.
+/// Pointers to the rows of weights and the proposal, for editing.
 std::vector<std::vector<int>*> rows_of(TargetCase& one);
 
-/// One step shrinks, most drastic first: a draft, a token, a setting less, smaller weights.
+/// The cases one step smaller, most drastic first: one draft, token or setting less, smaller weights.
 std::vector<TargetCase> shrinks(const TargetCase& one);
 
-/// Case n of a seed: V 2 to 4, 0 to 3 drafts, each setting on in some.
+/// Case n of a seed: V 2 to 4, 0 to 3 drafts; each setting is on in some cases.
 TargetCase generate_target_case(std::uint64_t seed, int n);
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// Sources of target rows: what their checks work on.
+// Sources of target rows as subjects of checks.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace draftproof {
 
-/// A source with its type erased.
+/// A type-erased source.
 class TargetSource {
  public:
   using Row = std::vector<Rational> (*)(const TargetRequest&, const Token* drafts, int i);
@@ -23,11 +23,11 @@ class TargetSource {
   TargetSource(const ComponentInfo& info, Row row_function, Weight weight_function)
       : info_{info}, row_{row_function}, weight_{weight_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// The law after a chain's first i drafts.
+  /// The law of the next token after the chain's first i drafts.
   std::vector<Rational> row(const TargetRequest& request, const Token* drafts, int i) const {
     return row_(request, drafts, i);
   }
-  /// The weight of the model as this source has it: settings are judged given that.
+  /// The model's weight as this source reads it; settings are checked relative to it.
   int weight(const TargetRequest& request, int i, Token x) const { return weight_(request, i, x); }
 
  private:
@@ -50,7 +50,8 @@ struct TargetGroup {
   using Subject = TargetSource;
   using Case = TargetCase;
 
-  /// 150 a round: settings are on in a quarter of the cases and have to differ from what they replace.
+  /// 150 cases a round: each setting is on in a quarter of the cases and must differ from its default to have an
+  /// effect.
   static std::vector<TargetCase> cases(std::uint64_t seed, int rounds) {
     std::vector<TargetCase> cases;
     for (int n = 0; n < 150 * rounds; ++n) cases.push_back(generate_target_case(seed, n));
@@ -58,7 +59,7 @@ struct TargetGroup {
   }
 };
 
-// How found sources of target rows and their checks enter the registry.
+// Registration of sources of target rows and their checks.
 
 template <class C>
 void register_target_component() {

@@ -1,10 +1,12 @@
-// The row a request asks for, from the definitions of its settings and nothing of the components': each token is
-// judged by itself.
+// The row that a request specifies, computed from the definitions of its settings, without code of the components.
+// Each token is evaluated by itself.
 //
 //   v(x)     weight after bias, penalty and temperature, as a fraction
-//   rank     tokens before x: larger v, or equal v and smaller id
+//   rank     number of tokens before x: larger v, or equal v and smaller id
 //
-// Cost: O(V^2) a row. Right because min-p and top-k are statements about v(x), its maximum and its rank.
+// Cost: O(V^2) a row.
+//
+// Correctness: min-p and top-k are statements about v(x), its maximum and its rank.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 
 namespace draftproof {
 
-/// After `prefix` drafts; nothing where the settings leave no token.
+/// The row after `prefix` drafts; nothing if the settings leave no token.
 inline std::optional<std::vector<Rational>> wanted_row(const TargetSource& source, const TargetRequest& request,
                                                        const std::vector<Token>& prefix) {
   const int i = static_cast<int>(prefix.size()), size = request.vocabulary();
@@ -39,7 +41,7 @@ inline std::optional<std::vector<Rational>> wanted_row(const TargetSource& sourc
       rank += ahead(y, x);
       largest = std::max<Rational>(largest, warm(y));
     }
-    // Powers of the ratio to the largest: the same law, and min-p is a bound on it.
+    // Powers of the ratio to the largest weight: the same law, and min-p bounds this ratio.
     Rational ratio = largest > 0 ? Rational(warm(x) / largest) : Rational(0);
     const Rational base = ratio;
     for (int n = 1; n < request.coldness; ++n) ratio *= base;

@@ -1,4 +1,4 @@
-// Family "disjoint": p on odd tokens, q on even ones, and now and then a little of one on the other's side.
+// Family "disjoint": p on odd tokens, q on even ones; with probability 1/4 a weight of 1 on the other side.
 #pragma once
 
 #include <draftproof/properties/instances/generator.hpp>

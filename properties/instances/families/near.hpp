@@ -1,4 +1,4 @@
-// Family "near": p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive.
+// Family "near": p weights 50 to 99, q within 2 of p, so that the last residuals have several tokens.
 #pragma once
 
 #include <draftproof/properties/instances/generator.hpp>

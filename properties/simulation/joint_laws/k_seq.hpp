@@ -1,5 +1,6 @@
-// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1) and serves min(q, p / rho) of it,
-// beta the sum of those; the rest is p - c min(q, p / rho), c what all drafts serve together.
+// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1), and accepted as x with probability
+// min(q, p / rho) times that; beta is the sum of min(q, p / rho). The last row is p - c min(q, p / rho), where c is
+// the sum of the probabilities to reach drafts 1 .. K.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Naive tree: min(p, q) with the first draft; the residual draw x is draft k > 1 for the first time with probability
-// (1 - q)^(k - 2) q, whatever happened to the first draft.
+// Naive tree: min(p, q) for the first draft. Draft k > 1 is the first to equal the residual draw x with probability
+// (1 - q)^(k - 2) q, for any outcome of the first draft.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftLaws drafts{"iid"};
 
-  /// A residual draw equal to the refused first draft is impossible: its residual is 0.
+  /// A residual draw cannot equal the rejected first draft, whose residual is 0.
   static JointRows rows(const RatioTable& table, int drafts) {
     JointRows rows(static_cast<std::size_t>(drafts) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {

@@ -1,5 +1,5 @@
-// Recursive rejection: draft k is reached with the residual (p - b q)+ of mass F(b), and serves min((p - b q)+, F(b)
-// q); then b grows by F(b).
+// Recursive rejection: draft k is reached with the residual (p - b q)+ of mass F(b) and emits x with probability
+// min((p - b q)+, F(b) q); then b grows by F(b).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct RecursiveRejection {
   using Verifier = verifiers::RecursiveRejection;
   static constexpr DraftLaws drafts{"iid"};
 
-  /// The minimum, not the difference of two residuals, which cancels: a cell is 0 where it is exactly that.
+  /// Computed as a minimum: the difference of two residuals would cancel. A cell is 0 only if it is exactly 0.
   static JointRows rows(const RatioTable& table, int drafts) {
     JointRows rows(static_cast<std::size_t>(drafts) + 1);
     double b = 0;

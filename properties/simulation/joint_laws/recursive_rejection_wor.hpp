@@ -1,16 +1,19 @@
-// Recursive rejection without replacement: the first draft is a single draft; the second is drawn from what q leaves
-// without the first and meets the residual of p and q, whichever token was refused.
+// Recursive rejection without replacement. The first draft is tested as a single draft. The second is drawn from q
+// without the first and tested against the residual of p and q, for any rejected token.
 //
-//   w(x)     q - p, where positive       x was drafted first and refused
-//   p'(y)    (p - q)+ / sum of w         what is wanted then; 0 at every x that can have been refused
+//   w(x)     q - p, if positive           x was drafted first and rejected
+//   p'(y)    (p - q)+ / sum of w          target after the rejection; 0 at every x that can have been rejected
 //   row 1    min(p, q)
 //   row 2    sum over x of w(x) min(q(y) / (1 - q(x)), p'(y))
 //   row 3    sum over x of w(x) (p'(y) - q(y) / (1 - q(x)))+      a later draft, or none
 //
-// Cost: one sort by q and prefix sums, O(V log V), as a term of either sum is linear on each side of q(x) = 1 - q(y)
-// / p'(y). The difference in row 3 is off by some 1e-16 p'(y) at most, so a cell that is 0 here though it is not
-// would be hit less than once in 10^15 trials. Where one token is all of q nothing follows it, and rows 2 and 3 are
-// one.
+// If one token is all of q, nothing follows it, and rows 2 and 3 are one.
+//
+// Cost: one sort by q and prefix sums, O(V log V), because a term of either sum is linear on each side of
+// q(x) = 1 - q(y) / p'(y).
+//
+// Error: the difference in row 3 is off by some 1e-16 p'(y) at most. A cell that is wrongly 0 here would be hit less
+// than once in 10^15 trials.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +43,9 @@ struct RecursiveRejectionWor {
   }
 
  private:
-  /// Sums over refused tokens x, q ascending: of w, and of w / (1 - q).
+  /// Sums over rejected tokens x, in ascending order of q: of w, and of w / (1 - q).
   struct Refused {
-    double most, weight, widened;  ///< `most`: q of the last token counted in
+    double most, weight, widened;  ///< `most`: q of the last token in the sum
   };
 
   static std::vector<Refused> refused_first(const RatioTable& table) {
@@ -63,13 +66,13 @@ struct RecursiveRejectionWor {
     for (std::size_t y = 0; y < second.size(); ++y) {
       if (rows[1][y] == 0) continue;
       const double q = table.proposal(static_cast<Token>(y)), wanted = rows[1][y] / all.weight;
-      // Refused tokens with q(x) below this leave more wanted than the second draft can serve.
+      // For rejected tokens with q(x) below this, the residual exceeds the mass that the second draft can emit.
       const double bound = 1 - q / wanted;
       const Refused& scarce =
           *(std::partition_point(sums.begin(), sums.end(), [bound](const Refused& sum) { return sum.most < bound; }) -
             1);
       second[y] = q * scarce.widened + wanted * (all.weight - scarce.weight);
-      // Every term of the exact sum is positive: it is 0 only if there is none, whatever rounding makes of the rest.
+      // Every term of the exact sum is positive, so the sum is 0 only if it has no term, despite rounding.
       const double whole = wanted * scarce.weight;
       later[y] = whole > 0 ? std::max(whole - q * scarce.widened, 0x1p-52 * whole) : 0;
     }

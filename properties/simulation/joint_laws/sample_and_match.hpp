@@ -1,4 +1,4 @@
-// Sample and match: the token drawn from p is draft k for the first time with probability (1 - q)^(k - 1) q.
+// Sample and match: draft k is the first to equal the token drawn from p with probability (1 - q)^(k - 1) q.
 #pragma once
 
 #include <algorithm>

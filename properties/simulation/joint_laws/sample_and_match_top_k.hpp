@@ -1,4 +1,4 @@
-// Sample and match on the K most probable tokens of q: draft k is accepted when it is the token drawn from p.
+// Sample and match on the K most probable tokens of q: draft k is accepted if it is the token drawn from p.
 #pragma once
 
 #include <utility>

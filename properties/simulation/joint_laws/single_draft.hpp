@@ -1,4 +1,4 @@
-// Single draft: min(p, q) accepted, (p - q)+ after a refusal.
+// Single draft: min(p, q) accepted, (p - q)+ after a rejection.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,9 @@
-// The accepted count of a row agrees with what it emits: that many drafts, in order, and one token more unless the
-// step was cut.
+// The accepted count of a row agrees with its emitted tokens: that many drafts, in order, and one more token unless
+// the step was cut.
 //
-// Cost: one run a turn. Right by the meaning of the count, on which an engine moves its cache.
+// Cost: one run a turn.
+//
+// Correctness: by the meaning of the count, with which an engine advances its cache.
 #pragma once
 
 #include <algorithm>

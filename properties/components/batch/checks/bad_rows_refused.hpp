@@ -1,8 +1,9 @@
-// A row that is no law is refused and its neighbours are not touched: NaN, infinity, a negative weight, nothing but
-// zeros (logits that were all minus infinity).
+// A row that is not a law is refused, and its neighbours do not change: NaN, infinity, a negative weight, only zeros
+// (logits that were all minus infinity).
 //
-// Cost: four runs a request and turn. Right because no token is a draw from such a row, and a silent one would look
-// like any other.
+// Cost: four runs a request and turn.
+//
+// Correctness: no token is a draw from such a row, and a token emitted from it would look valid.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,9 @@
-// Every emitted id is a token of the vocabulary, for vocabularies that are multiples of a tile and others: 2 to 9
-// tokens, and the case's own.
+// Every emitted id is a token of the vocabulary, whether or not the vocabulary is a multiple of a tile: 2 to 9
+// tokens, and the case's own size.
 //
-// Cost: one run a turn and size. Right because lanes behind the last token hold no token.
+// Cost: one run a turn and size.
+//
+// Correctness: lanes after the last token hold no token.
 #pragma once
 
 #include <fmt/format.h>

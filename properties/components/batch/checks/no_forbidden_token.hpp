@@ -1,7 +1,8 @@
-// No row emits a token of weight 0 or behind its mask, exactly: the mass of such tokens over all branches is none.
+// No row emits a token of weight 0 or a masked token: the mass of such tokens over all branches is exactly 0.
 //
-// Cost and symbols: as for row_law, whose walk it is. Right because one such token is a proof; a law may be wrong
-// without it.
+// Cost: that of row_law, with the same walk.
+//
+// Correctness: one such token is a proof. A law may be wrong without one.
 #pragma once
 
 #include <draftproof/properties/components/batch/batch_law.hpp>

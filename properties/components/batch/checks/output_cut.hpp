@@ -1,6 +1,8 @@
-// A stop token ends the step and is its last token, a limit bounds its length; nothing else about it changes.
+// A stop token ends the step and is its last token; a limit bounds the length of a step. Nothing else changes.
 //
-// Cost: two runs a turn. Right because the same words without stop and limit give the step to be cut.
+// Cost: two runs a turn.
+//
+// Correctness: the same words without stop and limit give the uncut step.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,11 @@
-// The ledger of a batch: no word is read twice, and each request reads at its own seed and positions only.
+// The ledger of a batch: no word is read twice, and each request reads only at its own seed and positions.
 //
 //   address    (key, stream, position) of a draw
 //
-// Cost: one run a turn, a sort of its draws. Right because rows that share a word are not independent, whatever the
-// law of each; this needs no statistics.
+// Cost: one run a turn, a sort of its draws.
+//
+// Correctness: rows that share a word are not independent, even if the law of each is right. The check needs no
+// statistics.
 #pragma once
 
 #include <algorithm>

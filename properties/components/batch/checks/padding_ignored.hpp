@@ -1,6 +1,8 @@
-// What stands behind a short row's drafts plays no part: no padding is tested, accepted or emitted.
+// The ids after a short row's drafts have no effect: no padding is tested, accepted or emitted.
 //
-// Cost: V + 1 runs a turn. Right because those columns hold no drafts.
+// Cost: V + 1 runs a turn.
+//
+// Correctness: those columns hold no drafts.
 #pragma once
 
 #include <algorithm>

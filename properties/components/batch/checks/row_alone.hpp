@@ -1,6 +1,8 @@
-// A request gives the same alone as in its batch, bit for bit: nothing of a neighbour is read or written.
+// A request alone gives the same bits as in its batch: it neither reads nor writes a neighbour's data.
 //
-// Cost: B + 1 runs a turn. Right because a row's words are addressed by its own seed and position.
+// Cost: B + 1 runs a turn.
+//
+// Correctness: a row's words are addressed by its own seed and position.
 #pragma once
 
 #include <fmt/format.h>

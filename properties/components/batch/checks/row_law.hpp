@@ -1,10 +1,12 @@
-// The law of every row in its batch, exactly: whatever the words of the other requests, given that a step goes on
-// after a prefix, the next token has the law of the target there, masked tokens left out.
+// The exact law of every row in its batch: for any words of the other requests, if a step continues after a prefix,
+// the next token has the target's law there, without masked tokens.
 //
-//   W        what a request emits, drafts included in the walk; stop tokens and limits are put aside
+//   W        tokens of a request; drafts are part of the walk, stop tokens and limits are removed
 //
 // Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others
-// read their counters. Right because rows are independent where the law given the others' words is the target's.
+// read their counters.
+//
+// Correctness: rows are independent if the law given the others' words is the target's.
 #pragma once
 
 #include <draftproof/properties/components/batch/batch_law.hpp>

@@ -1,6 +1,8 @@
-// Slots may change between drafting and verification: every request gives what it gives in the order of drafting.
+// Slots may change between drafting and verification: every request gives the same as in the order of drafting.
 //
-// Cost: two runs a turn. Right because a slot is no part of a request's law or words.
+// Cost: two runs a turn.
+//
+// Correctness: a slot is not part of a request's law or words.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// Rows beyond 2^31 elements are read where they are: the same batch with its rows close together and 2^30 elements
-// apart gives the same.
+// Rows beyond 2^31 elements are read correctly: the same batch gives the same with adjacent rows and with rows 2^30
+// elements apart.
 //
-// Cost: two runs a turn, a few pages, 24 GiB of address space and none of memory. Right because a pitch is no part of
-// a law.
+// Cost: two runs a turn, a few pages of memory, 24 GiB of address space.
+//
+// Correctness: a pitch is not part of a law.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,9 @@
-// Scripted words at the edges: the smallest, the largest, the middle, and for samplers of one word both sides of
-// every edge. What is drawn is a token of the row with weight.
+// Scripted words at the boundaries: the smallest, the largest, the middle, and for samplers of one word both sides of
+// every boundary between pieces. The drawn token must have weight.
 //
-// Cost: a draw a word; 5^V draws of a race. Right because a token without weight has no word at all.
+// Cost: a draw a word; 5^V draws of a race.
+//
+// Correctness: a token without weight has no word.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ struct BoundaryWords {
     std::vector<double> row = weights;
     constexpr std::uint64_t last = ~std::uint64_t{0}, middle = std::uint64_t{1} << 63;
     std::vector<std::uint64_t> words{0, 1, middle, last - 1, last};
-    std::size_t drawn = 1;  // words a draw
+    std::size_t drawn = 1;  // number of words a draw
     if (sampler.races()) {
       drawn = row.size();
       words = all_of(words, drawn);
@@ -42,7 +44,7 @@ struct BoundaryWords {
   }
 
  private:
-  /// Every sequence of `length` of the words, one after another.
+  /// Every sequence of `length` words from `words`, one after another.
   static std::vector<std::uint64_t> all_of(const std::vector<std::uint64_t>& words, std::size_t length) {
     std::vector<std::uint64_t> all;
     std::size_t count = 1;

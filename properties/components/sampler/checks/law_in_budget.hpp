@@ -1,10 +1,12 @@
-// The law a sampler serves lies within its budget of the weights, at small and large vocabularies; the law is that of
-// the program, tied to its draws at both ends of its pieces.
+// The law of a sampler's program is within its budget of the weights, at small and large vocabularies. The law is
+// that of the pieces, compared with draws at both ends of pieces.
 //
-//   budget    ComponentInfo::budget, 1e-6 where a sampler says nothing
+//   budget    ComponentInfo::budget, 1e-6 by default
 //
-// Cost: the pieces at V = 32,000, 128,256 and 262,144. Right because pieces are counted in words; a piece is tried at
-// its first and last word, every piece of a short row and 64 of a long one.
+// Cost: the pieces at V = 32,000, 128,256 and 262,144.
+//
+// Correctness: pieces are counted in words. A piece is tried at its first and last word: every piece of a short row
+// and 64 of a long one.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// A draw leaves its row as it was: the row is read again as the law that the drafts had.
+// A draw does not change its row, which is read again as the law of the drafts.
 //
-// Cost: one draw. Right because a verifier divides by that law; a row that noise was written to sums to nothing in
-// particular.
+// Cost: one draw.
+//
+// Correctness: a verifier divides by that law. Noise written to the row would destroy it.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,13 +1,14 @@
-// A race serves rare tokens their share: the probability that a tail of n tokens, a gap of logits below the head,
-// holds the winner, enclosed between two sums over strata of the head's word.
+// A race gives rare tokens their share. The probability that a tail of n tokens, a gap of logits below the head, has
+// the winner is enclosed between two sums over strata of the head's word.
 //
 //   G(a)     share of words whose clock is below a, by bisection: clocks are monotone in their word
 //   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
 //   true     n exp(-gap) / (1 + n exp(-gap))
 //
-// Cost: 2^14 strata of two bisections, 64 clocks each. Right because the integrand is monotone in the head's word, so
-// each stratum lies between its ends; clocks in doubles move both bounds by a relative 2^-40 at most
-// (sim/numeric/exponential_variate.hpp).
+// Cost: 2^14 strata of two bisections, 64 clocks each.
+//
+// Correctness: the integrand is monotone in the head's word, so each stratum lies between its ends. Clocks in doubles
+// move both bounds by a relative 2^-40 at most (sim/numeric/exponential_variate.hpp).
 #pragma once
 
 #include <algorithm>
@@ -67,13 +68,13 @@ struct TailMass {
     return -std::expm1((one.size - 1) * std::log1p(-share_below(sampler, bound)));
   }
 
-  /// G(bound), for clocks that rise or fall with their word.
+  /// G(bound), for clocks that are monotone in their word.
   static double share_below(const Sampler& sampler, double bound) {
     constexpr std::uint64_t last = ~std::uint64_t{0};
     const bool rises = sampler.clock(0) < sampler.clock(last);
     const auto passed = first_word([&](std::uint64_t word) { return (sampler.clock(word) < bound) != rises; });
     const double before = passed ? static_cast<double>(*passed) * 0x1p-64 : 1.0;
-    // Counted from the other end, a small share keeps its digits.
+    // Counted from the other end, so that a small share keeps its digits.
     return rises ? before : (passed ? static_cast<double>(last - *passed + 1) * 0x1p-64 : 0.0);
   }
 };

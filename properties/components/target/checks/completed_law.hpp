@@ -1,10 +1,12 @@
-// Token verification on the rows of a source, completed to L + 1 tokens by the rows asked for, has the law of those
-// rows: what a wrong row does to the text.
+// Token verification on the rows of a source, completed to L + 1 tokens by the specified rows, has the law of those
+// rows. The check shows the effect of a wrong row on the text.
 //
-//   q        law of the drafts at every position; tokens of weight 0 in it are never drafted, which is no defect
+//   q        law of the drafts at every position; tokens of weight 0 are never drafted, which is not a defect
 //
-// Cost: V^L chains and every branch of the verifier on each, in fractions. Right because token verification is
-// lossless for the rows it is given (Leviathan et al. 2023, arXiv:2211.17192), so what remains is the rows' fault.
+// Cost: V^L chains and every branch of the verifier on each, in fractions.
+//
+// Correctness: token verification is lossless for the rows it gets (Leviathan et al. 2023, arXiv:2211.17192), so any
+// deviation comes from the rows.
 #pragma once
 
 #include <map>
@@ -19,7 +21,7 @@ struct CompletedLaw {
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
-    // Mass of the next token after each prefix, given that verification goes on there; shorter prefixes first.
+    // Mass of the next token after each prefix at which verification continues; shorter prefixes first.
     std::map<std::vector<Token>, std::vector<Rational>> next;
     const std::vector<Rational> q = normalised(one.proposal);
     const auto all = chains(one.request.vocabulary(), one.request.drafts());
@@ -45,7 +47,7 @@ struct CompletedLaw {
   }
 
  private:
-  /// Adds what one drafted chain gives.
+  /// Adds the mass from one drafted chain.
   static void verify(const TargetSource& source, const TargetRequest& request, const std::vector<Rational>& q,
                      const std::vector<Token>& drafts, std::map<std::vector<Token>, std::vector<Rational>>& next,
                      std::uint64_t& work) {

@@ -1,6 +1,8 @@
-// A token that the settings remove after a prefix has no mass there, and a row's masses are a law.
+// A token that the settings remove after a prefix has no mass there, and no mass of a row is negative.
 //
-// Cost: V^L chains, in fractions. Right because one such token in an output is a proof, whatever the rest of the row.
+// Cost: V^L chains, in fractions.
+//
+// Correctness: one such token in an output is a proof, independent of the rest of the row.
 #pragma once
 
 #include <draftproof/properties/components/target/chains.hpp>

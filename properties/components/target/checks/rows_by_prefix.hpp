@@ -1,7 +1,9 @@
-// Every row a source gives, after every chain of drafts, equals the one that the settings ask for; the first wrong
-// prefix is named.
+// Every row of a source, after every chain of drafts, equals the row that the settings specify; the evidence names
+// the first wrong prefix.
 //
-// Cost: V^L chains, in fractions. Right because penalties make rows depend on the prefix: one chain shows little.
+// Cost: V^L chains, in fractions.
+//
+// Correctness: penalties make rows depend on the prefix, so one chain does not suffice.
 #pragma once
 
 #include <draftproof/properties/components/target/chains.hpp>
