@@ -1,10 +1,10 @@
-// Copies of one pair of float32 rows over more memory than the last cache holds, taken in turn: rows an engine's
-// decision finds in memory and not in a cache.
+// Copies of one pair of float32 rows over more memory than the last cache holds, visited in turn. They stand for an
+// engine's rows, which come from memory and not from a cache.
 //
 //   M        working set in bytes: twice the largest cache, at least 600 MB
-//   stride   copies are visited M / 2.6 apart, so that no prefetcher has the next one ready
+//   stride   successive copies are M / 2.6 apart, which defeats the prefetcher
 //
-// Cost: M bytes for the whole run, written again when the vocabulary changes. Not made where memory is short.
+// Cost: M bytes for the whole run, written again when the vocabulary changes. Not allocated if memory is short.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Bytes the kernel could still give; 0 where it does not say.
+/// Bytes of available memory as the kernel reports them; 0 if it does not.
 inline std::size_t available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;)
@@ -35,12 +35,13 @@ class ColdRows {
     std::span<const float> target, proposal;
   };
 
-  /// The one set of the run, holding copies of this pair; null where memory is short.
+  /// The one set of the run, filled with copies of this vocabulary's pair; null if memory is short.
   static ColdRows* holding(int vocabulary) {
     static ColdRows rows;
     return rows.fill(vocabulary) ? &rows : nullptr;
   }
 
+  /// M in bytes.
   static std::size_t working_set() {
     std::size_t largest = 0;
     for (const auto& cache : benchmark::CPUInfo::Get().caches)
@@ -48,6 +49,7 @@ class ColdRows {
     return std::max(2 * largest, std::size_t{600'000'000});
   }
 
+  /// The next copy of the pair.
   View next() {
     at_ = (at_ + stride_) % copies_;
     const std::span<const float> all(values_);
@@ -58,7 +60,7 @@ class ColdRows {
   bool fill(int vocabulary) {
     if (size_ == static_cast<std::size_t>(vocabulary)) return true;
     const std::size_t numbers = working_set() / sizeof(float);
-    // Half as much again is left to everything else.
+    // Half as much again remains for everything else.
     if (values_.empty() && available_memory() < numbers * sizeof(float) / 2 * 3) return false;
     values_.resize(numbers);
     size_ = static_cast<std::size_t>(vocabulary);

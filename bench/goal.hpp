@@ -1,7 +1,7 @@
-// What a benchmark should cost against another of the same run: a peer, a floor, or a form of our own.
+// A goal: a bound on the ratio of two benchmarks of one run, against a peer, a floor, or another form of our own.
 //
-// A group of bench/groups/ declares goals where it registers its benchmarks; the report finds both medians and says
-// whether the goal is met. A goal whose benchmarks did not both run is left out.
+// A group of bench/groups/ declares goals where it registers its benchmarks. The report computes the ratio of both
+// medians and judges the goal. A goal is left out unless both of its benchmarks ran.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@ namespace draftproof {
 struct Goal {
   enum class Sense { at_least, at_most };
 
-  std::string what;    ///< one line: what is compared, and why it matters
+  std::string what;    ///< one line: the comparison, and why it matters
   std::string slower;  ///< full names of benchmarks, as `draftproof bench --list` prints them
   std::string faster;
   Sense sense;
   double bound;
 };
 
+/// The goals declared so far.
 inline std::vector<Goal>& found_goals() {
   static std::vector<Goal> all;
   return all;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Empty where the kernel does not say.
+/// The model name of the processor; empty if the kernel does not report it.
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -64,7 +64,7 @@ Json machine_context() {
                {"compiler", compiler_name()},
                {"vector_path", std::string(simd::name_of(simd::in_use()))}};
   if (cpu.scaling == benchmark::CPUInfo::ENABLED) context["cpu_scaling_enabled"] = true;
-  // Of a machine that is ours alone little more than the shell that started us is left in the average.
+  // On an otherwise idle machine, only the shell that started the run is left in the load average.
   if (!cpu.load_avg.empty() && cpu.load_avg.front() > 0.5)
     context["warning"] = fmt::format(
         "load average {:.1f} before the run: other work shares the machine; ratios say "

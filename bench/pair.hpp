@@ -1,5 +1,5 @@
-// The distributions benchmarks run on: softmax of Gaussian logits with a correlated draft. Nothing is made before a
-// benchmark asks for it, so that registering thousands of them takes no time.
+// The rows of benchmarks: softmax of Gaussian logits with a correlated draft. They are made at first use, so
+// registering thousands of benchmarks takes no time.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ namespace draftproof::benchmarks {
 
 inline constexpr int vocabularies[] = {4096, 32000, 128256};
 
-/// V and K where linear programs and flows over draft tuples still end.
+/// V and K for which linear programs and flows over draft tuples finish.
 inline constexpr std::pair<int, int> small_sizes[] = {{6, 2}, {12, 2}, {12, 3}, {24, 2}};
 
-/// One pair in the forms the interpreters want.
+/// One pair in the forms that simulators take.
 struct Pair {
   RowPair rows;
   RatioTable table;
@@ -36,7 +36,7 @@ inline RowPair gaussian_pair(int vocabulary, const char* sigma) {
   return parse_family(spec + std::to_string(vocabulary)).pair(7, 0);
 }
 
-/// Sigma 2.5: one draft is accepted with 0.61 to 0.62 at these vocabularies.
+/// The pair with sigma 2.5: one draft is accepted with 0.61 to 0.62 at these vocabularies.
 inline const Pair& pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];
@@ -44,7 +44,7 @@ inline const Pair& pair_of(int vocabulary) {
   return *pair;
 }
 
-/// The same under one token that has .99 of both rows, which it is not the greatest of otherwise.
+/// The same pair with .99 of both rows on one token, which is not the greatest of them otherwise.
 inline const Pair& peaked_pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];
@@ -61,7 +61,7 @@ inline const Pair& peaked_pair_of(int vocabulary) {
   return *pair;
 }
 
-/// Sigma 1.5: a dozen tokens of which several matter.
+/// The pair with sigma 1.5: a dozen tokens of which several have weight.
 inline const RowPair& small_pair_of(int vocabulary) {
   static std::map<int, RowPair> pairs;
   const auto [at, is_new] = pairs.try_emplace(vocabulary);

@@ -1,12 +1,12 @@
-// The same pair over and over in memory, for passes that must not find it in a cache: whoever asks for the next copy
-// gets the one that was looked at longest ago.
+// Copies of one pair in memory, for passes that must not find it in a cache. next() returns the copy that was used
+// longest ago.
 //
-//   hot     one copy, in whichever cache holds 8 V bytes
+//   hot     one copy, which stays in a cache that holds 8 V bytes
 //   cold    as many as fill 640 MB: twice the largest last-level cache we have met
 //
-// One buffer for all vocabularies, filled again when another is asked for. Copies start at cache lines, as tensors
-// do: registers that straddle two lines are read at half the speed, which would flatter whatever is compared with
-// reading.
+// One buffer serves all vocabularies and is refilled when another is requested. Copies start at cache lines, as
+// tensors do: registers that straddle two lines are read at half the speed, which would favour any pass in a
+// comparison with a read.
 #pragma once
 
 #include <algorithm>

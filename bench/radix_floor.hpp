@@ -1,5 +1,5 @@
-// The floor that optima are measured against: one least-significant-digit radix sort of (key, index) pairs, nothing
-// else. Kept apart from the sort of the library, so that a change there does not move the floor.
+// The floor of optima: one least-significant-digit radix sort of (key, index) pairs. It is separate from the
+// library's sort, so that a change there does not move the floor.
 //
 //   pair     float key in the upper 32 bits, index in the lower
 //   passes   three, of 11 bits: a float without its sign

@@ -1,12 +1,12 @@
-// What a pass is measured against: reading its bytes and nothing else, and the same sum in floating point.
+// The floors of passes: a read of the same bytes, and the same sum in floating point.
 //
-//   read(row, n)           exclusive or of n floats' bits, the least a pass that reads them can do
-//   float_sums(p, q, b)    sum of (p - b q)+ in float, terms as fresh rows form them, one partial sum a block: what
-//                          integers cost more
-//   double_sums(p, q, b)   the same in doubles, terms and sums: what terms in double cost
+//   read(row, n)           exclusive or of the bits of n floats, the minimum of a pass that reads them
+//   float_sums(p, q, b)    sum of (p - b q)+ in float, with the terms of fresh rows and one partial sum per block:
+//                          the comparison shows the extra cost of integers
+//   double_sums(p, q, b)   the same with terms and sums in double: the comparison shows the cost of terms in double
 //
-// Cost: 8 V bytes a pair either way, in 512-bit registers where the processor has them, whatever the compiler makes
-// of a plain loop where not. Kept apart from the library, so that a change there does not move the floor.
+// Cost: 8 V bytes per pair in each, in 512-bit registers if the processor has them, else in the compiler's code for a
+// plain loop. Separate from the library, so that a change there does not move the floor.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ inline double plain_float_sums(const float* p, const float* q, double b, std::si
 }
 
 #if DRAFTPROOF_WIDE
-// Written out: at -O2 g++ keeps registers in an array in memory.
+// Unrolled by hand: at -O2 g++ keeps an array of registers in memory.
 DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t size) {
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   std::size_t i = 0;
@@ -134,7 +134,7 @@ inline double double_sums(const float* p, const float* q, double b, std::size_t 
   return plain_double_sums(p, q, b, size, partial);
 }
 
-/// Where b fits (float_residual.hpp).
+/// For b that fits (float_residual.hpp).
 inline double float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
 #if DRAFTPROOF_WIDE
   if (simd::widest() == simd::Width::avx512) return wide_float_sums(p, q, b, size, partial);

@@ -1,5 +1,5 @@
-// Groups of benchmarks: one file each in bench/groups/, found by the build; a struct with a static `add()`
-// that registers with Google Benchmark what the registry then holds.
+// Groups of benchmarks: one file each in bench/groups/, found by the build, with a struct whose static `add()`
+// registers benchmarks with Google Benchmark.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ inline std::vector<std::function<void()>>& found_benchmarks() {
   return all;
 }
 
-/// The wish to end the run, null if nobody can have it: work of a minute looks at it now and then. What it has by then
-/// is not kept.
+/// The stop flag of the run; null if it has none. Benchmarks that run for minutes poll it; their partial results are
+/// discarded.
 inline const std::atomic<bool>*& stop_wish() {
   static const std::atomic<bool>* wish = nullptr;
   return wish;

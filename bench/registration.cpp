@@ -1,5 +1,5 @@
-// Puts the commands of bench/commands/ among those of the program. The library's users link it with this symbol
-// undefined, which takes the object out of the archive; the program itself never names it.
+// Adds the commands of bench/commands/ to those of the program. The library's users link it with this symbol
+// undefined, which pulls the object out of the archive; the program itself never names it.
 namespace draftproof::found {
 void bench_commands();  // generated
 }

@@ -1,10 +1,10 @@
 // Recursive rejection as it is usually written: every refusal writes the normalised residual over the row of p, and
-// the last one draws from it by running sums. What the one curve of residuals saves is measured against this.
+// the last one draws from it by running sums. The comparison shows what the read-only residual curve saves.
 //
-//   r      residual[x]    float, as engines keep it; first p
+//   r      residual[x]    float, as engines keep it; initially p
 //   m      mass           sum of (r - q)+, in double
 //
-// Cost: three sweeps a refusal (subtract, sum, scale), as array libraries do it; a draw is one more.
+// Cost: three sweeps per refusal (subtract, sum, scale), as in array libraries, and one for the draw.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace draftproof::benchmarks {
 
-// The comparison is with the algorithm, so the compiler gets what it would with -O3 for this processor.
+// The comparison is of algorithms, so this code is compiled as with -O3 for this processor.
 #if DRAFTPROOF_WIDE && !defined(__clang__)
 #define DRAFTPROOF_PEER [[gnu::optimize("O3"), gnu::flatten]]
 #else

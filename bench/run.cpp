@@ -28,7 +28,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Run = benchmark::BenchmarkReporter::Run;
 
-/// Keeps what Google Benchmark reports and prints nothing.
+/// Stores what Google Benchmark reports, without printing.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   Collector() {
@@ -48,7 +48,7 @@ class Collector : public benchmark::BenchmarkReporter {
   std::ostringstream ignored_;
 };
 
-/// The library takes its settings from a command line alone.
+/// Sets options of Google Benchmark, which takes them from a command line only.
 void set_options(const std::vector<std::string>& options) {
   std::vector<std::string> words{"draftproof"};
   words.insert(words.end(), options.begin(), options.end());
@@ -59,7 +59,7 @@ void set_options(const std::vector<std::string>& options) {
   benchmark::Initialize(&count, pointers.data());
 }
 
-/// Why there is no time: the field's name differs between versions of the library.
+/// The reason if a run has no time. The field's name differs between versions of Google Benchmark.
 template <class AnyRun>
 std::optional<std::string> error_of(const AnyRun& run) {
   if constexpr (requires { run.error_occurred; })
@@ -98,11 +98,11 @@ Json entry_of(const Run& run, int repetitions, int repetition) {
   return entry;
 }
 
-/// The numbers below `size` in an order that is the same on every machine.
+/// The numbers below `size` in a random order that is the same on every machine.
 std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed, std::uint64_t round) {
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = size; i > 1; --i)  // the bias of a remainder of 64 bits is no matter here
+  for (std::size_t i = size; i > 1; --i)  // the modulo bias of 64 bits is negligible here
     std::swap(order[i - 1], order[philox_pair(seed, round, static_cast<std::uint32_t>(i), 0).first % i]);
   return order;
 }
@@ -171,7 +171,7 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
     spent[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (stopped()) return;  // cut short perhaps: a signal reaches child processes, too
+    if (stopped()) return;  // possibly cut short: a signal also reaches child processes
     for (const Run& run : collector.runs) {
       skipped[i] = skipped[i] || error_of(run).has_value();
       entries[i].push_back(entry_of(run, options.repetitions, repetition));

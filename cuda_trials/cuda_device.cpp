@@ -13,7 +13,7 @@ namespace draftproof {
 
 namespace {
 
-/// Of a CUDA call that fails, the framework knows that the device failed.
+/// Converts a failed CUDA call to a DeviceFailure of the framework.
 template <class Call>
 auto on_cuda(const Call& call) {
   try {

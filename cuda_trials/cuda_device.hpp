@@ -1,7 +1,7 @@
-// The CUDA device that is current, as a device of the framework: `--device cuda`.
+// The current CUDA device as a device of the framework: `--device cuda`.
 //
-// Cost: a table is copied once, counters once a call. Right because gpu::simulate has the host's Tally; what it
-// cannot run it says in its own words.
+// Cost: one copy of each table, and one copy of the counters per call.
+// Correctness: gpu::simulate returns the host's Tally; it reports what it cannot run.
 #pragma once
 
 #include <memory>

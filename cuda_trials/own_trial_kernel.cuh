@@ -1,9 +1,9 @@
-// Kernels of simulation for a verifier of one's own, on the drafters named: one line of a CUDA source that is
-// compiled with -fmad=false into a program that links draftproof::cuda_trials.
+// Kernels of simulation for a custom verifier on the named drafters. One line in a CUDA source registers them;
+// compile the source with -fmad=false into a program that links draftproof::cuda_trials.
 //
 //   static const bool found = draftproof::register_own_trial_kernel<MyScheme, draftproof::drafters::Iid>();
 //
-// Cost: a kernel for each drafter that the verifier's info names. A drafter it does not name costs nothing.
+// Cost: one kernel for each drafter that the verifier's info names; none for other drafters.
 #pragma once
 
 #include <draftproof/cuda_trials/trial_kernels.hpp>
@@ -11,6 +11,7 @@
 
 namespace draftproof {
 
+/// Registers kernels of V for those of the drafters D that V::info names. Returns true.
 template <class V, class... D>
 bool register_own_trial_kernel() {
   found_trial_kernels()[std::string(V::info.name)] = [](std::string_view law, const gpu::DeviceTable& table,

@@ -1,5 +1,5 @@
-// Puts `cuda` among the devices of the program, with the kernels of all verifiers. The library's users link it with
-// this symbol undefined, which takes the object out of the archive; the program itself never names it.
+// Adds `cuda` to the devices of the program, with the kernels of all verifiers. The library's users link it with this
+// symbol undefined, which pulls the object out of the archive; the program itself never names it.
 #include <memory>
 
 #include <draftproof/cuda_trials/cuda_device.hpp>

@@ -1,10 +1,10 @@
-// Kernels of simulation by the name of their verifier: what lets a framework with erased verifiers run one of them on
-// a device. No CUDA header, and nothing of the framework: a CUDA source may include it.
+// Kernels of simulation by the name of their verifier, so that a framework of type-erased verifiers can run them on a
+// device. It includes no CUDA header and nothing of the framework, so a CUDA source may include it.
 //
 //   TrialKernel             gpu::count_trials of one verifier
-//   register_trial_kernel   of a verifier whose kernels lie in draftproof::gpu; instantiates none
+//   register_trial_kernel   registers a verifier whose kernels lie in draftproof::gpu; instantiates none
 //
-// Right because names are those of the registry, where no two verifiers share one.
+// Correctness: names are those of the registry, where they are unique.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,18 @@
 
 namespace draftproof {
 
-/// Queues trials on drafts of `law`. Throws std::logic_error, with the reason, where there is no kernel for it; to
-/// ask, ask for no trials.
+/// Queues trials on drafts of `law`. A call with no trials tests whether the kernel exists.
+/// Throws: std::logic_error, with the reason, if there is no kernel for this law.
 using TrialKernel = void (*)(std::string_view law, const gpu::DeviceTable& table, const gpu::TrialRange& range,
                              const gpu::DeviceCounts& counts, gpu::Stream stream);
 
+/// The registered kernels by verifier name.
 inline std::map<std::string, TrialKernel, std::less<>>& found_trial_kernels() {
   static std::map<std::string, TrialKernel, std::less<>> all;
   return all;
 }
 
+/// Registers the built-in kernels of V.
 template <class V>
 void register_trial_kernel() {
   found_trial_kernels()[std::string(V::info.name)] = [](std::string_view law, const gpu::DeviceTable& table,

@@ -1,12 +1,12 @@
-// A batch of decisions as a kernel receives it: where the rows, drafts and verdicts of B positions lie, with
-// strides so that an engine's own buffers can be used in place.
+// A batch of decisions in a kernel's memory: the rows, drafts and verdicts of B positions. Strides let a kernel use
+// an engine's own buffers in place.
 //
 //   field      shape                     meaning
 //   target     [B, V]                    target rows, `target_stride` entries apart
 //   proposal   [B, M, V]                 proposal rows; M = `proposals` is 1 or the number of drafts
 //   drafts     [B, K]                    draft tokens in draw order, `draft_stride` apart
-//   counts     [B]                       drafts at hand at each position, 1 .. K
-//   faults     [B]                       read if there: a position with a fault (row_fault.hpp) is not verified
+//   counts     [B]                       number of drafts of each position, 1 .. K
+//   faults     [B]                       read unless null: a position with a fault (row_fault.hpp) is not verified
 //   verdicts   [B]                       written: token and accepted index
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace draftproof::gpu {
 
-/// Views in host or in device memory, as the function that takes it says; strides in entries, 0 for a row
-/// that all positions share. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that sum
+/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
+/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that sum
 /// to 1 within the rounding of Entry.
 template <class Entry>
 struct Batch {
@@ -37,10 +37,13 @@ struct Batch {
   std::uint64_t* faults = nullptr;
   Verdict* verdicts = nullptr;
 
+  /// The rows of position i, as a view without a copy.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i) const {
     return {target + i * target_stride, proposal + i * proposal_stride, vocabulary, proposals, proposal_row_stride};
   }
+  /// Whether position i has a fault.
   DRAFTPROOF_DEVICE bool refused(std::int64_t i) const { return faults != nullptr && faults[i] != no_fault; }
+  /// The drafts of position i: at least counts[i] tokens.
   DRAFTPROOF_DEVICE const Token* drafts_at(std::int64_t i) const { return drafts + i * draft_stride; }
 };
 

@@ -1,11 +1,11 @@
-// Drafting on a device: the tuples of a drafter for a batch of positions, from proposal rows in device memory, as the
-// host draws them. What it writes is what a Batch of verification reads.
+// Drafting on a device: draws the drafts of a batch of positions from proposal rows in device memory, with the tokens
+// that the host draws. Its output is the input of a Batch of verification.
 //
 //   field      shape                     meaning
 //   proposal   [B, M, V]                 proposal rows; M = `proposals` is 1 or at least the number of drafts
-//   wanted     [B]                       drafts asked of each position, 1 .. max_drafts and no more than draft_stride
+//   wanted     [B]                       drafts to draw at each position, 1 .. max_drafts and at most draft_stride
 //   drafts     [B, K]                    written: tokens in draw order, `draft_stride` apart
-//   counts     [B]                       written: drafts drawn; fewer than wanted where the law ends early
+//   counts     [B]                       written: drafts drawn; fewer than wanted if the law runs out of tokens
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct CUstream_st;
 
 namespace draftproof::gpu {
 
-/// Views in host or in device memory, as the function that takes it says; strides in entries, 0 for a row that all
-/// positions share. Position i is trial `first_trial` + i of `seed`; its words are those that a simulation drafts
-/// with, and verification of the same trial reads none of them. `counts` may not be `wanted`.
+/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
+/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random words are those of a
+/// simulation's drafts; verification of the same trial reads other words. `counts` and `wanted` must not overlap.
 template <class Entry>
 struct DraftBatch {
   int positions = 0, vocabulary = 0, proposals = 1;
@@ -33,34 +33,37 @@ struct DraftBatch {
   std::int32_t* counts = nullptr;
   std::uint64_t seed = 0, first_trial = 0;
 
-  /// A drafter reads proposals alone: the first stands in for the target.
+  /// The rows of position i. A drafter reads proposals only, so the first proposal stands in for the target.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i) const {
     const Entry* const first = proposal + i * proposal_stride;
     return {first, first, vocabulary, proposals, proposal_row_stride};
   }
+  /// The number of drafts to draw at position i: wanted[i], at most max_drafts and at most draft_stride.
   DRAFTPROOF_DEVICE int asked(std::int64_t i) const {
     const std::int64_t most = draft_stride < max_drafts ? draft_stride : max_drafts;
     return wanted[i] < most ? wanted[i] : static_cast<int>(most);
   }
 };
 
-/// Queues the drafts of a batch in device memory on `stream` and returns. A tuple ends before a draw from a row
-/// without mass, which a law does not have. Compiled for every drafter of the tree with Entry = float; for others
-/// include gpu/kernels/draft_batch.cuh in a CUDA source. Throws DeviceError if a call fails, std::invalid_argument if the
-/// mapping cannot be had: there is none by cluster, since a draw reads its row once.
+/// Queues the drafts of a batch in device memory on `stream` and returns. The tuple of a position ends early before a
+/// draw from a row without mass. Compiled for every built-in drafter with Entry = float; for others include
+/// gpu/kernels/draft_batch.cuh in a CUDA source.
+/// Throws: DeviceError if a CUDA call fails; std::invalid_argument if the mapping is not available. Cluster never is,
+/// since a draw reads its row once.
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream,
                  Mapping mapping = Mapping::automatic);
 
-/// Tuples of a batch in host memory.
+/// The drafts of a batch, in host memory.
 struct DraftTuples {
-  std::vector<Token> drafts;         ///< [B, draft_stride]; no_token where there is none
-  std::vector<std::int32_t> counts;  ///< [B]
+  std::vector<Token> drafts;         ///< [B, draft_stride]; no_token beyond counts[i]
+  std::vector<std::int32_t> counts;  ///< [B]: drafts drawn at each position
 };
 
-/// A copy in device memory of a batch in host memory, of which `drafts` and `counts` are not read. Throws
-/// std::invalid_argument, with the position, if a number or a stride is out of range, DeviceError if a copy fails.
-/// Entry = float, double, Bfloat16 or Half.
+/// Copies a batch from host to device memory; `drafts` and `counts` of the host's batch are not read. Entry = float,
+/// double, Bfloat16 or Half.
+/// Throws: std::invalid_argument if a size, a stride or a `wanted` is out of range (with the position, for `wanted`);
+/// DeviceError if a copy fails.
 template <class Entry>
 class DeviceDrafts {
  public:
@@ -69,8 +72,9 @@ class DeviceDrafts {
   DeviceDrafts(DeviceDrafts&&) noexcept;
   DeviceDrafts& operator=(DeviceDrafts&&) noexcept;
 
+  /// The batch in device memory, valid as long as this object.
   const DraftBatch<Entry>& view() const;
-  /// Waits for the device and copies the tuples back.
+  /// Waits for the device and returns the drafts in host memory. Throws: DeviceError.
   DraftTuples tuples() const;
 
  private:
@@ -78,7 +82,7 @@ class DeviceDrafts {
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// The tuples of a batch in host memory: copies in, drafts, copies out.
+/// Copies a batch from host memory, drafts it and returns its drafts. Throws: as DeviceDrafts and draft_batch do.
 template <class D, class Entry>
 DraftTuples draft_copied(const D& drafter, const DraftBatch<Entry>& host, Mapping mapping = Mapping::automatic) {
   const DeviceDrafts<Entry> device(host);

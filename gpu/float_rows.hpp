@@ -1,10 +1,9 @@
-// Rows of any format on a device as rows of float probabilities: for what takes float rows alone, which is drafting
-// and steps. Logits become what LogitRows makes of them on the host, bit for bit; entries of 16 bits keep their
-// value.
+// Converts rows of any format in device memory to rows of float probabilities, the input of drafting and of steps.
+// Logits become the probabilities of LogitRows on the host, bit for bit; entries of 16 bits keep their values.
 //
-//   first      [N, V]    the rows, `stride` entries apart; 0: one row
+//   first      [N, V]    the rows, `stride` entries apart; stride 0: one row
 //   out        [N, V]    written, float_row_stride(V) floats apart
-//   faults     [N]       written: a word of row_fault.hpp for each row; wanted for logits and for checks
+//   faults     [N]       written: one word of row_fault.hpp per row; required for logits and for checks
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct StoredRows {
   std::int64_t stride = 0;
   std::uint64_t* faults = nullptr;
 
-  /// The same as the targets of a batch without proposals.
+  /// The rows as the targets of a batch without proposals.
   StoredBatch batch() const {
     StoredBatch batch{.format = format, .contents = contents, .temperatures = {temperature, temperature}};
     batch.positions = rows;
@@ -37,14 +36,15 @@ struct StoredRows {
   }
 };
 
-/// Floats from one converted row to the next: whole lines of memory.
+/// Floats from one converted row to the next: V rounded up to 32, a whole number of memory lines.
 DRAFTPROOF_DEVICE constexpr std::int64_t float_row_stride(int vocabulary) {
   return (std::int64_t{vocabulary} + 31) / 32 * 32;
 }
 
-/// Queues the conversion of rows in device memory on `stream`, and before it, if asked, the check that rows of
-/// probabilities are laws. A row with a fault is not written, or holds entries as they were. Throws
-/// std::invalid_argument on sizes that no rows have and where faults can be found but not told, DeviceError.
+/// Queues the conversion of rows in device memory on `stream`. With `check_probabilities` it first checks that rows
+/// of probabilities are laws. A row with a fault is left unwritten, or holds its entries as they are.
+/// Throws: std::invalid_argument if a size is out of range, or if `faults` is null and the rows are logits or are
+/// checked; DeviceError if a CUDA call fails.
 void float_rows(const StoredRows& rows, float* out, CUstream_st* stream, bool check_probabilities = false);
 
 }  // namespace draftproof::gpu

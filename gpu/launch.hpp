@@ -1,5 +1,5 @@
-// Verification on a GPU from plain C++: no CUDA header is needed to call it, only the library
-// draftproof::gpu, which holds one kernel for each verifier of the tree.
+// Verification on a GPU from plain C++. It needs no CUDA header, only the library draftproof::gpu, which holds one
+// kernel for each built-in verifier.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,7 @@
 
 namespace draftproof::gpu {
 
-// A CUDA call that failed, as an exception that names it.
-
-/// `call` is the function of the CUDA runtime, `message` its own text for the error.
+/// A CUDA call that failed. `call` names the function of the CUDA runtime, `message` is the runtime's error text.
 class DeviceError : public std::runtime_error {
  public:
   DeviceError(const std::string& call, const std::string& message)
@@ -25,21 +23,21 @@ class DeviceError : public std::runtime_error {
   std::string call_;
 };
 
-/// Devices that can be used now; 0 without a driver. Throws DeviceError if the driver fails otherwise.
+/// Returns the number of usable devices; 0 without a driver. Throws: DeviceError if the driver fails otherwise.
 int device_count();
 
-/// The verdicts of a batch. A position of `unserved` reached a branch of probability zero: its drafts cannot
-/// have been drawn from its rows, or the rows are no laws. Its token is no_token; no fallback hides it. Where rows
-/// were found to be no laws, `refused` names row and token (describe(), row_fault.hpp).
+/// The verdicts of a batch. A position in `unserved` reached a branch of probability zero: its drafts cannot have
+/// been drawn from its rows, or the rows are no laws. Its token is no_token. Where rows were found not to be laws,
+/// `refused` names row and token (describe(), row_fault.hpp).
 struct BatchVerdicts {
   std::vector<Verdict> verdicts;         ///< [B]
   std::vector<std::size_t> unserved;     ///< positions, ascending; empty in a sound batch
-  std::vector<RefusedPosition> refused;  ///< those of them whose rows are at fault
+  std::vector<RefusedPosition> refused;  ///< the unserved positions whose rows have a fault
 };
 
-/// A copy in device memory of a batch in host memory. Throws std::invalid_argument, with the position, if
-/// counts, strides or drafts are out of range, DeviceError if a copy fails. Entry = float, double,
-/// Bfloat16 or Half.
+/// Copies a batch from host to device memory. Entry = float, double, Bfloat16 or Half.
+/// Throws: std::invalid_argument if sizes, strides, counts or drafts are out of range (with the position, for counts
+/// and drafts); DeviceError if a copy fails.
 template <class Entry>
 class DeviceBatch {
  public:
@@ -48,9 +46,10 @@ class DeviceBatch {
   DeviceBatch(DeviceBatch&&) noexcept;
   DeviceBatch& operator=(DeviceBatch&&) noexcept;
 
-  /// The batch in device memory, with places for faults; stored(view(), ...) is the same with its format as a value.
+  /// The batch in device memory, with `faults` allocated; valid as long as this object. stored(view(), ...) has its
+  /// format as a value.
   const Batch<Entry>& view() const;
-  /// Waits for the device and copies the verdicts back.
+  /// Waits for the device and returns the verdicts in host memory. Throws: DeviceError.
   BatchVerdicts verdicts() const;
 
  private:
@@ -58,7 +57,8 @@ class DeviceBatch {
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// The verdicts of a batch in host memory (`verdicts` is not read): copies in, verifies, copies out.
+/// Copies a batch from host memory (`verdicts` is not read), verifies it and returns its verdicts.
+/// Throws: as DeviceBatch and verify_batch do.
 template <class V, class Entry>
 BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping mapping = Mapping::automatic) {
   const DeviceBatch<Entry> device(host);
@@ -66,7 +66,7 @@ BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping
   return device.verdicts();
 }
 
-/// The same for logits, and for probabilities of any format that are to be checked: with the kernels of the tree.
+/// The same for logits, and for probabilities of a stored format, with or without a check; built-in kernels only.
 template <class V, class Entry>
 requires has_format<Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Contents contents,
                                                        Temperatures temperatures = {},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int lanes = 32, warp_vocabulary = 2048;
 
-/// Blocks of a cluster whose shared memory holds both rows, more where multiprocessors would idle; 0 if none can.
+/// Blocks of a cluster whose shared memory holds both rows, more if multiprocessors would idle; 0 if none fits.
 int cluster_shares(const DeviceTraits& device, int positions, int vocabulary) {
   constexpr int portable = 8;
   for (int shares = 1; shares <= device.most_cluster; shares *= 2) {
@@ -26,7 +26,7 @@ int cluster_shares(const DeviceTraits& device, int positions, int vocabulary) {
   return 0;
 }
 
-/// As many blocks as make the positions fill the device, a power of two.
+/// Blocks per position: the largest power of two, at most 32, with at most one block per multiprocessor in all.
 int split_shares(const DeviceTraits& device, int positions) {
   int shares = 1;
   while (shares < 32 && std::int64_t{2} * shares * positions <= device.multiprocessors) shares *= 2;

@@ -1,14 +1,14 @@
-// The i.i.d. optimum of many positions whose rows lie in device memory, from plain C++: the most that any lossless
-// verifier accepts of K independent drafts, with the bits that the host finds. No CUDA header is needed to call it,
-// only the library draftproof::gpu.
+// The i.i.d. optimum of many positions whose rows lie in device memory: the highest acceptance of any lossless
+// verifier on K independent drafts, with the bits of the host's computation. It needs no CUDA header, only the
+// library draftproof::gpu.
 //
 //   symbol    code          meaning
 //   alpha*    acceptance    1 + min over token sets S of p(S) - q(S)^K
 //   -         cut           tokens outside the minimising set, in the order of falling p / q
 //
-// Cost: sorts of all tokens, some 2^21 at a time, and a read of their running sums for each number of drafts. Right
-// because each position's prefixes are those of a ratio table of its rows (tables/batch_optimum.cuh); draws without
-// replacement have another optimum, which the host alone computes.
+// Cost: sorts of all tokens, about 2^21 at a time, and one read of their running sums per number of drafts.
+// Correctness: each position's prefixes are those of a ratio table of its rows (tables/batch_optimum.cuh). Draws
+// without replacement have another optimum, which only the host computes.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,24 @@
 namespace draftproof::gpu {
 
 struct OptimumOptions {
-  void* workspace = nullptr;        ///< device memory at a multiple of 256 bytes; null: the stream's pool
-  std::size_t workspace_bytes = 0;  ///< at least what optimum_workspace_bytes() says
+  void* workspace = nullptr;        ///< device memory, 256-byte aligned; null: memory from the stream's pool
+  std::size_t workspace_bytes = 0;  ///< at least optimum_workspace_bytes()
 };
 
-/// Queues on `stream` and returns: optima[k B + i], in device memory, of drafts[k] drafts at position i of the batch,
-/// whose drafts, counts and verdicts are not looked at. Rows are checked; a position whose rows are no law, or whose
-/// heaviest token has less than its row's sum is too much, gets NaN and, where the batch has room for faults, its
-/// word (row_fault.hpp). Throws std::invalid_argument if the batch has no shape or several proposals, if a number of
-/// drafts is not positive or the workspace will not do, DeviceError if a call fails.
+/// Queues the optima on `stream` and returns. Writes optima[k B + i], in device memory: the optimum of drafts[k]
+/// drafts at position i of the batch. The batch's drafts, counts and verdicts are not read. Rows are checked. A
+/// position gets NaN, and its word in `faults` unless that is null, if a row is no law or if rounding makes the row's
+/// sum exceed 1 by more than its heaviest token's mass.
+/// Throws: std::invalid_argument if a size of the batch is out of range, if it has several proposals, if a number of
+/// drafts is not positive, or if the workspace is too small or not aligned; DeviceError if a CUDA call fails.
 void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* optima, Stream stream,
                 const OptimumOptions& options = {});
 
-/// The same for one number of drafts, in host memory. Waits.
+/// Returns the optima [B] of one number of drafts, in host memory, after waiting for `stream`. Throws: as above.
 std::vector<Optimum> iid_optima(const StoredBatch& batch, int drafts, Stream stream = {});
 
-/// Bytes of workspace that this batch wants on the device that is current. Reads nothing that the batch points to.
+/// Returns the bytes of workspace for this batch on the current device; reads no memory of the batch.
+/// Throws: std::invalid_argument on a batch that iid_optima refuses; DeviceError.
 std::size_t optimum_workspace_bytes(const StoredBatch& batch);
 
 }  // namespace draftproof::gpu

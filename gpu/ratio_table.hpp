@@ -1,10 +1,10 @@
-// Ratio tables from rows in device memory, from plain C++: what RatioTable makes of the same rows on the host, array
-// for array and bit for bit, without the rows leaving the device. No CUDA header is needed to call it, only the
-// library draftproof::gpu.
+// Builds ratio tables from rows in device memory, without copying the rows to the host. Every array has the bits of
+// RatioTable on the host. It needs no CUDA header, only the library draftproof::gpu.
 //
-// Cost: sorts and running sums of V tokens on the device, and two waits. Aliases too are made there, all cells at
-// once (tables/alias_lists.cuh). Right because a table is integers that sum to 2^62 and searches of them; tests hold
-// every array to the host's.
+// Cost: sorts and running sums of V tokens on the device, and two waits. Alias cells are also filled there, all at
+// once (tables/alias_lists.cuh).
+// Correctness: a table consists of integers that sum to 2^62 and of searches in them; tests compare every array with
+// the host's.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@
 
 namespace draftproof::gpu {
 
-/// The table of position `position` of a batch in device memory, whose drafts, counts and verdicts are not looked at;
-/// all of its proposals are in it. Rows of 16-bit entries and logits become rows of float first, which the host's
-/// table of the same floats equals. Waits for `stream`; the table may be used on any. Throws std::invalid_argument,
-/// with row and token, if the rows are no laws or a row's heaviest token has less than its sum is too much, or if
-/// there are more proposals than drafts can be, and DeviceError.
+/// Returns the table of position `position` of a batch in device memory, with all of its proposals. The batch's
+/// drafts, counts and verdicts are not read. Rows of 16-bit entries and logits are converted to float first; the
+/// result equals the host's table of those floats. Waits for `stream`; the table may then be used on any stream.
+/// Throws: std::invalid_argument, with row and token, if a row is no law or if rounding makes its sum exceed 1 by
+/// more than its heaviest token's mass; std::invalid_argument if a size or the position is out of range or there are
+/// more than max_drafts proposals; DeviceError if a CUDA call fails.
 DeviceTable ratio_table(const StoredBatch& batch, std::int64_t position = 0, Stream stream = {});
 
 }  // namespace draftproof::gpu

@@ -1,12 +1,12 @@
-// Why a position is not verified: the first entry of its rows that makes them no law, in one word, so that threads
-// which find several agree on the least without waiting for each other.
+// Why a position is not verified: the first invalid entry of its rows, packed into one word. The smallest word wins,
+// so threads that find several faults agree by an atomic minimum.
 //
 //   bits     meaning
-//   63..36   row: 0 is the target's, 1 + k that of proposal k
-//   35..4    token; all ones where the row as a whole is at fault
+//   63..36   row: 0 is the target, 1 + k is proposal k
+//   35..4    token; all ones if the row as a whole is invalid
 //   3..0     kind
 //
-// A position without a fault has the word no_fault, which is greater than all faults.
+// A position without a fault has the word no_fault, the largest word.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,22 @@ inline constexpr std::uint64_t no_fault = ~std::uint64_t{0};
 
 struct RowFault {
   enum class Kind {
-    infinite,     ///< a logit that is NaN or +infinity
-    masked,       ///< logits that are -infinity for every token
-    probability,  ///< an entry that is NaN, negative, or 2 and more
-    sum           ///< probabilities whose sum is further from 1 than their format explains
+    infinite,     ///< a logit is NaN or +infinity
+    masked,       ///< the logits of all tokens are -infinity
+    probability,  ///< an entry is NaN, negative, or at least 2
+    sum           ///< the sum of probabilities is further from 1 than the rounding of their format allows
   };
 
   Kind kind;
   int row;
-  Token token = no_token;  ///< no_token where the row as a whole is at fault
+  Token token = no_token;  ///< no_token if the row as a whole is invalid
 
+  /// The fault as a word of the table above.
   DRAFTPROOF_DEVICE std::uint64_t word() const {
     const auto place = token == no_token ? ~std::uint32_t{0} : static_cast<std::uint32_t>(token);
     return static_cast<std::uint64_t>(row) << 36 | std::uint64_t{place} << 4 | static_cast<std::uint64_t>(kind);
   }
+  /// The fault of a word other than no_fault.
   static RowFault of_word(std::uint64_t word) {
     const auto place = static_cast<std::uint32_t>(word >> 4);
     return {static_cast<Kind>(word & 15), static_cast<int>(word >> 36),
@@ -47,10 +49,10 @@ struct RefusedPosition {
   RowFault fault;
 };
 
-/// "position 3: logits of proposal 0: token 17: ..."
+/// Returns a message such as "position 3: proposal 0 logits: token 17: found NaN or +infinity, wanted ...".
 std::string describe(const RefusedPosition& refused);
 
-/// Keeps the least of the words told to one place, whoever tells them at the same time.
+/// Lowers *place to `word` if `word` is smaller. On a device the update is atomic.
 DRAFTPROOF_DEVICE inline void tell_fault(std::uint64_t* place, std::uint64_t word) {
 #if defined(__CUDA_ARCH__)
   atomicMin(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(word));

@@ -1,4 +1,4 @@
-// The rows of one position where an engine keeps them: one target row and one or several proposal rows.
+// The rows of one position in an engine's buffers: one target row and one or several proposal rows.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace draftproof::gpu {
 
-/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half), in the memory of whoever reads them; owns nothing.
-/// Entries become doubles exactly, as they do on the host, so that formats do not touch parity.
+/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half) in the caller's memory; owns nothing. Entries are
+/// converted to double exactly, as on the host, so every format gives the host's tokens.
 template <class E>
 struct RowView {
   using Entry = E;

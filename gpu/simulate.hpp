@@ -1,11 +1,12 @@
-// Simulation on a GPU from plain C++: trials of a verifier at fixed (p, q, K), one thread a trial, with the host's
-// tokens. No CUDA header is needed to call it, only the library draftproof::gpu.
+// Simulation on a GPU from plain C++: trials of a verifier at fixed (p, q, K), one thread per trial, with the host's
+// tokens. It needs no CUDA header, only the library draftproof::gpu.
 //
 //   DeviceTable    a ratio table in device memory, copied once
-//   DeviceCounts   what trials are counted in, there; what a gate counts beside a Tally, too (joint_counting.hpp)
-//   simulate       both and the trials: the Tally that the host has of the same ones
+//   DeviceCounts   counters of trials in device memory: of a Tally and, optionally, of a gate (joint_counting.hpp)
+//   simulate       runs trials and returns the host's Tally of the same trials
 //
-// Right because a trial's words are those of its number and counts are integers: any grid gives the same Tally.
+// Correctness: a trial's random words depend on its number only, and counts are integers, so any grid gives the same
+// Tally.
 #pragma once
 
 #include <memory>
@@ -24,11 +25,11 @@ struct HotTokens;
 struct TotalCounts;
 struct JointTotals;
 
-/// A table on the device that is current: copied from the host's, which must outlive it, or built there from rows in
-/// device memory (gpu/ratio_table.hpp). Throws DeviceError.
+/// A ratio table on the current device: a copy of a host's table, which must outlive it, or one built on the device
+/// (gpu/ratio_table.hpp). Throws: DeviceError.
 class DeviceTable {
  public:
-  class Buffers;  // table_buffers.cuh, for what builds tables
+  class Buffers;  // table_buffers.cuh, for the code that builds tables
 
   explicit DeviceTable(const RatioTable& table);
   explicit DeviceTable(std::unique_ptr<Buffers> buffers);
@@ -36,33 +37,39 @@ class DeviceTable {
   DeviceTable(DeviceTable&&) noexcept;
   DeviceTable& operator=(DeviceTable&&) noexcept;
 
-  /// Where plans are prepared. Of a table that was built on the device, the first call copies it and may throw
-  /// DeviceError.
+  /// The table in host memory, for preparing plans. If the table was built on the device, the first call copies it.
+  /// Throws: DeviceError.
   const TableView& host() const;
+  /// The table in device memory.
   const TableView& device() const;
+  /// The tokens with counters in a block's memory, in device memory.
   const HotTokens& hot() const;
 
  private:
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// Counts of trials on `table`, in device memory; with the emitted tokens or without. Throws DeviceError.
+/// Counters of trials on `table`, in device memory, all 0 at first; `histogram`: also count emitted tokens.
+/// Throws: DeviceError.
 class DeviceCounts {
  public:
   explicit DeviceCounts(const DeviceTable& table, bool histogram = true);
-  /// No histogram: cells of all paths sum to it. Throws std::invalid_argument if `joint` does not fit the table.
+  /// Counters of `joint` without a histogram, which is the sum of the cells over paths.
+  /// Throws: std::invalid_argument if `joint` does not fit the table; DeviceError.
   DeviceCounts(const DeviceTable& table, const JointCounting& joint);
   ~DeviceCounts();
   DeviceCounts(DeviceCounts&&) noexcept;
   DeviceCounts& operator=(DeviceCounts&&) noexcept;
 
-  /// Queues: all counts are 0 from there on. Done before the constructor returns, too.
+  /// Queues on `stream` that all counts become 0. Throws: DeviceError.
   void clear(Stream stream);
+  /// The counters as a kernel takes them.
   const TotalCounts& totals() const;
   const JointTotals& joint() const;
-  /// Waits for `stream`. `trials`: how many were counted.
+  /// Waits for `stream` and returns the counts of the `trials` trials run so far. Throws: DeviceError.
   Tally tally(std::uint64_t trials, Stream stream) const;
-  /// The same with what is counted together. Neighbours are of one call of count_trials.
+  /// The same with the joint counts. Serial dependence is counted within one call of count_trials. Throws:
+  /// DeviceError.
   JointTally joint_tally(std::uint64_t trials, Stream stream) const;
 
  private:
@@ -70,16 +77,16 @@ class DeviceCounts {
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// Queues trials on `stream` and returns; adds what they come to to `counts`. Compiled for every verifier of the tree
-/// that keeps no memory in its plan, with the draft laws that its info names, or independent draws if it names none;
-/// for others gpu/kernels/simulate.cuh has count_trials_of. `law` is a drafter's name. Throws std::logic_error where there is
-/// no kernel, with the reason, std::invalid_argument for numbers of drafts that cannot be, DeviceError if a call
-/// fails.
+/// Queues trials on `stream`, adds their counts to `counts` and returns. `law` is a drafter's name. Compiled for
+/// every built-in verifier whose plan owns no memory, with the draft laws that its info names, or with independent
+/// draws if it names none; for others gpu/kernels/simulate.cuh has count_trials_of.
+/// Throws: std::logic_error with the reason if there is no kernel; std::invalid_argument if the number of drafts is
+/// out of range; DeviceError if a CUDA call fails.
 template <class V>
 void count_trials(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
                   const DeviceCounts& counts, Stream stream);
 
-/// Waits for the trials.
+/// Runs trials and returns their Tally after waiting for `stream`. Throws: as DeviceCounts and count_trials do.
 template <class V>
 Tally simulate(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
                bool histogram = true, Stream stream = {}) {

@@ -1,16 +1,16 @@
-// A batch of steps as a kernel receives it: for each request a drafted tree, and the rows of both models at its
-// nodes, with strides so that an engine's own buffers can be used in place.
+// A batch of steps in a kernel's memory: for each request a drafted tree and the rows of both models at its nodes.
+// Strides let a kernel use an engine's own buffers in place.
 //
 //   field       shape                meaning
-//   trees       [B]                  where the tree of a request lies in `nodes` and `draws` (tree_batch.hpp)
+//   trees       [B]                  spans of each request's tree in `nodes` and `draws` (tree_batch.hpp)
 //   target      [rows, V]            target rows, `target_stride` entries apart
 //   proposal    [rows, V]            the rows that a node's children were drawn from, `proposal_stride` apart
 //   row of u    first_row + context(u)
-//   steps    [B]                  written: accepted node and extra token
-//   carries     [B]                  read and written by schemes that carry state (conditionals.hpp), by no other
+//   steps       [B]                  written: accepted node and extra token
+//   carries     [B]                  read and written by schemes that carry state only (conditional_model.hpp)
 //
-// The proposal row of a node without children is read only where a scheme carries state: elsewhere it need not hold
-// numbers, but its place counts.
+// The proposal row of a node without children is read only by a scheme that carries state. Otherwise its entries may
+// be anything, but the row must be present.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@
 
 namespace draftproof::gpu {
 
-/// A tree within the arrays of a batch. Its nodes number each other from its own first node on.
+/// A tree within the arrays of a batch. Node numbers count from the tree's own first node.
 struct TreeSpan {
   std::int64_t first_node = 0, first_draw = 0, first_row = 0;
   std::int32_t size = 0, length = 0;
 };
 
-/// State of one request between iterations: empty at first.
+/// State of one request between iterations; empty at first.
 using DeviceCarry = FixedList<PendingResidual<double>, max_path_length>;
 
-/// Views in host or in device memory, as the function that takes it says; strides in entries. Request i is trial
-/// `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the rounding of Entry.
+/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries.
+/// Request i is trial `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the rounding of Entry.
 template <class Entry>
 struct StepBatch {
   int requests = 0;    ///< B
@@ -47,11 +47,12 @@ struct StepBatch {
   StepOutput* steps = nullptr;
   DeviceCarry* carries = nullptr;
 
+  /// The tree of request i, as a view without a copy.
   DRAFTPROOF_DEVICE TreeView tree(std::int64_t i) const {
     const TreeSpan& span = trees[i];
     return {nodes + span.first_node, draws + span.first_draw, span.size, span.length};
   }
-  /// Rows of request i after context c; without a proposal, the target in its place.
+  /// The rows of request i after context c; without a proposal, the target stands in for it.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i, int c, bool with_proposal = true) const {
     const std::int64_t row = trees[i].first_row + c;
     const Entry* const p = target + row * target_stride;

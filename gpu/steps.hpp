@@ -1,6 +1,6 @@
-// Steps on a GPU from plain C++: no CUDA header is needed to call them, only the library draftproof::gpu, which
-// holds kernels for the schemes of verifiers/paths and the walks of the verifiers of one position. Trees come from a
-// TreeBatch (tree_batch.hpp).
+// Steps on a GPU from plain C++. They need no CUDA header, only the library draftproof::gpu, which holds kernels for
+// the schemes of verifiers/paths and for NodeByNode of the verifiers of one position. Trees come from a TreeBatch
+// (tree_batch.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace draftproof::gpu {
 
-/// Accepted node and extra token of each request. A request of `unserved` reached a branch of probability zero: its
+/// Accepted node and extra token of each request. A request in `unserved` reached a branch of probability zero: its
 /// tree cannot have been drawn from its rows, or the rows are no laws.
 struct StepResults {
   std::vector<StepOutput> steps;      ///< [B]
-  std::vector<DeviceCarry> carries;   ///< [B]: of the next iteration
+  std::vector<DeviceCarry> carries;   ///< [B]: input of the next iteration
   std::vector<std::size_t> unserved;  ///< requests, ascending; empty in a sound batch
 };
 
-/// A copy in device memory of a batch in host memory that a TreeBatch was shown in: trees, `rows` rows of both
-/// models, and carries, empty ones if the batch has none. Throws std::invalid_argument if strides or sizes are out of
-/// range, DeviceError if a copy fails. Entry = float, double, Bfloat16 or Half.
+/// Copies a batch with its trees, `rows` rows of both models and its carries (empty ones if it has none) from host to
+/// device memory. Its trees come from TreeBatch::show. Entry = float, double, Bfloat16 or Half.
+/// Throws: std::invalid_argument if strides or sizes are out of range; DeviceError if a copy fails.
 template <class Entry>
 class DeviceSteps {
  public:
@@ -31,9 +31,9 @@ class DeviceSteps {
   DeviceSteps(DeviceSteps&&) noexcept;
   DeviceSteps& operator=(DeviceSteps&&) noexcept;
 
-  /// The batch in device memory.
+  /// The batch in device memory, valid as long as this object.
   const StepBatch<Entry>& view() const;
-  /// Waits for the device and copies the results back.
+  /// Waits for the device and returns the results in host memory. Throws: DeviceError.
   StepResults results() const;
 
  private:
@@ -41,7 +41,8 @@ class DeviceSteps {
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// The steps of a batch in host memory (`steps` is not read): copies in, verifies, copies out.
+/// Copies a batch from host memory (`steps` is not read), verifies it and returns its results.
+/// Throws: as DeviceSteps and verify_steps do.
 template <class V, class Entry>
 StepResults verify_steps_copied(const V& verifier, const StepBatch<Entry>& host, std::int64_t rows,
                                       Mapping mapping = Mapping::automatic) {

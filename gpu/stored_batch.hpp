@@ -1,14 +1,14 @@
-// A batch of decisions on rows as an engine has them: float, bf16 or fp16, probabilities or logits, known when the
-// program runs and not when it is compiled, so that one kernel a verifier serves all of them.
+// A batch of decisions on stored rows: float, bf16 or fp16, probabilities or logits. Format and contents are values
+// at run time, so one kernel per verifier serves all of them.
 //
 //   field      shape        meaning
 //   target     [B, V]       target rows, `target_stride` entries apart
 //   proposal   [B, M, V]    proposal rows; M = `proposals` is 1 or the number of drafts
 //   drafts     [B, K]       and `counts` [B]: as in batch.hpp
-//   faults     [B]          written if there: a word of row_fault.hpp for each position
+//   faults     [B]          written unless null: a word of row_fault.hpp for each position
 //   verdicts   [B]          written; no_token at a position with a fault
 //
-// Offsets are 64-bit throughout: rows may lie anywhere, and a stride may exceed 2^32.
+// Offsets are 64-bit throughout, so a stride may exceed 2^32.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ namespace draftproof::gpu {
 enum class Format { float32, bfloat16, float16 };
 enum class Contents { probabilities, logits };
 
+/// Bytes of one entry.
 DRAFTPROOF_DEVICE constexpr int bytes_of(Format format) { return format == Format::float32 ? 4 : 2; }
 
 template <class Entry>
@@ -35,7 +36,7 @@ inline constexpr Format format_of = std::is_same_v<Entry, float>      ? Format::
                                     : std::is_same_v<Entry, Bfloat16> ? Format::bfloat16
                                                                       : Format::float16;
 
-/// Calls use(entries) with `row` as a pointer to its entry type.
+/// Calls use(entries), where `entries` is `row` as a pointer to its entry type.
 template <class Use>
 DRAFTPROOF_DEVICE void with_entries(Format format, const void* row, const Use& use) {
   switch (format) {
@@ -48,10 +49,10 @@ DRAFTPROOF_DEVICE void with_entries(Format format, const void* row, const Use& u
   }
 }
 
-/// Views in host or in device memory, as the function that takes it says; strides in entries, 0 for a row that all
-/// positions share.
+/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
+/// means one row for all positions.
 struct StoredBatch {
-  static constexpr int most_tokens = 1 << 22;  ///< V of a row of logits: its powers are added up in 62 bits
+  static constexpr int most_tokens = 1 << 22;  ///< largest V of a row of logits; its powers are summed in 62 bits
 
   Format format = Format::float32;
   Contents contents = Contents::probabilities;
@@ -75,13 +76,13 @@ struct StoredBatch {
   DRAFTPROOF_DEVICE const void* entry(const void* first, std::int64_t offset) const {
     return static_cast<const char*>(first) + offset * bytes_of(format);
   }
-  /// The float nearest to 1 / temperature, as inverse_temperature() has it.
+  /// The float nearest to 1 / temperature, equal to inverse_temperature().
   DRAFTPROOF_DEVICE float inverse(bool of_target) const {
     return static_cast<float>(1 / (of_target ? temperatures.target : temperatures.proposal));
   }
   DRAFTPROOF_DEVICE bool refused(std::int64_t i) const { return faults != nullptr && faults[i] != no_fault; }
 
-  /// What every kernel needs beside the rows; `Entry` says how those are read.
+  /// The same batch on other rows of type Entry, at these addresses and strides.
   template <class Entry>
   DRAFTPROOF_DEVICE Batch<Entry> with_rows(const Entry* targets, std::int64_t target_apart, const Entry* proposed,
                                            std::int64_t proposal_apart, std::int64_t row_apart) const {
@@ -103,7 +104,7 @@ struct StoredBatch {
     batch.verdicts = verdicts;
     return batch;
   }
-  /// Positions first .. first + count - 1.
+  /// Positions first .. first + count - 1, as a batch without a copy.
   StoredBatch part(std::int64_t first, int count) const {
     StoredBatch part = *this;
     part.positions = count;
@@ -118,7 +119,7 @@ struct StoredBatch {
   }
 };
 
-/// The same batch with its format as a value.
+/// The same batch with its format as a run-time value.
 template <class Entry>
 requires has_format<Entry> StoredBatch stored(const Batch<Entry>& batch, Contents contents = Contents::probabilities,
                                               Temperatures temperatures = {}) {
@@ -128,11 +129,11 @@ requires has_format<Entry> StoredBatch stored(const Batch<Entry>& batch, Content
           batch.first_trial,         batch.faults, batch.verdicts};
 }
 
-/// Throws std::invalid_argument that names the field on sizes, strides or temperatures that no batch has; reads no
-/// memory that the batch points to.
+/// Returns `batch`; reads no memory that it points to.
+/// Throws: std::invalid_argument, with the field, if a size, stride or temperature is out of range.
 const StoredBatch& checked_shape(const StoredBatch& batch);
 
-/// Largest |sum - 1| of its rows of probabilities.
+/// Returns the largest |sum - 1| that a row of probabilities of this batch may have by rounding.
 double sum_tolerance_of(const StoredBatch& batch);
 
 }  // namespace draftproof::gpu

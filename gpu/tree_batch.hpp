@@ -1,11 +1,11 @@
-// Drafted trees of a batch of requests as a device reads them: all nodes in one array and all draws in another. Trees
-// come from a DraftTree, or from an engine's arrays of drafted tokens; both are held to what kernels rely on.
+// The drafted trees of a batch of requests in a device's layout: all nodes in one array and all draws in another.
+// Trees come from a DraftTree or from an engine's arrays of drafted tokens; both are checked.
 //
-//   entry e     drafted token e in draw order, from 0; -1 stands for the root, the context itself
-//   node        equal entries after the same node are one node, named after the first of them; every entry is a draw
-//   row         of the root: first_row; of entry e: first_row + 1 + e (that of its first equal entry is read)
+//   entry e     drafted token e in draw order, from 0; -1 stands for the root
+//   node        equal tokens after the same node share one node, named after the first; every entry is a draw
+//   row         of the root: first_row; of entry e: first_row + 1 + e (the first equal entry's row is read)
 //
-// Cost: O(nodes) once a batch, on the host.
+// Cost: O(nodes) per batch, on the host.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@ class TreeBatch {
  public:
   explicit TreeBatch(int vocabulary) : vocabulary_{vocabulary} {}
 
-  /// A tree whose node u has its rows at first_row + context(u). Returns its request.
+  /// Adds a tree whose node u has its rows at first_row + context(u). Returns the number of its request.
+  /// Throws: std::invalid_argument with the request and the node; the batch is then unchanged.
   int add(const DraftTree& tree, std::int64_t first_row);
-  /// A tree of entries: token e was drafted after entry parents[e], which comes before it, from stream streams[e] of
-  /// the shared noise, if any. Both throw std::invalid_argument with the request and the node or entry, what was
-  /// found and what is wanted; nothing is added then.
+  /// Adds a tree of entries: token e was drafted after entry parents[e] < e, from stream streams[e] of the shared
+  /// noise if `streams` is not empty. Returns the number of its request.
+  /// Throws: std::invalid_argument with the request and the entry or node; the batch is then unchanged.
   int add(std::span<const Token> tokens, std::span<const std::int32_t> parents, std::int64_t first_row,
           std::span<const std::uint32_t> streams = {});
 
@@ -34,10 +35,10 @@ class TreeBatch {
   std::span<const TreeSpan> trees() const { return spans_; }
   std::span<const TreeNode> nodes() const { return nodes_; }
   std::span<const TreeDraw> draws() const { return draws_; }
-  /// Rows that the trees ask for: one more than the last.
+  /// Number of rows that the trees refer to: one more than the last.
   std::int64_t rows() const { return rows_; }
 
-  /// Points `batch` to these trees, for as long as they stay.
+  /// Points `batch` to these trees. The pointers are valid until the next add() or the end of this object.
   template <class Entry>
   void show(StepBatch<Entry>& batch) const {
     batch.requests = requests();

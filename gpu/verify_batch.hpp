@@ -1,7 +1,7 @@
 // Declares the calls that queue a verifier's kernel on buffers in device memory.
 //
-// On a StoredBatch the user says where everything goes: what stream, what memory beside the batch, and whether rows
-// of probabilities are checked. Logits are always checked, since softmax sees them all.
+// On a StoredBatch the options choose the mapping, the memory beside the batch, and whether rows of probabilities are
+// checked. Logits are always checked, since softmax reads them all.
 #pragma once
 
 #include <cstddef>
@@ -17,35 +17,36 @@ namespace draftproof::gpu {
 /// A cudaStream_t; null is the default stream.
 using Stream = CUstream_st*;
 
-/// Queues the verdicts of a batch in device memory on `stream` and returns. The plan is prepared in the kernel from a
+/// Queues the verdicts of a batch in device memory on `stream` and returns. The kernel prepares the plan from a
 /// position's own rows and count. A position that reaches a branch of probability zero gets no_token. Compiled for
-/// every verifier of the tree with Entry = float; for one of your own include gpu/kernels/verify_batch.cuh in a CUDA source.
-/// Throws DeviceError if a call fails, std::invalid_argument if the mapping cannot be had, std::logic_error if the
-/// verifier's info says that it cannot run here.
+/// every built-in verifier with Entry = float; for others include gpu/kernels/verify_batch.cuh in a CUDA source.
+/// Throws: DeviceError if a CUDA call fails; std::invalid_argument if the mapping is not available; std::logic_error
+/// if the verifier's info says that it has no device form.
 template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping mapping = Mapping::automatic);
 
 struct VerifyOptions {
   Mapping mapping = Mapping::automatic;
   bool check_probabilities =
-      false;                  ///< one read of the rows more: no negative, no NaN, a sum that the format explains
-  void* workspace = nullptr;  ///< device memory at a multiple of 256 bytes; null: the stream's pool
-  std::size_t workspace_bytes = 0;  ///< at least what workspace_bytes() says
+      false;                  ///< one more read of the rows: entries in [0, 2), and a sum of 1 within rounding
+  void* workspace = nullptr;  ///< device memory, 256-byte aligned; null: memory from the stream's pool
+  std::size_t workspace_bytes = 0;  ///< at least workspace_bytes()
 };
 
 /// The same for rows of any format, probabilities or logits, with the same kernels. A position whose rows are no law
-/// gets no_token, and its word in `batch.faults` says which row and token (row_fault.hpp). The workspace is in use
-/// until the stream is past this call. Throws std::invalid_argument too if the batch has no shape, or the workspace
-/// is too small or not aligned.
+/// gets no_token, and its word in `batch.faults` names row and token (row_fault.hpp). The workspace is in use until
+/// the stream has passed this call.
+/// Throws: as above; also std::invalid_argument if a size of the batch is out of range, or the workspace is too small
+/// or not aligned.
 template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options = {});
 
-/// Bytes of workspace that are enough, on the device that is current, for this batch and all like it of fewer
-/// positions: asked once for the largest. Reads nothing that the batch points to; whether `faults` is there matters.
-/// For a verifier whose plan lies in shared memory, `plan_bytes` is plan_bytes<V> (plan_bytes.hpp).
+/// Returns bytes of workspace on the current device that suffice for this batch and for every batch like it with
+/// fewer positions. Reads no memory of the batch; whether `faults` is null matters. `plan_bytes` is plan_bytes<V>
+/// (workspace.hpp) of the verifier. Throws: std::invalid_argument on a batch that verify_batch refuses; DeviceError.
 std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {}, std::size_t plan_bytes = 0);
 
-/// Its part for clusters of `shares` blocks a position.
+/// The part of verify_batch for clusters of `shares` blocks per position. Throws: DeviceError; std::logic_error.
 template <class V>
 void verify_clusters(const V& verifier, const StoredBatch& batch, int shares, Stream stream);
 

@@ -12,7 +12,7 @@ namespace draftproof::gpu {
 
 int most_split_teams(const DeviceTraits& device, int positions, int shares) {
   constexpr int blocks = 4;         // of 512 threads on one multiprocessor, which has 2048
-  constexpr int most_rows = 65535;  // of a grid
+  constexpr int most_rows = 65535;  // per grid
   return std::min({positions, std::max(1, blocks * device.multiprocessors / shares), most_rows});
 }
 
@@ -55,7 +55,7 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     return workspace_of(fewer, found, device, checks).bytes;
   };
   if (batch.positions == 0) return 0;
-  // From as many positions as multiprocessors on each has one block at most, and more positions want more.
+  // From as many positions as multiprocessors on, each position has at most one block, and more positions need more.
   std::size_t most = bytes(batch.positions);
   for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
   return most;

@@ -1,9 +1,9 @@
-// Device memory that a verification wants beside its batch, and where in it each part lies: found without a device,
-// so that an engine can set it aside once.
+// The device memory that a verification needs beside its batch, and the offset of each part. The sizes are computed
+// without a device, so an engine can allocate the memory once.
 //
-//   faults    [B] words          if the batch has none and something may be found
-//   rows      converted rows     where a mapping reads rows at every pass and they are not floats yet
-//   split     [teams] scratch    of blocks that meet in device memory (split_team.cuh)
+//   faults    [B] words          if the batch has none and rows are checked
+//   rows      converted rows     if the mapping reads rows at every pass and they are not floats
+//   split     [teams] scratch    of blocks that synchronize in device memory (split_team.cuh)
 //
 // Parts begin at multiples of 256 bytes.
 #pragma once
@@ -18,31 +18,32 @@
 namespace draftproof::gpu {
 
 struct Workspace {
-  std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offsets, and the end
+  std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offsets in bytes, and the total
   bool has_faults = false, converts = false;
-  int teams = 0;  ///< of a split verification, at most; what its scratch has room for
+  int teams = 0;  ///< most teams of a split verification; the length of its scratch
 };
 
-/// The most teams of `shares` blocks of 512 threads that a device can run at once; no more than positions.
+/// Returns how many teams of `shares` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int shares);
 
-/// `checks`: rows of probabilities are checked before they are used.
+/// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
 
-/// What a user has set aside. Throws std::invalid_argument if it is less than is wanted, or not aligned.
+/// Returns the caller's workspace.
+/// Throws: std::invalid_argument if it has fewer than `wanted` bytes or is not 256-byte aligned.
 char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted);
 
-/// Bytes that are enough for every batch like this one of at most as many positions: fewer positions may want more,
-/// because a few are split over the device.
+/// Returns bytes that suffice for every batch like this one with at most as many positions. Fewer positions may need
+/// more memory, because few positions are split over the device. Throws: as mapped() does.
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
 
-// Memory that the threads of a share have for a verifier's plan: what the verifier asks for, if it does.
+// Memory of the threads of one partition for a verifier's plan: as much as the verifier requests.
 //
-//   V::team_bytes     of a verifier whose plan a team makes together (sim/device/cooperative_memory.hpp); none for all others
+//   V::team_bytes   bytes of a plan that a team makes together (sim/device/cooperative_memory.hpp); else absent
 //
-// It is dynamic shared memory, behind the rows where these lie on chip.
+// It is dynamic shared memory, behind the rows if these lie on chip.
 
-/// A multiple of 16.
+/// Bytes of the plan of V for one partition, a multiple of 16; 0 if it needs none.
 template <class V>
 inline constexpr std::size_t plan_bytes = [] {
   if constexpr (requires { V::team_bytes; })
@@ -53,8 +54,8 @@ inline constexpr std::size_t plan_bytes = [] {
 template <class V>
 inline constexpr std::size_t plan_bytes<NodeByNode<V>> = plan_bytes<V>;
 
-/// Warps of a block that each have a plan of their own: as many as `most` where plans are small, so that a block's
-/// fit into what every device has on request.
+/// Warps per block, each with its own plan: `most`, or fewer so that the plans of a block fit into the shared memory
+/// that every device grants on request.
 template <class V>
 constexpr int warps_with_plans(int most) {
   constexpr std::size_t shared = 96 * 1024;

@@ -1,15 +1,14 @@
-// What the schemes and optima accept on one instance, in fractions, and which of two accepts more. K-SEQ at its root
-// has an irrational acceptance on most instances; it is compared exactly all the same (optimum/k_seq_root.hpp).
+// The acceptance of schemes and optima on one instance, in fractions, and their comparison. K-SEQ at its root has an
+// irrational acceptance on most instances; the comparison with it is exact too (optimum/k_seq_root.hpp).
 //
 //   iid                   sample_and_match, naive_tree, recursive_rejection: closed forms; optimum_iid: a scan of all
-//                         prefixes; recursive_rejection_distinct: its program walked
-//   without replacement   recursive_rejection_wor: its program walked; sample_and_match_wor, optimum_wor: from the
-//   law
-//                         of the drafted set, the optimum by all cuts
-//   greedy                greedy_drafts: its program walked; it is the optimum of its law
+//                         prefixes; recursive_rejection_distinct: enumeration of its program
+//   without replacement   recursive_rejection_wor: enumeration of its program; sample_and_match_wor, optimum_wor:
+//                         from the law of the drafted set, the optimum by all cuts
+//   greedy                greedy_drafts: enumeration of its program; it is the optimum of its law
 //
-// Cost: 0.1 ms for the closed forms, milliseconds for what is walked. Values are computed when first asked for.
-// Right because tests/verifiers hold programs to closed forms and tests/optimum the scan to all cuts.
+// Cost: 0.1 ms for the closed forms, milliseconds for enumerations. Values are computed at first use.
+// Correctness: tests/verifiers compare programs with closed forms, and tests/optimum the scan with all cuts.
 #pragma once
 
 #include <array>
@@ -37,20 +36,20 @@ inline constexpr std::size_t scheme_count = 10;
 
 std::string_view to_text(Scheme scheme);
 
-/// Whether a value needs branches walked, whose number grows like V^K.
+/// Whether a value needs an enumeration of branches, whose number grows like V^K.
 bool is_lifted(Scheme scheme);
 
 class Acceptances {
  public:
   explicit Acceptances(const Instance& instance);
 
-  /// Whether the draft law behind the scheme exists here.
+  /// Whether the draft law of the scheme exists on this instance.
   bool defined(Scheme scheme) const;
-  /// Any scheme but K-SEQ.
+  /// The acceptance of any scheme except K-SEQ.
   const Rational& of(Scheme scheme);
-  /// -1, 0, 1: `a` accepts less than, as much as or more than `b`. Exact.
+  /// -1, 0 or 1: `a` accepts less than, as much as or more than `b`. Exact.
   int compare(Scheme a, Scheme b);
-  /// For reports.
+  /// The acceptance as a double, for reports.
   double approximately(Scheme scheme);
 
  private:

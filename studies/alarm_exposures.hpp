@@ -1,10 +1,10 @@
-// After how many trials the statistical gate raises its alarm: one wrong program, several seeds.
+// Measures after how many trials the statistical gate raises its alarm, for one wrong program and several seeds.
 //
 //   exposure    planned trials of the batches run when e reached 1e9; batches double from 16, so it is a power of two
 //               up to the budget
-//   median      of the runs; a run that never alarms counts as infinitely long
+//   median      of the runs; a run without an alarm counts as infinite
 //
-// Cost: that of the gate. Runs go side by side, each on one thread.
+// Cost: that of the gate. Runs are parallel, each on one thread.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@
 
 namespace draftproof {
 
-/// What one row of a power table is measured on.
+/// One row of a power table.
 struct PowerRow {
   std::string about;
   std::shared_ptr<const AnyVerifier> verifier;
   std::string_view imitates, drafter;
   int drafts;
-  double reference;      ///< log2 of the exposure; NaN: none
+  double reference;      ///< log2 of the reference exposure; NaN: none
   std::string distance;  ///< total variation, as text
   double log2_budget;    ///< of each run
   int runs;
@@ -39,12 +39,12 @@ struct PowerRow {
   double largest() const { return log2_exposures.back(); }
 };
 
-/// A budget, at most what effort allows; both as log2.
+/// A budget, at most the effort; both as log2.
 inline double capped(double log2, const StudyOptions& options) {
   return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
 }
 
-/// log2 of the exposure at the alarm.
+/// log2 of the exposure at the alarm; infinity without one.
 inline double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& table, std::uint64_t seed,
                                      const StudyOptions& options) {
   const auto verdict = sampled_gate(*row.verifier, *registry().drafter(row.drafter), table, table, row.drafts,
@@ -59,7 +59,7 @@ inline double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& tabl
   return seen ? std::log2(static_cast<double>(verdict.exposure)) : std::numeric_limits<double>::infinity();
 }
 
-/// Fills in the exposures of all rows, longest budgets first; false after a stop.
+/// Measures the exposures of all rows, longest budgets first; returns false after a stop.
 inline bool measure_exposures(std::vector<PowerRow>& rows, const RatioTable& table, const StudyOptions& options,
                               Meter& meter) {
   struct Job {
@@ -86,7 +86,7 @@ inline bool measure_exposures(std::vector<PowerRow>& rows, const RatioTable& tab
   return true;
 }
 
-/// "2^12", "2^27.5", "-" for never.
+/// "2^12", "2^27.5", or "-" for infinity.
 inline std::string power_of_two(double log2) {
   if (!std::isfinite(log2)) return "-";
   const double halves = std::round(10 * log2) / 10;

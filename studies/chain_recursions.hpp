@@ -1,15 +1,16 @@
-// Accepted tokens of one path in closed recursions, for models whose laws depend on the last token at most: fractions
-// at any length, without walking V^L paths.
+// Accepted tokens of one path by closed recursions, for models whose laws depend at most on the last token: fractions
+// at any length, without enumerating V^L paths.
 //
-//   s            state         the last token; one state for models without context
-//   c            clipped       c() = 1, c(xy) = min(1, c(x) p(y|x) / q(y|x)); Pr[block accepts x | x was drafted] =
-//   c(x) m_i(s, c)    mass          chance under q that i drafted tokens lead to s and c E[tau] of block sum over i =
-//   1 .. L of the sum of m_i(s, c) c E[tau] of token            sum over i of the sum over paths of the product of
-//   min(p, q)
+//   s            state      the last token; one state for models without context
+//   c            clipped    c() = 1, c(xy) = min(1, c(x) p(y|x) / q(y|x)); Pr[block accepts x | x was drafted] = c(x)
+//   m_i(s, c)    mass       probability under q that i drafted tokens lead to s and c
 //
-// Cost: states times different values of c a step; ratios that are powers of each other share values.
+//   E[tau] of block   sum over i = 1 .. L of the sum of m_i(s, c) c
+//   E[tau] of token   sum over i of the sum over paths of the product of min(p, q)
+//
+// Cost: states times different values of c per step; ratios that are powers of each other share values.
 // Source: Sun et al. 2025, arXiv:2403.10444, for a(x) = q(x) c(x); grouping by c is derived here and compared with
-// walks of all branches by the study that uses it.
+// enumerations of all branches by the study that uses it.
 #pragma once
 
 #include <map>
@@ -20,7 +21,7 @@
 
 namespace draftproof {
 
-/// Rows by state; the state after a token is the token, or 0 if there is one state only.
+/// Rows by state. The state after a token is the token, or 0 if there is only one state.
 struct ChainModel {
   std::vector<std::vector<Rational>> target, proposal;
 
@@ -28,12 +29,12 @@ struct ChainModel {
 };
 
 struct AcceptedByLength {
-  std::vector<Rational> token, block;  ///< E[tau] for L = 1, 2, .., as many as asked for
+  std::vector<Rational> token, block;  ///< E[tau] for L = 1, 2, .., up to the longest
 };
 
 inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
   std::map<std::pair<std::size_t, Rational>, Rational> clipped{{{0, 1}, 1}};  // (s, c) -> m
-  std::map<std::size_t, Rational> kept{{0, 1}};                               // s -> mass that token accepts
+  std::map<std::size_t, Rational> kept{{0, 1}};                               // s -> mass accepted by token
   AcceptedByLength accepted;
   Rational token{0}, block{0};
   for (int i = 1; i <= most; ++i) {
@@ -44,7 +45,7 @@ inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
         if (q == 0) continue;
         const Rational ratio = at.second * p / q;
         const Rational c = ratio < 1 ? ratio : Rational(1);
-        // What has no chance any more has none later.
+        // A product of zero stays zero.
         if (c == 0) continue;
         longer[{model.next(y), c}] += mass * q;
       }

@@ -1,5 +1,5 @@
-// What a study checks: comparisons counted one by one, and the first that failed kept with their numbers. A study
-// holds if none failed.
+// The comparisons of a study: counts them and stores the first failures with their numbers. A study holds if none
+// failed.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace draftproof {
 
 class Checks {
  public:
-  /// Claims value <= limit, up to `tolerance` of rounding; a NaN fails. `what()` names the comparison if it fails.
+  /// Checks value <= limit, up to `tolerance` of rounding; a NaN fails. `what()` names the comparison if it fails.
   template <class What>
   void at_most(double value, double limit, double tolerance, What&& what) {
     ++checked_;
@@ -24,7 +24,7 @@ class Checks {
 
   bool held() const { return violated_ == 0; }
 
-  /// Adds the outcome to a result: `held`, the key "checks", a section at the end.
+  /// Adds the outcome to a result: `held`, the key "checks", and a section at the end.
   void report(StudyResult& result, const std::string& about) const {
     result.held = result.held && held();
     result.document.data["checks"] = {{"about", about},

@@ -1,10 +1,10 @@
-// Verifiers that only simulations on prepared tables see: wrong programs which no scheme of the house has, made for a
-// study and never registered.
+// Verifiers made for a study and never registered: wrong programs that are not a scheme of this repository.
 //
 //   RuledVerifier   decides by a function of (laws, drafts, random)
-//   MisledVerifier  a right scheme that is told other laws than its drafts were drawn from
+//   MisledVerifier  a correct scheme that is given other laws than its drafts were drawn from
 //
-// Neither can be explored, played or run on fresh rows; their power figures come from trials alone.
+// They support simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is
+// measured by trials.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,10 @@
-// Laws at a given total variation from p in six shapes, and a verifier that emits such a law whatever was drafted:
-// what a gate must see even where it knows nothing of paths.
+// Laws at a given total variation from p in six shapes, and a verifier that emits such a law independently of the
+// drafts: deviations that a gate must see without a law of paths.
 //
 //   d        distance     total variation, exactly half the L1 distance
-//   shape    up, down     two sets of tokens; d is taken from the second and given to the first, within each in
-//                         proportion to p
+//   shape    up, down     two sets of tokens; d moves from the second to the first, within each in proportion to p
 //
-// A set must not be emptied: d at most the mass of `down`. Reference: as in wrong_programs.hpp, at d = 1e-3.
+// A set must not be emptied: d is at most the mass of `down`. Reference: as in wrong_programs.hpp, at d = 1e-3.
 #pragma once
 
 #include <array>
@@ -38,7 +37,7 @@ inline constexpr std::array<ShapeReference, 6> deviation_shapes{{
     {Shape::rare_signs, "random signs on the rare half", 25},
 }};
 
-/// +1: goes up, -1: down, 0: stays.
+/// +1: the token gains mass, -1: it loses mass, 0: neither.
 inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(table.vocabulary());
   std::vector<Token> by_target(size);
@@ -47,7 +46,7 @@ inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint
                    [&](Token a, Token b) { return table.target(a) > table.target(b); });
   std::vector<int> signs(size, 0);
   const auto sign = [&signs](Token x) -> int& { return signs[static_cast<std::size_t>(x)]; };
-  // The first tokens of an order up to half the mass up, the others down.
+  // The first tokens of an order up to half the mass gain, the others lose.
   const auto halves = [&](std::span<const Token> order) {
     double reached = 0;
     for (const Token x : order) {
@@ -97,7 +96,7 @@ inline std::vector<double> deviating_law(Shape shape, const RatioTable& table, d
   return law;
 }
 
-/// Draws from `law` and knows of no drafts.
+/// A verifier that draws from `law` and ignores the drafts.
 inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& law) {
   return std::make_shared<RuledVerifier>(
       [alias = AliasTable(quantise(law))](const RatioTable&, std::span<const Token>, Philox& random) {

@@ -1,10 +1,11 @@
-// Draft laws and the verifiers written for them on the positions of one source: optima and closed forms exactly at
-// every position, all other acceptances by simulation with as many tuples at each position.
+// Compares draft laws and the verifiers written for them on the positions of one source. Optima and closed forms are
+// exact at every position; other acceptances are simulated with equally many tuples at each position.
 //
 //   value[i]   optimum, or acceptance by a closed form, at position i
 //   tally[i]   tuples simulated at position i
 //
-// Equal numbers of tuples make the count's interval one for the plain mean over positions (statistics/interval.hpp).
+// With equal numbers of tuples, the interval of the count is one of the plain mean over positions
+// (statistics/interval.hpp).
 #pragma once
 
 #include <map>
@@ -37,8 +38,8 @@ struct LawRow {
 
 class LawComparison {
  public:
-  /// The optimum of each law at each of `numbers` drafts, and every verifier written for it at the first
-  /// `for_verifiers` of these. A verifier for any law is taken with i.i.d. and with fixed drafts.
+  /// Rows for the optimum of each law at each of `numbers` drafts, and for every verifier of that law at the first
+  /// `for_verifiers` of these. A verifier of any law is taken with i.i.d. and with fixed drafts.
   LawComparison(const Source& source, std::span<const AnyVerifier* const> verifiers,
                 std::span<const std::string_view> laws, std::span<const int> numbers, std::size_t for_verifiers,
                 std::uint64_t tuples)
@@ -66,7 +67,7 @@ class LawComparison {
   }
   std::uint64_t tuples() const { return intervals() * tuples_ * source_.positions(); }
 
-  /// Positions finished; fewer than all after a stop.
+  /// Finished positions; fewer than all after a stop.
   std::size_t positions() const { return static_cast<std::size_t>(std::count(done_.begin(), done_.end(), 1)); }
   const std::vector<char>& done() const { return done_; }
 
@@ -86,7 +87,7 @@ class LawComparison {
     });
   }
 
-  /// Of a simulated row, counts over the finished positions.
+  /// Counts of a simulated row over the finished positions.
   Tally total(const LawRow& row) const {
     Tally sum;
     for (std::size_t i = 0; i < done_.size(); ++i)
@@ -147,7 +148,7 @@ class LawComparison {
   }
 
   const Source& source_;
-  std::uint64_t tuples_;  ///< for each simulated row, at each position
+  std::uint64_t tuples_;  ///< of each simulated row, at each position
   std::vector<LawRow> rows_;
   std::vector<char> done_;
 };

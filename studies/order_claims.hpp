@@ -1,8 +1,8 @@
-// What is claimed of the order of schemes: pairs where one never accepts more than the other, proved or merely never
-// seen otherwise, and pairs that cross, each with an instance in either direction.
+// Claims about the order of schemes: pairs where one never accepts more than the other, proved or without a known
+// counterexample, and pairs that cross, with an instance in either direction.
 //
-// The proofs stand in docs/findings/order-of-schemes.md. Instances of crossing pairs have full support and were
-// shrunk from what a search found; the study computes them again.
+// The proofs are in docs/findings/order-of-schemes.md. Instances of crossing pairs have full support and were shrunk
+// from instances of a search; the study computes them again.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ struct CrossingClaim {
   std::string_view first_ahead, second_ahead;  ///< instances
 };
 
-/// No one of these accepts more than the other.
+/// `lower` never accepts more than `upper`.
 inline const std::vector<OrderClaim> order_claims{
     {Scheme::sample_and_match, Scheme::naive_tree, true},
     {Scheme::naive_tree, Scheme::recursive_rejection, true},

@@ -1,15 +1,15 @@
-// The instances on which an order of schemes is tried: all families of the proofs, and seven more that sit where
-// inequalities between schemes become equalities, or where they are widest.
+// The instances on which an order of schemes is tested: all families of the proofs, and seven more where inequalities
+// between schemes become equalities, or where they are widest.
 //
 //   tight       p of every prefix is q of that prefix to the K-th power: every prefix attains the optimum 1
-//   nearly      the same, off by one unit here and there
+//   nearly      the same, with some weights off by one unit
 //   one_hot     q has nearly all its mass on one token
 //   spiked      p has nearly all its mass on the most probable token of a flat q
 //   reversed    p is q backwards
 //   sharpened   p proportional to q^2
 //   nudged      p is q with a unit moved
 //
-// Instance n of a seed is the same wherever and whenever it is made. V is 2 to 8, K is 1 to 4; families take turns.
+// Instance n of a seed is the same on every machine. V is 2 to 8, K is 1 to 4; families take turns.
 #pragma once
 
 #include <algorithm>

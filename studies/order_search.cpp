@@ -44,7 +44,7 @@ Outcome examine(const Instance& instance, bool walk, const std::vector<OrderClai
   return outcome;
 }
 
-/// The simplest instance that `keeps` what was found on `instance`, one step after another.
+/// The simplest instance with the property `keeps`, found from `instance` by successive shrinks.
 template <class Keeps>
 std::string shrunk(Instance instance, Keeps keeps, const StudyOptions& options) {
   for (bool moved = true; moved && !options.stopped();) {
@@ -59,8 +59,8 @@ std::string shrunk(Instance instance, Keeps keeps, const StudyOptions& options) 
   return instance.text();
 }
 
-/// Instances first .. first + count - 1; nothing if the search was stopped meanwhile, for what had been done by then
-/// depends on the threads.
+/// Examines instances first .. first + count - 1. Returns nothing if the search was stopped meanwhile, because the
+/// set of finished instances then depends on the threads.
 std::vector<Outcome> examine_wave(std::uint64_t first, std::size_t count, const std::vector<OrderClaim>& orders,
                                   const std::vector<CrossingClaim>& crossings, const StudyOptions& options) {
   std::vector<Outcome> outcomes(count);
@@ -71,7 +71,7 @@ std::vector<Outcome> examine_wave(std::uint64_t first, std::size_t count, const 
     try {
       const std::uint64_t n = first + i;
       const Instance instance = order_instance(options.seed, n);
-      // n / walked_every shifts the turn, so that every family comes to be walked.
+      // n / walked_every shifts the selection, so that every family is enumerated at times.
       const bool walk = (n + n / walked_every) % walked_every == 0 && small(instance);
       outcomes[i] = examine(instance, walk, orders, crossings);
     } catch (...) {
@@ -84,7 +84,7 @@ std::vector<Outcome> examine_wave(std::uint64_t first, std::size_t count, const 
   return outcomes;
 }
 
-/// What is known of one order, with the numbers of the instances that show it.
+/// The tally of one order, with the numbers of the instances that attain it.
 struct Tallied {
   OrderTally tally{};
   std::uint64_t least = 0, refutation = 0;
@@ -149,7 +149,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     tallied[c].simplify(orders[c], options);
     search.orders.push_back(std::move(tallied[c].tally));
   }
-  if (options.stopped()) search.complete = false;  // while instances were made smaller
+  if (options.stopped()) search.complete = false;  // possibly while instances were being shrunk
   return search;
 }
 

@@ -34,7 +34,7 @@ std::vector<Law> grid(int vocabulary, int n) {
   return laws;
 }
 
-/// Uniform in -1 .. 1.
+/// Random numbers, uniform in -1 .. 1.
 class Moves {
  public:
   Moves(std::uint64_t seed, std::uint64_t start) : seed_{seed}, start_{start} {}
@@ -64,11 +64,11 @@ Law moved(const Law& law, double step, Moves& moves) {
 constexpr int rounds = 200, tries = 100;
 constexpr std::size_t starts = 32, starts_of_one_target = 8;
 
-/// Steps shrink while nothing is found and grow while something is: on a ridge few directions lead on. Returns how
-/// often f was evaluated.
+/// Refines a point by random moves. The step shrinks after a round without improvement and grows after one with it,
+/// since on a ridge few directions improve. Returns the number of evaluations of f.
 std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves, const StudyOptions& options) {
   constexpr double shrink = 0.7, grow = 1.5, smallest = 1e-12;
-  constexpr double negligible = 1e-11;  // on a floor rounding alone makes things better for ever
+  constexpr double negligible = 1e-11;  // at a flat minimum, rounding alone improves the value for ever
   std::uint64_t evaluations = 0;
   for (int round = 0; round < rounds && step > smallest && !options.stopped(); ++round) {
     const double before = at.value;

@@ -21,7 +21,7 @@ struct Tallies {
   }
 };
 
-/// What one thread works with.
+/// The state of one thread.
 class Worker {
  public:
   Worker(const PathSource& source, std::span<const PathCell> cells, std::uint64_t coins, std::uint64_t seed)
@@ -57,7 +57,7 @@ class Worker {
     std::vector<PathDeciderPtr<RatioTable, Philox>> deciders;
   };
 
-  /// Every path as long as some cell wants it, token by token.
+  /// Draws every path, token by token, to the greatest length of any cell.
   void draw(std::uint64_t n, int start) {
     paths_.resize(lengths_.size());
     Philox draft(seed_, n, Philox::Role::draft);
@@ -124,7 +124,7 @@ class Worker {
   DraftTree tree_;
 };
 
-/// Of the mean of n numbers with this sum and sum of squares.
+/// Standard error of the mean of n numbers with this sum and sum of squares.
 double error_of_mean(double n, double sum, double squares) {
   if (n < 2) return 0;
   const double mean = sum / n;

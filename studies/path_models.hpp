@@ -1,5 +1,4 @@
-// Small models of which everything can be enumerated: one pair of rows for all conditionals, or random rows at every
-// prefix.
+// Small models that can be enumerated: one pair of rows for all contexts, or random rows at every prefix.
 //
 //   p, q      target, proposal   integer weights, normalised in fractions or in doubles
 #pragma once
@@ -33,7 +32,7 @@ PathModel<Weight> constant_model(const WeightPair& pair) {
   return PathModel<Weight>({path_rows<Weight>(pair)});
 }
 
-/// Weights of 0 to 5, zeros and ties among them, at every prefix of up to `length` tokens.
+/// Random weights of 0 to 5, with zeros and ties, at every prefix of up to `length` tokens.
 inline std::vector<WeightPair> random_path_weights(std::uint64_t seed, std::uint64_t instance, int vocabulary,
                                                    int length) {
   InstanceRng dice(seed, instance);

@@ -1,5 +1,5 @@
-// The positions a study works on: sources opened by its options, and their positions shared out over threads. Work
-// leaves its result at the position's own place, so that what is summed afterwards does not depend on threads.
+// The positions of a study: opens the sources of its options and distributes their positions over threads. Each
+// result is stored by position, so sums over results do not depend on the threads.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// The sources asked for, or the study's own.
+/// Opens the sources of the options, or the study's own if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
   registry();  // families are registered with everything else
   std::vector<Source> sources;
@@ -24,13 +24,13 @@ inline std::vector<Source> open_sources(const StudyOptions& options, const std::
   return sources;
 }
 
-/// Positions of a source that a study of at most `most` of them takes; 0: all.
+/// Number of positions of a source that a study of at most `most` takes; 0: all.
 inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
 }
 
-/// Calls work(i) for every i < count on the threads of the options and says which were finished before a stop.
-/// Rethrows the exception of the earliest position: which one is reported does not depend on threads.
+/// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
+/// Throws: the exception of the least such i, independently of the threads.
 template <class Work>
 std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
   std::vector<char> done(count, 0);

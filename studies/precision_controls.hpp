@@ -1,11 +1,13 @@
-// What textbook samplers serve in the place of p: the controls of the precision study, which have to fail.
+// The laws of textbook samplers of p: the controls of the precision study. Running sums in
+// float32 and uniforms of 24 bits must fail there.
 //
 //   p                        a law over V tokens
 //   running_float_sum(p)     law of a draw by the running sum of p in float32
 //   grid_law(p, b)           law of a draw by the exact sums of p and a uniform of b bits
 //
-// Cost: O(V). Right because a draw takes token x when u falls between two sums next to each other: an ideal u as
-// often as their difference says, a uniform of b bits as often as multiples of 2^-b lie between them. Those sums are
+// Cost: O(V).
+// Correctness: a draw takes token x when u falls between two adjacent sums. For an ideal u the probability is their
+// difference; for a uniform of b bits it is the number of multiples of 2^-b between them, times 2^-b. Those sums are
 // integers here: a row that sums to 2^62 (quantised_row.hpp).
 #pragma once
 
@@ -31,7 +33,7 @@ inline std::vector<double> grid_law(const std::vector<double>& row, int bits) {
   const std::uint64_t step = row_total >> bits;
   std::vector<double> law;
   law.reserve(row.size());
-  std::uint64_t sum = 0, points = 0;  // multiples of the step below the sum, 0 among them
+  std::uint64_t sum = 0, points = 0;  // multiples of the step below the sum, including 0
   for (const std::uint64_t mass : quantise(row)) {
     const std::uint64_t before = points;
     sum += mass;

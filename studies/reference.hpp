@@ -1,4 +1,4 @@
-// A number as somebody printed it: compared to the digits that were printed, no more and no less.
+// A published number, compared to its printed digits.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@ struct Reference {
     std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
   }
-  /// Whether `computed` rounds to the printed digits, but for an error of `computed` of at most `error`.
+  /// Whether `computed`, with an error of at most `error`, rounds to the printed digits.
   bool agrees(double computed, double error = 0) const {
     const auto point = text.find('.');
     const auto digits = point == std::string_view::npos ? 0 : static_cast<int>(text.size() - point - 1);

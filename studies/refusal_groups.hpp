@@ -1,15 +1,16 @@
-// What recursive rejection of i.i.d. drafts emits given a draft tuple, by groups of tokens, in closed form: averages
-// over tuples without a walk of every one.
+// The law that recursive rejection of i.i.d. drafts emits given a draft tuple, by groups of tokens, in closed form:
+// averages over tuples need no enumeration of each.
 //
 //   b_k, F_k    places and masses of the residuals, b_(k + 1) = b_k + F_k (verifiers/recursive_rejection.hpp)
 //   a_k(x)      min(1, (p - b_k q)+ / (F_k q))
-//   c_k         (1 - a_0) .. (1 - a_(k-1)) a_k at the tuple's drafts: draft k is what is emitted
+//   c_k         (1 - a_0) .. (1 - a_(k-1)) a_k at the tuple's drafts: probability that draft k is emitted
 //   rest        1 - sum c_k
 //   R(x)        (p - b_K q)+ / F_K
 //
 //   C(x)        sum of c_k over drafts equal to x, + rest R(x)
 //
-// Cost: O(K) a tuple and one number a group. tests/studies holds it against a walk.
+// Cost: O(K) per tuple and one number per group.
+// Correctness: tests/studies compares it with an enumeration.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +50,7 @@ class RefusalGroups {
   const std::vector<std::uint32_t>& group() const { return group_; }
   double acceptance() const { return acceptance_; }
 
-  /// Writes one number a group to `out`; returns the acceptance of the tuple.
+  /// Writes one number per group to `out`; returns the acceptance of the tuple.
   double groups(std::span<const Token> tuple, std::span<double> out) const {
     double rest = 1;
     std::fill_n(out.begin(), default_groups, 0.0);
@@ -62,7 +63,7 @@ class RefusalGroups {
     return 1 - rest;
   }
 
-  /// sum of C(x)^2 / p(x) over all tokens: minus 1 it is the chi-square distance of C from p.
+  /// Sum of C(x)^2 / p(x) over all tokens; minus 1 it is the chi-square distance of C from p.
   double square(std::span<const Token> tuple) const {
     double rest = 1, share[max_drafts];
     for (std::size_t k = 0; k < tuple.size(); ++k) {

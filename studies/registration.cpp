@@ -1,5 +1,5 @@
-// Puts the studies and the command `reproduce` among those of the program. draftproof::studies makes its users link with
-// this symbol undefined, which takes the object out of the archive.
+// Adds the studies and the command `reproduce` to those of the program. draftproof::studies makes its users link with
+// this symbol undefined, which pulls the object out of the archive.
 namespace draftproof::found {
 void studies();  // generated
 }

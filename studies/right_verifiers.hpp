@@ -1,5 +1,5 @@
-// Right verifiers under the statistical gate: those whose path law is known, each at the budget of a change and,
-// where times are asked for, at that of the night. None may be accused; times are of the clock and of the processors.
+// Correct verifiers under the statistical gate: those whose path law is known, each at the budget of the pr profile
+// and, with timings, also at that of nightly. None may be accused. Times are wall-clock and processor times.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace draftproof {
 
-/// Schemes whose path law is known.
+/// Rows of the schemes whose path law is known.
 inline std::vector<PowerRow> right_rows(const StudyOptions& options) {
   std::vector<PowerRow> rows;
   for (const JointLaw& law : known_joint_laws().all()) {
@@ -31,7 +31,8 @@ inline std::vector<PowerRow> right_rows(const StudyOptions& options) {
   return rows;
 }
 
-/// Right verifiers at the budget of a change, with `timings` also at that of the night; all threads on each.
+/// Runs correct verifiers at the pr budget, with `timings` also at the nightly one, with all threads on each. Returns
+/// false after a stop.
 inline bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& table, const StudyOptions& options,
                         const Source& from, Meter& meter, Checks& checks, nlohmann::ordered_json& entry,
                         StudyResult& result) {

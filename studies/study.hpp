@@ -1,5 +1,5 @@
-// Studies: published figures and claims computed again, one file each in studies/figures/, found by the build and run
-// by `draftproof reproduce NAME`.
+// Studies: computations of published figures and claims, one file each in studies/figures/, found by the build and
+// run by `draftproof reproduce NAME`.
 //
 // A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
 // `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other.
@@ -17,12 +17,12 @@
 namespace draftproof {
 
 struct StudyOptions {
-  std::vector<std::string> sources{};  ///< captures or families to study; empty: what the study takes by itself
-  std::uint64_t effort = 0;            ///< instances, tuples or whatever the study counts; 0: its own default
+  std::vector<std::string> sources{};  ///< captures or families to study; empty: the study's own
+  std::uint64_t effort = 0;            ///< instances, tuples or another unit of the study; 0: its default
   std::uint64_t seed = 1;
   int threads = 0;                          ///< 0: all processors
   bool timings = false;                     ///< times in the data, which then differs from run to run
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside: return what is known so far
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside: return the results so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
 
   bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
@@ -33,7 +33,7 @@ struct StudyOptions {
 
 struct StudyResult {
   Document document;
-  bool held = true;      ///< every claim the study checks came out as claimed
+  bool held = true;      ///< every claim of the study was confirmed
   bool complete = true;  ///< false after a stop
 };
 
@@ -44,7 +44,7 @@ struct Study {
   StudyResult (*run)(const StudyOptions&);
 };
 
-/// All studies found, by name.
+/// Returns all registered studies.
 std::vector<Study>& found_studies();
 
 template <class S>

@@ -1,14 +1,15 @@
-// The acceptance of schemes at one position without simulation, in the form that studies of draft temperatures put
-// side by side: for K drafts of one proposal, and for one draft of each of K proposals.
+// The acceptance of schemes at one position without simulation, as in studies of draft temperatures: for K drafts of
+// one proposal, and for one draft of each of K proposals.
 //
 //   two step     sum min(p_I, p), p_I the law of the draft that a reduced alphabet of n tokens selects
-//   rejection    1 - F, F what K rounds of recursive rejection leave of p
+//   rejection    1 - F, F the mass of p that K rounds of recursive rejection leave
 //   tournament   sum min(L_K, p), L_K the law of the last winner; its plan holds V^2 pairs, so for small V
 //
-// Cost: K V each, and for the reduced alphabet a flow over the sets of at most K of n tokens. `two step` stands for
-// the importance-weighted scheme of Khisti et al., arXiv:2410.18234: a reconstruction (docs/plans.md). Exact because
-// these are sums over the plans that decide; a selected draft that is refused is not drawn again from (p - p_I)+, and
-// another draft that happens to be drawn from there is not counted.
+// `two step` stands for the importance-weighted scheme of Khisti et al., arXiv:2410.18234: a reconstruction
+// (docs/plans.md).
+// Cost: K V each, and for the reduced alphabet a flow over the sets of at most K of n tokens.
+// Correctness: these are sums over the plans of the schemes. A refused selected draft is not drawn again from
+// (p - p_I)+, and another draft that is drawn from there by chance is not counted.
 #pragma once
 
 #include <functional>
@@ -27,7 +28,7 @@ namespace draftproof {
 
 struct TemperatureScheme {
   std::string name;
-  /// Acceptance of K drafts; nothing where the scheme has no plan of an affordable size. One proposal is shared by
+  /// Acceptance of K drafts; nothing if the scheme has no plan of an affordable size. A single proposal is shared by
   /// all drafts.
   std::function<std::optional<double>(const std::vector<double>& target,
                                       const std::vector<std::vector<double>>& proposals, int drafts)>
@@ -50,7 +51,8 @@ inline TemperatureScheme two_step_scheme() {
           }};
 }
 
-/// For drafts of one proposal, in the order of what they accept: recursive rejection <= K-SEQ.
+/// Schemes for drafts of one proposal, in ascending order of acceptance after the first: recursive rejection <=
+/// K-SEQ.
 inline std::vector<TemperatureScheme> schemes_of_one_proposal() {
   return {two_step_scheme(),
           {"K-SEQ",
@@ -62,7 +64,8 @@ inline std::vector<TemperatureScheme> schemes_of_one_proposal() {
            }}};
 }
 
-/// For one draft of each proposal. Rejection depends on the order of the proposals, so it is asked for both ends.
+/// Schemes for one draft of each proposal. Rejection depends on the order of the proposals, so both directions are
+/// given.
 inline std::vector<TemperatureScheme> schemes_of_several_proposals() {
   using Proposals = std::vector<std::vector<double>>;
   const auto rejection = [](const std::vector<double>& target, Proposals proposals, int drafts) {

@@ -1,10 +1,10 @@
-// Plans for K i.i.d. drafts on few tokens, measured at one position: acceptance and output law by exploration in
-// double, and the time a plan takes.
+// Measures plans for K i.i.d. drafts on few tokens at one position: acceptance and output law by exploration in
+// double, and the time to make a plan.
 //
 //   n          trade_sizes     likeliest tokens kept, of target and of proposal each
 //   distance   total variation of the output law from the target
 //
-// Cost: one exploration of all tuples, V^K branches and what follows them, for each scheme, n and K.
+// Cost: one exploration of all tuples per scheme, n and K: V^K branches and their continuations.
 #pragma once
 
 #include <cmath>
@@ -26,12 +26,12 @@
 
 namespace draftproof {
 
-/// A verifier in the trade, with what it promises here.
+/// A verifier in the comparison, with its promise.
 struct TradedScheme {
   std::string name;
   std::shared_ptr<const AnyVerifier> verifier;
-  double tolerance = 0;  ///< largest TV promised, beyond rounding
-  bool optimal = true;   ///< reaches the optimum, up to twice that
+  double tolerance = 0;  ///< largest promised TV, beyond rounding
+  bool optimal = true;   ///< reaches the optimum up to twice that
 };
 
 inline std::vector<TradedScheme> traded_schemes() {
@@ -64,7 +64,7 @@ struct TradePoint {
   std::vector<TradeOutcome> outcomes;  ///< by scheme
 };
 
-/// Both laws cut to their n likeliest tokens; what neither keeps is dropped.
+/// Both laws cut to their n likeliest tokens, without the tokens that both drop.
 inline Rows<double> cut_rows(const RowPair& pair, std::size_t tokens) {
   const auto p = filtered_law(pair.target, {.top_k = tokens});
   const auto q = filtered_law(pair.proposals.front(), {.top_k = tokens});
@@ -77,7 +77,7 @@ inline Rows<double> cut_rows(const RowPair& pair, std::size_t tokens) {
   return {std::move(target), std::move(proposal)};
 }
 
-/// Processor time of a plan, the median of five.
+/// Processor time of making a plan, the median of five.
 inline double seconds_to_prepare(const TradedScheme& scheme, const Rows<double>& rows, int drafts) {
   const auto now = [] {
     timespec time{};

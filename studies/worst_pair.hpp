@@ -1,9 +1,10 @@
-// The pair p = (5/9, 4/9), q = (1/3, 2/3) with two drafts, in fractions: the optimum accepts always, K-SEQ at its
-// root 4/3 accepts 8/9, recursive rejection 23/27, the naive tree and sample and match less.
+// The pair p = (5/9, 4/9), q = (1/3, 2/3) with two drafts, in fractions. The optimum accepts always, K-SEQ at its
+// root 4/3 accepts 8/9, recursive rejection and the naive tree 23/27, sample and match 19/27.
 //
-// K-SEQ's root is irrational on most pairs. Here it is 4/3, and its program is walked with that very factor.
-// Cost: microseconds. Right because each value is computed twice: by its closed form and by walking its program, or
-// by cuts and by the scan for the optimum.
+// K-SEQ's root is irrational on most pairs. Here it is 4/3, and its program is enumerated with that factor.
+// Cost: microseconds.
+// Correctness: each value is computed twice: by its closed form and by an enumeration of its program, or, for the
+// optimum, by the scan and by all cuts.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@
 
 namespace draftproof::worst {
 
-/// K-SEQ with a factor that is a fraction, and the root: what its drafts serve is then the factor itself.
+/// K-SEQ with a rational factor that equals the root.
 class KSeqAtRoot final : public Decider<Rows<Rational>, Explorer<Rational>> {
  public:
   KSeqAtRoot(const Rows<Rational>& laws, const Rational& root) : laws_{laws}, plan_{root, root} {}
@@ -55,7 +56,7 @@ inline void add_pair(StudyResult& result) {
                                             {"reference", to_text(wanted)},
                                             {"held", held}});
   };
-  // A program whose output is not the target accepts nothing that counts.
+  // A program whose output is not the target gets -1.
   const auto walked = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
     const auto law = explore_law(iid, decider, rows, drafts);
     return law.complete && law.output == p ? law.flag : Rational(-1);

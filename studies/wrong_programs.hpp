@@ -1,14 +1,14 @@
-// Wrong verifiers whose detection is tabulated: what the statistical gate is measured on. Each imitates a right scheme,
-// whose path law it is held against.
+// Wrong verifiers with known detection exposures, for the power of the statistical gate. Each imitates a correct
+// scheme, and the gate tests it against that scheme's path law.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
 //              every one of several runs; numpy counts drawn from closed laws, p and q of the same kind
 //   TV         distance of the output from p there
 //
-// Not among them: `<=` for `<` (no affordable sample sees it; that is what edge checks are for), and two drafts
-// without replacement whose second is tested against q with the first set to 0 and no renormalisation: a refused
-// token has nothing left to serve, so that program decides as the one which tests against the whole q.
+// Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
+// whose second is tested against q with the first set to 0 and no renormalisation. A refused token has no residual,
+// so that program decides as the one that tests against the whole q.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ inline Verdict recursive_rejection_with(const RatioTable& laws, std::span<const 
   return random.emit(laws.residual(rest_from_target ? 0 : b));
 }
 
-/// Whatever is not served by the draft or the residual as it stands goes to the last token.
+/// The mass that neither the draft nor the unnormalised residual emits goes to the last token.
 inline Verdict residual_not_normalised(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
   const Token x = drafts[0];
   if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
@@ -88,7 +88,7 @@ inline Verdict siblings_kept(const RatioTable& laws, std::span<const Token> draf
   return random.emit(laws.residual(0));
 }
 
-/// The residual with 1e-7 added to every token, so that it never sums to nothing.
+/// The residual with 1e-7 added to every token, so that its sum is never 0.
 inline Verdict residual_floored(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
   const Token x = drafts[0];
   if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
@@ -104,13 +104,13 @@ inline std::vector<double> to_sum_one(std::vector<double> row) {
   return row;
 }
 
-/// q^(1/T).
+/// q^(1/T), normalised.
 inline std::vector<double> at_temperature(std::vector<double> row, double temperature) {
   for (double& q : row) q = std::pow(q, 1 / temperature);
   return to_sum_one(std::move(row));
 }
 
-/// Without the least likely tokens beyond a mass of `kept`.
+/// The row without the least likely tokens beyond a mass of `kept`, normalised.
 inline std::vector<double> without_tail(const std::vector<double>& row, double kept) {
   std::vector<std::size_t> order(row.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -135,7 +135,7 @@ inline std::vector<double> in_bf16(std::vector<double> row) {
   return to_sum_one(std::move(row));
 }
 
-/// All of them, for one pair.
+/// All wrong programs, for one pair.
 inline std::vector<WrongProgram> wrong_programs(const RowPair& pair, const RatioTable& table) {
   const std::vector<double>&p = pair.target, &q = pair.proposals.front();
   const auto ruled = [](RuledVerifier::Rule rule) { return std::make_shared<RuledVerifier>(std::move(rule)); };

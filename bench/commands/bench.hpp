@@ -1,4 +1,5 @@
-// `draftproof bench`: measure what is registered, judge goals, compare two runs, write the page of figures.
+// `draftproof bench`: measures the registered benchmarks, judges goals, compares two runs, writes the page of
+// figures.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +85,7 @@ struct Bench {
     if (quick && min_time->empty()) options.min_time = 0.01;
     options.seed = session.seed;
     options.stop = &stop_requested();
-    // Lines in a log would only say that time passes.
+    // A progress line in a log would be noise.
     Progress progress("benchmarking", names.size() * static_cast<std::uint64_t>(options.repetitions),
                       session.quiet || isatty(STDERR_FILENO) == 0);
     options.progress = [&progress](std::uint64_t done) { progress.update(done); };

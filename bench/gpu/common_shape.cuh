@@ -1,13 +1,13 @@
-// The shape in which engines commonly verify one position: a block of 1024 threads a request, float sums, the
-// residual added up tile by tile with a reduction each, then read again until its running sum passes the uniform
-// number. Written here as the baseline that ours is compared with: after public descriptions of such kernels, not
-// from their text.
+// The kernel shape in which engines commonly verify one position: a block of 1024 threads per request, float sums,
+// the residual summed tile by tile with one reduction each, then read again until its running sum passes the uniform
+// number. It is the baseline of the comparison, written after public descriptions of such kernels, not from their
+// text.
 //
-//   request    p [V], q [V] floats, one draft that is refused: what a refusal costs
+//   request    p [V], q [V] floats, one refused draft: the cost of a refusal
 //   tile       1024 threads x 4 entries
 //
-// Cost: two reads of p and q, a block-wide reduction a tile in each. Its sums are floats, so its tokens depend on
-// their order; it serves for times alone.
+// Cost: two reads of p and q, with a block-wide reduction per tile in each.
+// Correctness: the sums are floats, so the tokens depend on their order; only the times are used.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -39,8 +39,8 @@ __device__ inline float4 residual_of(const float* p, const float* q, int i, int 
   return {fmaxf(a.x - b.x, 0.0f), fmaxf(a.y - b.y, 0.0f), fmaxf(a.z - b.z, 0.0f), fmaxf(a.w - b.w, 0.0f)};
 }
 
-/// Rows are `stride` entries apart, p and q of a request one after the other; V a multiple of 4 but for its last
-/// tile.
+/// Rows are `stride` entries apart, p and q of a request one after the other. Loads have 4 entries, except at the end
+/// of a row.
 __global__ void __launch_bounds__(common_threads, 1)
     common_shape_kernel(const float* rows, std::int64_t stride, int vocabulary, const float* uniform, int* tokens) {
   __shared__ float warps[32];
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(common_threads, 1)
     const float4 own = i < vocabulary ? residual_of(p, q, i, vocabulary) : float4{0, 0, 0, 0};
     const float mine = own.x + own.y + own.z + own.w, tile = sum_of_block(mine, warps);
     if (below + tile > threshold) {
-      // The tile that holds the token: running sums within it, by warps and then by lanes.
+      // This tile holds the token: running sums within it, by warps and then by lanes.
       float running = mine;
       const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
       for (int step = 1; step < 32; step *= 2) {

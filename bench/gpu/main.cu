@@ -1,4 +1,4 @@
-// Benchmarks of kernels on the device at hand: floors, a baseline of the common shape, and ours, in one run.
+// Benchmarks of kernels on the current device, in one run: floors, a baseline of the common shape, and our kernels.
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //

@@ -1,13 +1,13 @@
-// Batches of requests with one drafted path each, for times of block verification at its worst: nearly every test
-// fails, so that every node of the path costs a pass over its rows.
+// Batches of requests with one drafted path each, for the worst case of block verification: nearly every test fails,
+// so every node of the path costs a pass over its rows.
 //
-//   rows        those of refused_batch.cuh, one position a node and one for the path's end
+//   rows        those of refused_batch.cuh, one position per node and one for the path's end
 //   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i of them the product of ratios is
-//               0.3^i, and the test there succeeds with what (0.3^i p - q)+ sums to, a few percent at i = 1 and
+//               0.3^i, and the test there succeeds with the sum of (0.3^i p - q)+, a few percent at i = 1 and
 //               nothing further down
-//   passes      L a request, seldom one less; one draw
+//   passes      L per request, seldom one less; one draw
 //
-// Those 16 tokens at most add less than 2^-10 to a target row's sum: it serves for times alone.
+// These tokens, at most 16, add less than 2^-10 to a target row's sum; the rows are used for times only.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace draftproof::gpu_bench {
 
-/// A block a row: the target of the drafted tokens.
+/// Writes the target of the drafted tokens: one block per row.
 __global__ void draft_kernel(float* rows, std::int64_t stride) {
   float* const p = rows + 2 * stride * blockIdx.x;
   const int x = static_cast<int>(threadIdx.x);

@@ -1,11 +1,11 @@
-// Batches of positions whose drafts are all refused, made on the device: rows of logits as language models have them,
-// the proposal's a noisy copy of the target's, with the first tokens masked in the target alone. Those are the
+// Batches of positions whose drafts are all refused, made on the device. Rows are softmax of Gaussian logits; the
+// proposal's logits are a noisy copy of the target's. The first tokens are masked in the target only and serve as
 // drafts.
 //
 //   target logits    N(0, 2.5^2)           p = softmax, but 0 for tokens below most_refused
 //   draft logits     target's + N(0, 1)    q = softmax
-//   sets             copies of the batch with other rows, far more than the second-level cache holds: a replay goes
-//                    through all of them and finds nothing in cache
+//   sets             copies of the batch with other rows, far more than the second-level cache holds: a replay visits
+//                    all of them, so none is in cache
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,7 +29,7 @@ __device__ inline float normal_at(std::uint64_t row, std::uint32_t x, std::uint3
   return static_cast<float>(sqrt(-2 * log(u)) * cospi(2 * v));
 }
 
-/// A block a position: p and then q, each `stride` entries.
+/// Writes p and then q, each `stride` entries: one block per position.
 __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabulary, std::uint64_t first_row) {
   __shared__ double sums[2];
   float* const p = rows + 2 * stride * blockIdx.x;
@@ -54,12 +54,12 @@ __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabular
   }
 }
 
-/// So many sets of `bytes` each that they exceed four times the second-level cache.
+/// The number of sets of `bytes` each that exceeds four times the second-level cache.
 inline int sets_beyond(std::size_t cache_bytes, double bytes) {
   return static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1;
 }
 
-/// Tokens 0 .. K - 1 as drafts of every position, and a place for verdicts.
+/// Tokens 0 .. K - 1 as drafts of every position, and memory for the verdicts.
 class RefusedDrafts {
  public:
   RefusedDrafts(int positions, int drafts)
@@ -88,8 +88,8 @@ class RefusedDrafts {
   gpu::DeviceBuffer<Verdict> verdicts_;
 };
 
-/// Sets of rows, each of so many positions: per position the target's and then the proposal's, on whole lines of 128
-/// bytes.
+/// Sets of rows of `positions` positions each: the target row and then the proposal row of each position, aligned to
+/// lines of 128 bytes.
 template <class Entry>
 class RefusedRows {
  public:
@@ -102,7 +102,7 @@ class RefusedRows {
   std::vector<Verdict> verdicts() const { return drafts_.verdicts(); }
 
  protected:
-  /// fill(blocks, rows, stride) launches a kernel with a block a position.
+  /// fill(blocks, rows, stride) launches a kernel with one block per position.
   template <class Fill>
   RefusedRows(int positions, int vocabulary, int drafts, std::size_t cache_bytes, const Fill& fill)
       : positions_{positions},

@@ -1,5 +1,5 @@
-// The same batches as logits, in the format in which an engine has them: the device takes powers of e and divides,
-// and no row of probabilities is written where a cluster holds both.
+// The batches of refused_batch.cuh as logits, in an engine's format. The device computes their softmax; a cluster
+// that holds both rows writes no row of probabilities.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a run on a device measured, as a table with ratios and as JSON. Standard library only: this is built where
-// nothing else is installed.
+// The results of a run on a device, as a table with ratios and as JSON. Standard library only, since machines with a
+// device may have nothing else.
 //
 //   goals     ratios of two results of the run, with a bound; a goal whose results are missing is not judged
 #pragma once
@@ -17,16 +17,16 @@ namespace draftproof::gpu_bench {
 struct Result {
   std::string name;
   double microseconds = 0;
-  double bytes = 0;   ///< of the rows, counted once; 0 where that says nothing
-  double trials = 0;  ///< of a simulation
+  double bytes = 0;   ///< of the rows, counted once; 0 if not meaningful
+  double trials = 0;  ///< of a simulation; else 0
 
-  /// Gigabytes a second.
+  /// Gigabytes per second.
   double bandwidth() const { return bytes / microseconds * 1e-3; }
-  /// Trials a nanosecond: 10^9 a second.
+  /// Trials per nanosecond, which is 10^9 per second.
   double rate() const { return trials / microseconds * 1e-3; }
 };
 
-/// A ratio of two times, of two bandwidths, or of two rates of trials; a rate alone where there is no second.
+/// A goal on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
 struct DeviceGoal {
   std::string what, first, second;
   bool bandwidth;  ///< of bandwidths, first over second; else of times

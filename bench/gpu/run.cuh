@@ -1,7 +1,7 @@
-// One run of the benchmarks: what it measures on, and with, and where results go.
+// One run of the benchmarks: the device, the stopwatch and the results.
 //
-// A group of benchmarks is a file of bench/gpu/teams/ with a type of its name and a function run(Run&); the build
-// finds it. Floors come first in what is printed because goals compare with them, whatever ran first.
+// A group of benchmarks is a file of bench/gpu/groups/ with a type of its name and a function run(Run&); the build
+// finds it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ class Run {
   Run(Results& results, const cudaDeviceProp& device, bool is_quick)
       : quick{is_quick}, results_{results}, device_{device} {}
 
-  const bool quick;  ///< one small size of each
+  const bool quick;  ///< one small size of each benchmark
 
   const cudaDeviceProp& device() const { return device_; }
   std::size_t cache_bytes() const { return static_cast<std::size_t>(device_.l2CacheSize); }
@@ -36,8 +36,8 @@ class Run {
     return watch_.microseconds(queue);
   }
 
-  /// Whether the device has this mapping for such positions, and it can say anything new: a warp alone on a large
-  /// vocabulary cannot.
+  /// Whether the device has this mapping for such positions and a measurement is useful: a single warp on a large
+  /// vocabulary is not.
   bool can(gpu::Mapping mapping, int positions, int vocabulary) const {
     if (mapping == gpu::Mapping::warp && vocabulary > 8192) return false;
     try {
@@ -57,7 +57,7 @@ class Run {
     add({.name = name, .microseconds = all / batches.sets(), .bytes = batches.bytes()});
   }
 
-  /// The same of a verifier on batches whose drafts are all refused. Throws if one was not.
+  /// The same of a verifier on batches whose drafts are all refused. Throws: std::runtime_error if one was accepted.
   template <class V>
   void add_refused(const std::string& name, const V& verifier, const RefusedBatches& batches, gpu::Mapping mapping) {
     add_sets(name, batches,
@@ -76,7 +76,7 @@ class Run {
   Stopwatch watch_;
 };
 
-/// "/V/B", as names of benchmarks end.
+/// "/V/B", the end of a benchmark's name.
 inline std::string where(int vocabulary, int positions) {
   return "/" + std::to_string(vocabulary) + "/" + std::to_string(positions);
 }

@@ -1,7 +1,7 @@
-// Trials of recursive rejection on four independent drafts of a large vocabulary, for the time that simulation takes.
+// Trials of recursive rejection on four independent drafts of a large vocabulary, for times of simulation.
 //
-//   flat     p and q of random entries alike in size: hardly two lanes of a warp emit one token
-//   peaked   p gives .9 to one token, q half of that: nine of ten trials add to one count
+//   flat     random entries of similar size in p and q: two lanes of a warp seldom emit the same token
+//   peaked   one token has .9 of p and half of that in q: nine of ten trials add to one counter
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class SimulatedTrials {
     gpu::count_trials(verifiers::RecursiveRejection{}, "iid", table_,
                       {.seed = 1, .first = 0, .count = trials, .drafts = drafts}, counts_, stream);
   }
-  /// Throws unless all that was queued was counted, and nothing was impossible.
+  /// Throws: std::runtime_error unless every queued trial was counted and none was impossible.
   void check(gpu::Stream stream) const {
     const Tally tally = counts_.tally(trials, stream);
     const std::uint64_t counted = std::accumulate(tally.histogram.begin(), tally.histogram.end(), std::uint64_t{0});
@@ -39,7 +39,7 @@ class SimulatedTrials {
   }
 
  private:
-  /// `first` on one token, the rest at random over the others.
+  /// A row with `first` on one token and random entries on the others.
   static std::vector<double> row(std::uint64_t stream, double first) {
     std::vector<double> entries(vocabulary);
     for (std::size_t x = 0; x < entries.size(); ++x)

@@ -1,10 +1,10 @@
-// What it takes to put tokens in the order of p / q, next to what is made of that order: one stable sort of the
-// ratios of many positions together, their i.i.d. optima, and a whole ratio table.
+// Times of sorting tokens by p / q and of the computations on that order: one stable sort of the ratios of many
+// positions together, their i.i.d. optima, and a whole ratio table.
 //
-//   sort       keys made from the rows, and the toolkit's radix sort of (key, token): made again every time, since a
-//              sort of what is sorted says something else
-//   optimum    gpu::iid_optima of four drafts, checks of the rows included
-//   table      gpu::ratio_table, by the host's clock: it waits, and what it makes is its own
+//   sort       keys from the rows, and the CUDA toolkit's radix sort of (key, token); keys are made again each time,
+//              since a sort of sorted keys has another cost
+//   optimum    gpu::iid_optima of four drafts, with the checks of the rows
+//   table      gpu::ratio_table, by the host's clock, since it waits and allocates
 #pragma once
 
 #include <algorithm>
@@ -53,12 +53,12 @@ class SortedLaws {
     gpu::iid_optima(batch_, std::span(&drafts, 1), optima_.data(), stream,
                     {workspace_.data(), gpu::optimum_workspace_bytes(batch_)});
   }
-  /// Throws unless all optima are numbers between 0 and 1.
+  /// Throws: std::runtime_error unless all optima are numbers between 0 and 1.
   void check() const {
     for (const Optimum& found : optima_.copy())
       if (!(found.acceptance > 0 && found.acceptance < 1)) throw std::runtime_error("optimum: no acceptance");
   }
-  /// Median microseconds of a table of the first position.
+  /// Median microseconds of building the table of the first position.
   double table_microseconds(int repetitions = 15) const {
     std::vector<double> times;
     for (int i = 0; i < repetitions; ++i) {

@@ -1,8 +1,8 @@
-// Times on a device: work queued on a stream, recorded once as a graph and played many times, so that what is timed
-// is the device and not the host's calls.
+// Times on a device. Queued work is captured once as a graph and replayed many times, so the time is the device's and
+// not that of the host's calls.
 //
-// Each repetition is one event, `plays` replays and another event; the figure is the median over repetitions of the
-// time a replay. Work that varies its inputs is recorded over several of them: `items` a replay.
+// Each repetition is one event, `plays` replays and another event. The result is the median over repetitions of the
+// time per replay. Work that varies its inputs is captured over several of them, and the caller divides.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,7 +33,7 @@ class Stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Median microseconds of one call of queue(stream), which may be captured.
+  /// Median microseconds of one call of queue(stream), which must be capturable.
   template <class Queue>
   double microseconds(const Queue& queue, int repetitions = 15) {
     cudaGraph_t graph = nullptr;
@@ -43,7 +43,7 @@ class Stopwatch {
     device_call("cudaStreamEndCapture", cudaStreamEndCapture(stream_, &graph));
     device_call("cudaGraphInstantiate", cudaGraphInstantiate(&play, graph, 0));
     const double once = timed(play, 1);
-    // About two milliseconds a repetition: far above the resolution of events, half a microsecond.
+    // About two milliseconds per repetition, far above the resolution of events, half a microsecond.
     const int plays = std::clamp(static_cast<int>(2000 / std::max(once, 0.1)), 1, 2000);
     std::vector<double> times;
     for (int i = 0; i < repetitions; ++i) times.push_back(timed(play, plays));

@@ -1,10 +1,10 @@
-// One decision at fresh float32 rows, as an engine pays it: plan and verdict, nothing kept from the decision before.
+// One decision on fresh float32 rows, as in an engine: plan and verdict, with nothing kept from the last decision.
 //
-//   cost/VERIFIER/LAW/V/K   hot: always the same rows, which stay in whichever cache holds 8 V bytes
-//   cold/VERIFIER/LAW/V/K   cold: rows from memory, by turns over more than the last cache holds
+//   cost/VERIFIER/LAW/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
+//   cold/VERIFIER/LAW/V/K   cold: rows from memory, copies in turn over more than the last cache holds
 //
-// Counters: passes over V and bytes read by them a decision, and the share of decisions that took a draft. Drafts are
-// drawn beforehand.
+// Counters, per decision: passes over V, bytes read by them, and the fraction of decisions that accepted a draft.
+// Drafts are drawn beforehand.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -20,7 +20,7 @@ struct Cost {
     rows.visited();
   };
 
-  /// Tokens that passes have looked at, of rows that count them.
+  /// Tokens that passes have read, if the rows count them.
   template <class Fresh>
   static std::uint64_t visited(const Fresh& rows) {
     if constexpr (counts_passes<Fresh>)
@@ -29,11 +29,11 @@ struct Cost {
       return 0;
   }
 
-  /// `next` gives the rows of a decision.
+  /// `next` returns the rows of a decision.
   template <class Next>
   static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
                   int drafts, Next next) {
-    // Drafts come from the prepared table beforehand: drafting is not what is timed.
+    // Drafts come from the prepared table beforehand, so drafting is not timed.
     constexpr int tuples = 1024;
     std::vector<Token> tokens(static_cast<std::size_t>(tuples * drafts));
     std::vector<int> lengths(tuples);

@@ -1,8 +1,8 @@
-// What the format of rows costs: probabilities of float32, bf16 and fp16 read as they are, logits of the same turned
-// into rows, and powers of e at every register width.
+// The cost of row formats: probabilities of float32, bf16 and fp16 read directly, logits of the same converted to
+// rows, and powers of e at every register width.
 //
-//   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in whatever cache holds
-//   them rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: other ones each time, 640 MB in all
+//   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in a cache
+//   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: other ones each time, 640 MB in all
 //   read/FORMAT/V[/cold]                       floor: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits
 //   exp/WIDTH, exp/libm                        items are powers of e
@@ -25,7 +25,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Flips say no wherever they may; draws are the same each time.
+/// Flips refuse whenever a refusal is possible; draws are the same each time.
 struct Refusing : UniformSource<Refusing> {
   std::uint64_t next(Purpose purpose) { return purpose == Purpose::flip ? ~std::uint64_t{0} : 0x9E3779B97F4A7C15; }
 };
@@ -33,7 +33,7 @@ struct Refusing : UniformSource<Refusing> {
 struct Formats {
   static constexpr std::size_t cold_bytes = 640'000'000;  ///< more than caches hold
 
-  /// p and q of a pair one after another, so often that they fill `bytes`, at least once.
+  /// p and q of a pair, repeated to fill `bytes`, at least once.
   template <class Entry>
   static std::vector<Entry> stored(const Pair& pair, std::size_t bytes) {
     std::vector<Entry> entries;
@@ -50,7 +50,7 @@ struct Formats {
     const Pair& pair = pair_of(vocabulary);
     const std::vector<Entry> entries = stored<Entry>(pair, bytes);
     const auto size = static_cast<std::size_t>(vocabulary);
-    // Refused in every round: p < q once, and the residual is 0 there from then on.
+    // This token is refused in every round: p < q, and then its residual is 0.
     Token least = 0;
     for (Token x = 0; x < vocabulary; ++x)
       if (pair.plain.target(x) * pair.plain.proposal(least) < pair.plain.target(least) * pair.plain.proposal(x))

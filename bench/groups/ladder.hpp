@@ -1,14 +1,16 @@
-// What the ladder costs on rows that are seen once, against the pass that a single refused draft needs there, and
-// ladders on paths against block verification of one path:
+// The cost of the ladder on fresh rows, compared with the pass that one refused draft needs there, and ladders on
+// paths compared with block verification of one path:
 //
-//   ladder/one_pass/V          that pass: the mass of (p - q)+ and a draw from it
-//   ladder/histogram/V         p- and q-mass of the tokens in each bucket of p / q
-//   ladder/plan/V/K            bins are there; levels and slopes
-//   ladder/fresh/V/K           plan and verdict, rows in the cache; ladder/cold/V/K from memory
+//   ladder/one_pass/V           that pass: the mass of (p - q)+ and a draw from it
+//   ladder/histogram/V          p- and q-mass of the tokens in each bucket of p / q
+//   ladder/plan/V/K             levels and slopes from given bins
+//   ladder/fresh/V/K            plan and verdict, rows in the cache
+//   ladder/cold/V/K             the same, rows from memory
 //   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
-//   ladder/one_path/V/L         every step has laws of its own, and nothing is kept; block verification, K = 1
-//   ladder/table/.. /V/L        the same two where each prefix has a table
-//   ladder/kept/.. /V/L         the same two on one table, plans kept from step to step
+//                               every step has its own laws, and nothing is kept
+//   ladder/one_path/V/L         the same for block verification, K = 1
+//   ladder/table/.. /V/L        the same two, with one table per prefix
+//   ladder/kept/.. /V/L         the same two on one table, with plans kept from step to step
 #pragma once
 
 #include <map>
@@ -45,7 +47,7 @@ struct Ladder {
     return *rows;
   }
 
-  /// Tuples of drafts, made beforehand: drafting is not what is timed.
+  /// Tuples of drafts, drawn beforehand so that drafting is not timed.
   struct Drafts {
     static constexpr int tuples = 1024;
     std::vector<Token> tokens;
@@ -86,7 +88,7 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
     state.counters["leaving"] = static_cast<double>(plan.leaving.size());
   }
-  /// `copies` of the rows are gone through in turn: more than the caches hold, or one.
+  /// Decides on `copies` copies of the rows in turn: one, or more than the caches hold.
   static void decide(benchmark::State& state, int vocabulary, int drafts, std::size_t copies) {
     const Drafts tuples(pair_of(vocabulary), drafts);
     const std::vector<FloatRows> rows(copies, rows_of(vocabulary));
@@ -103,7 +105,7 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
   }
 
-  /// The same pair after every prefix, in an object for each prefix: nothing kept for one laws serves another.
+  /// The same pair after every prefix, in one object per prefix, so that no prefix reuses what another one cached.
   template <class L>
   class OwnLaws final : public ConditionalModel<L> {
    public:
@@ -119,7 +121,7 @@ struct Ladder {
     std::vector<L> own_;
     mutable int numbers_ = 1;
   };
-  /// A table after every prefix, for drafting: the laws are alike, so that trees are those of any conditionals.
+  /// One table after every prefix, for drafting. All prefixes have the same laws, so trees of any model are the same.
   struct OneTable final : ConditionalModel<RatioTable> {
     explicit OneTable(const RatioTable& one) : table{one} {}
     const RatioTable& laws(int) const override { return table; }
@@ -138,7 +140,7 @@ struct Ladder {
     }
     return drafted;
   }
-  /// The root and every draft.
+  /// The number of prefixes: the root and every draft.
   static std::size_t prefixes(const TreeShape& shape) {
     return 1 + static_cast<std::size_t>(shape.drafts * shape.length);
   }
@@ -155,7 +157,7 @@ struct Ladder {
     }
   }
 
-  /// Steps on fresh rows. Laws are made anew for each, as what a pass left behind would save the next one passes.
+  /// Steps on fresh rows. Laws are constructed anew for each step, since cached passes would save passes in the next.
   template <class V>
   static void fresh_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const FloatRows& rows = rows_of(vocabulary);
@@ -170,7 +172,7 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
     state.counters["passes"] = static_cast<double>(visited) / (static_cast<double>(t) * vocabulary);
   }
-  /// Steps on tables, of which every prefix of a step has its own; nothing is kept from the step before.
+  /// Steps on tables, one per prefix of a step; nothing is kept from the last step.
   template <class V>
   static void table_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const OwnLaws<RatioTable> conditionals(prefixes(shape), [&] { return pair_of(vocabulary).table; });
@@ -182,7 +184,7 @@ struct Ladder {
     }
     state.SetItemsProcessed(state.iterations());
   }
-  /// Steps on one table with plans kept, as trials keep them; paths are new each time.
+  /// Steps on one table with plans kept, as trials keep them; the paths are new each time.
   template <class V>
   static void kept_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const OneTable conditionals(pair_of(vocabulary).table);
@@ -238,7 +240,7 @@ struct Ladder {
         timed("ladder/one_path" + l, [=](auto& state) { fresh_step<Block>(state, vocabulary, one); });
         timed("ladder/kept/paths" + l, [=](auto& state) { kept_step<LadderBlock>(state, vocabulary, four); });
         timed("ladder/kept/one_path" + l, [=](auto& state) { kept_step<Block>(state, vocabulary, one); });
-        if (vocabulary > 32000) continue;  // a table for each of 33 prefixes: gigabytes
+        if (vocabulary > 32000) continue;  // a table for each of 33 prefixes takes gigabytes
         timed("ladder/table/paths" + l, [=](auto& state) { table_step<LadderBlock>(state, vocabulary, four); });
         timed("ladder/table/one_path" + l, [=](auto& state) { table_step<Block>(state, vocabulary, one); });
       }

@@ -1,14 +1,14 @@
-// What an optimum costs from rows, nothing prepared:
+// The cost of an optimum from rows, with nothing prepared unless stated:
 //
 //   floor/radix/V                        one radix sort of V (key, index) pairs, the unit of the others
 //   table/V                              a ratio table of a pair
-//   optimum/iid/V/K                      fresh rows to the i.i.d. optimum, sort included
-//   optimum/without_replacement/V/K      the same without replacement, table included
-//   optimum/scan/V/K                     the i.i.d. optimum from a table that is there
-//   optimum/small/V/K                    fresh rows to the i.i.d. optimum where linear programs still end
-//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets, their law given
-//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut, law given
-//   peer/clp/V/K                         the same by Clp's simplex, their law given
+//   optimum/iid/V/K                      i.i.d. optimum from fresh rows, with the sort
+//   optimum/without_replacement/V/K      optimum without replacement from fresh rows, with the table
+//   optimum/scan/V/K                     i.i.d. optimum from a given table
+//   optimum/small/V/K                    i.i.d. optimum from fresh rows, at sizes where linear programs finish
+//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets; their law is given
+//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut; law given
+//   peer/clp/V/K                         the same by Clp's simplex; law given
 #pragma once
 
 #include <bit>
@@ -71,7 +71,7 @@ struct Optimum {
     return std::string(what) + "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
   }
 
-  /// `make` prepares outside the clock and returns what is timed: a function that gives the optimum.
+  /// `make` prepares, untimed, and returns the timed function, which returns the optimum.
   template <class Make>
   static void add_one(const std::string& name, Make make) {
     benchmark::RegisterBenchmark(name.c_str(), [make](auto& state) {

@@ -1,18 +1,18 @@
-// Passes over fresh float32 rows, against reading them:
+// Passes over fresh float32 rows, compared with a read of the rows:
 //
 //   floor/read/V               exclusive or over the 8 V bytes of a pair
 //   pass/residual/W/V          F(b) at width W: scalar, avx2, avx512, as far as the processor has them
-//   pass/residual/W/V/cold     the same, and floor/read/V/cold, on pairs that no cache holds
+//   pass/residual/W/V/cold     the same, and floor/read/V/cold, on pairs larger than the caches
 //   pass/curve/W/V             F(b) and its slope
 //   pass/clipped/W/V           one draw of clipped weights: a pass and a block
 //   pass/sum/W/V               a general pass over max(p - b q, 0), as a function of the token
-//   float_mode/residual/V      F(b) added in float, from the same terms
-//   double_mode/residual/V     F(b) from terms in double, added in doubles
+//   float_mode/residual/V      F(b) summed in float, from the same terms
+//   double_mode/residual/V     F(b) from terms in double, summed in double
 //   refused/recursive_rejection/V    K = 4 drafts, all refused: the verifier on fresh rows
-//   rewrite/recursive_rejection/V    the same as engines write it, a residual in memory in every round
+//   rewrite/recursive_rejection/V    the same as engines write it, with a residual in memory in every round
 //   k_seq/factor/V             K-SEQ's factor for K = 4
 //
-// An item is a pass, a decision or a factor; `passes` is what a decision or a factor looked at, in units of V.
+// An item is a pass, a decision or a factor. `passes` counts the tokens that a decision or a factor reads, over V.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -38,7 +38,7 @@ struct Passes {
     return {std::span(p, size), std::span<const float>(p + size, size)};
   }
 
-  /// Times run(p, V, turn); the turn changes b a little, so that no pass is remembered.
+  /// Times run(p, V, turn). The turn changes b a little, so that no cached pass is reused.
   template <class Run>
   static void time(benchmark::State& state, int vocabulary, bool cold, const Run& run) {
     PairCopies& copies = PairCopies::of(vocabulary, cold);
@@ -53,7 +53,7 @@ struct Passes {
                                  [vocabulary, run, cold](auto& state) { time(state, vocabulary, cold, run); })
         ->Unit(benchmark::kMicrosecond);
   }
-  /// The same at one width, with fresh rows as an engine would make them: run(rows, turn).
+  /// The same at one width, with fresh rows: run(rows, turn).
   template <class Run>
   static void add_wide(const std::string& name, simd::Width width, int vocabulary, const Run& run,
                        bool cold = false) {
@@ -65,7 +65,7 @@ struct Passes {
         },
         cold);
   }
-  /// A decision: `passes` is counted on the side.
+  /// A decision, with `passes` as a counter.
   template <class Run>
   static void add_counted(const std::string& name, int vocabulary, const Run& run) {
     benchmark::RegisterBenchmark((name + "/" + std::to_string(vocabulary)).c_str(), [vocabulary, run](auto& state) {
@@ -80,7 +80,7 @@ struct Passes {
     })->Unit(benchmark::kMicrosecond);
   }
 
-  /// No float, so that both parts of it count.
+  /// A place b that is not exact in float, so that both parts of FloatFactor are used.
   static double place(std::uint64_t turn) { return 1 + 0x1.000001p-20 * static_cast<double>(turn & 255); }
   static std::uint64_t word(std::uint64_t turn) { return turn * 0x9E3779B97F4A7C15; }
 
@@ -106,11 +106,11 @@ struct Passes {
         });
       }
       add("float_mode/residual", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {
-        std::vector<double> partial((size + 1023) / 1024);  // as a FreshRows has
+        std::vector<double> partial((size + 1023) / 1024);  // as FreshRows has
         return float_sums(p, p + size, place(turn), size, partial.data());
       });
       add("double_mode/residual", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {
-        std::vector<double> partial((size + 1023) / 1024);  // as a FreshRows has
+        std::vector<double> partial((size + 1023) / 1024);  // as FreshRows has
         return double_sums(p, p + size, place(turn), size, partial.data());
       });
       add("rewrite/recursive_rejection", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {

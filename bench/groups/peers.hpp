@@ -1,11 +1,11 @@
-// What one would do without draftproof, in this run and on the same rows: child processes whose own processor time is
-// the time reported.
+// Peers: other software on the same rows in the same run. Each peer is a child process, and its own processor time is
+// reported.
 //
 //   peer/numpy/PROGRAM/V/K   recursive rejection in numpy, five ways (peers/numpy_peer.py); an item is a trial
 //   peer/scipy/highs/V/K     the optimum by scipy's linear program (peers/scipy_peer.py); an item is an optimum
 //
-// `expert` is the peer that goals name; `batched` and `loop` are what test code does. One call an iteration; a start
-// of the interpreter is not in the time. Skipped, with the reason, where no interpreter has the modules.
+// Goals compare with `expert`; `batched` and `loop` are typical test code. One call per iteration; the start of the
+// interpreter is not timed. Skipped, with the reason, if no interpreter has the modules.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@
 namespace draftproof::benchmarks {
 
 struct Peers {
-  /// `items` names the number in the answer that counts items; empty for one.
+  /// `items` names the member of the answer that counts items; empty for one item per call.
   static void run(benchmark::State& state, std::string_view script, const std::string& module, const RowPair& rows,
                   const std::vector<std::string>& words, const char* items, const char* shown) {
     std::int64_t done = 0;

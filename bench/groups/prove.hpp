@@ -2,7 +2,7 @@
 //
 //   prove/VERIFIER/LAW   60 generated instances; an item is an instance
 //   prove/all            500 instances of every verifier and law that can be explored, as `draftproof prove` does
-//   prove/kill_matrix    every mutant against every property, every correct verifier as a control
+//   prove/kill_matrix    every mutant against every property, with every correct verifier as a control
 #pragma once
 
 #include <benchmark/benchmark.h>

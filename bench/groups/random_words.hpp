@@ -1,5 +1,5 @@
-// philox/scalar, philox/avx2, philox/avx512: random words in bulk, a block of two 64-bit words an item, at every
-// width of registers the processor has. The scalar form is one block after the other, as a trial alone draws them.
+// philox/scalar, philox/avx2, philox/avx512: random words in bulk at every register width of the processor. An item
+// is a block of two 64-bit words. The scalar form computes one block after the other, as a single trial does.
 #pragma once
 
 #include <array>

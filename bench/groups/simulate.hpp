@@ -1,8 +1,8 @@
 // simulate/VERIFIER/LAW/V/K: Monte Carlo on prepared tables, one thread, Philox numbers, histogram counted.
-// lazy/VERIFIER/LAW/V/K: the same verdicts without the drafts nobody looks at.
-// peaked/VERIFIER/LAW/V/K: the same where one token has .99 of p and q.
-// threads/2/VERIFIER/LAW/V/K: on two threads, by the clock on the wall.
-// naive/VERIFIER/LAW/V/K: the same trials by the same source on plain rows, O(K V) each: what the tables are worth.
+// lazy/VERIFIER/LAW/V/K: the same verdicts, drawing only the drafts that the verifier reads.
+// peaked/VERIFIER/LAW/V/K: the same with .99 of p and q on one token.
+// threads/1/VERIFIER/LAW/V/K, threads/2/..: on one and two threads, by wall-clock time.
+// naive/VERIFIER/LAW/V/K: the same trials by the same source on plain rows, O(K V) each.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +120,7 @@ struct Simulate {
     for (const std::string size : {"4096", "128256"})
       at_most("sixteen drafts, drawn lazily, against four", "lazy/recursive_rejection/iid/" + size + "/16",
               with + size + "/4", 1.5);
-    // A rate of .3 of the other.
+    // A rate of at least .3 of the other.
     at_most("the largest vocabulary against the smallest", with + "262144/4", with + "4096/4", 1 / 0.3);
     at_most("the largest vocabulary against the smallest", without + "262144/4", without + "4096/4", 1 / 0.3);
     const std::string scaled = "/recursive_rejection/iid/128256/4/real_time";

@@ -1,12 +1,12 @@
-// step_cost/VERIFIER/TREE_LAW/V/K/L: one iteration at fresh float32 rows, as an engine pays it: plans and step,
-// nothing kept from the iteration before. step_cost/refused/VERIFIER/V/L: a path whose every token is refused, the
-// most that a rule of one path can cost.
+// step_cost/VERIFIER/TREE_LAW/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step, with
+// nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all refused, the
+// highest cost of a rule of one path.
 //
-//   passes     mean tokens that passes looked at, over V
-//   tokens     mean length of a step, correction or bonus included
+//   passes     mean tokens that passes read, over V
+//   tokens     mean length of a step, with its correction or bonus
 //   bytes      mean bytes of rows that passes read
 //
-// All nodes share one pair of rows, so that it stays in the cache as the rows of a batch would not: hot.
+// All nodes share one pair of rows, which stays in the cache (hot); the rows of a batch would not.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace draftproof::benchmarks {
 
-/// One law after every prefix. ConditionalModel are numbered by depth only, so that nodes of a path have objects of their own
-/// and what a pass leaves behind at one is not found at another.
+/// One law after every prefix. Contexts are numbered by depth, so each node of a path has its own laws object and
+/// does not reuse a pass cached at another.
 template <class L>
 class SameAtAllDepths final : public ConditionalModel<L> {
  public:
@@ -41,7 +41,7 @@ class SameAtAllDepths final : public ConditionalModel<L> {
   std::vector<L> laws_;
 };
 
-/// The one table of a vocabulary, as conditionals that trees are drafted from: no copies.
+/// The one table of a vocabulary after every prefix, for drafting trees; no copies.
 class TableAtAllDepths final : public ConditionalModel<RatioTable> {
  public:
   explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}
@@ -107,7 +107,7 @@ struct StepCost {
            std::to_string(length);
   }
 
-  /// A path of the token that the target wants least: its tests succeed with a probability below (p / q)^2.
+  /// A path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
   static void add_refused(const AnyPathVerifier& verifier, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
         refused_name(verifier.info().name, vocabulary, length).c_str(), [&verifier, vocabulary, length](auto& state) {
@@ -142,7 +142,7 @@ struct StepCost {
                              .bound = 8.5});
   }
 
-  /// One residual pass over rows of that size, near the core as well (passes.hpp).
+  /// The benchmark of one residual pass over rows of that size, also in cache (passes.hpp).
   static std::string residual_pass(int vocabulary) {
     return "pass/residual/" + std::string(name_of(simd::in_use())) + "/" + std::to_string(vocabulary);
   }

@@ -1,5 +1,5 @@
-// What the page of figures says in words: the method, and a few lines over each group of benchmarks. Groups that no
-// chapter names get a table all the same.
+// The text of the page of figures: the method, and a few lines for each group of benchmarks. A group without a
+// chapter still gets a table.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace draftproof::benchmarks {
 struct Chapter {
   std::string title, about;
   std::vector<std::string> groups;
-  bool rate = false;                    ///< items a second instead of time per item
-  std::vector<std::string> counters{};  ///< of the first group: a table each
+  bool rate = false;                    ///< items per second instead of time per item
+  std::vector<std::string> counters{};  ///< of the first group: one table each
 };
 
 inline std::string method_text(int repetitions, double min_time) {

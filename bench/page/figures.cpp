@@ -16,7 +16,7 @@ struct Line {
   bool dashed = false;
 };
 
-// What a page can show at once; the tables have the rest.
+// The lines of the plots; the tables have all other measurements.
 constexpr Line costs[] = {
     {"single_draft", "cost/single_draft/iid/{}/1"},
     {"recursive_rejection, K = 4", "cost/recursive_rejection/iid/{}/4"},
@@ -56,7 +56,7 @@ std::string rate_tick(double rate) {
 }
 std::string whole_tick(double value) { return grouped(static_cast<std::uint64_t>(value + 0.5)); }
 
-/// Floors that exist at several vocabularies: "floor/WHAT/V" for every WHAT.
+/// Names WHAT of the floors "floor/WHAT/V".
 std::vector<std::string> floors_of(const Results& results) {
   std::vector<std::string> floors;
   for (const Measurement& measurement : results.measurements) {
@@ -98,7 +98,7 @@ std::vector<Figure> figures_of(const Results& results) {
             whole_tick,
             time_tick};
   for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
-  // A floor alone says nothing.
+  // A floor without other lines would not be useful.
   if (!cost.empty())
     for (const std::string& floor : floors_of(results))
       add(cost, series_of(results, "floor: " + floor, "floor/" + floor + "/{}", false, true));

@@ -1,6 +1,6 @@
-// The plots of the page of figures and where their points come from: names of benchmarks with one number left open.
+// The plots of the page of figures. Their points come from the benchmarks that match a name with one open number.
 //
-//   "{}"   stands for V or K in a name; every number that the results have there is a point
+//   "{}"   stands for V or K in a name; every number in its place in the results is a point
 #pragma once
 
 #include <string>
@@ -17,11 +17,12 @@ struct Figure {
   Plot plot;
 };
 
-/// Points of all benchmarks named `name` with a number in place of "{}"; `rate` for items per second instead of time.
+/// Returns the points of all benchmarks named `name` with a number in place of "{}"; `rate`: items per second instead
+/// of seconds.
 Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
                  bool dashed = false);
 
-/// Those that have a series; series of fewer than two points are left out.
+/// Returns the figures with at least one series; series of fewer than two points are left out.
 std::vector<Figure> figures_of(const Results& results);
 
 }  // namespace draftproof::benchmarks

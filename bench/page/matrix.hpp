@@ -1,4 +1,5 @@
-// Benchmarks that differ in numbers only, as one row of a table: the numbers in a name (V, K, ...) are the column.
+// Tables of benchmarks that differ in numbers only: the words of a name are the row, its numbers (V, K, ..) the
+// column.
 #pragma once
 
 #include <functional>
@@ -17,13 +18,13 @@ struct SplitName {
 };
 SplitName split_name(const std::string& name);
 
-/// Parted so that benchmarks share a part if any numbers of their rows do: a table of small vocabularies is not one
-/// of large ones. Each in the order of the measurements.
+/// Splits measurements into parts for separate tables: rows are in one part if they share a column. Each part keeps
+/// the order of the measurements.
 std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements);
 
 using CellText = std::function<std::string(const Measurement&)>;
 
-/// Rows in the order of the measurements, columns ascending; what was skipped is a dash.
+/// Returns a table with rows in the order of the measurements and columns ascending; a skipped one is a dash.
 Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text);
 
 }  // namespace draftproof::benchmarks

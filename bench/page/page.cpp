@@ -29,7 +29,7 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// Matrices where names have numbers, else a row a benchmark with its counters.
+/// A matrix if names have numbers, else one row per benchmark with its counters.
 std::string tables_for(const std::vector<const Measurement*>& members, const CellText& cell) {
   const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
@@ -46,7 +46,7 @@ CellText time_cell(bool rate) {
   };
 }
 
-/// Empty where nothing has the counter.
+/// Tables of one counter; empty if no member has it.
 std::string counter_tables(std::vector<const Measurement*> members, const std::string& counter) {
   std::erase_if(members, [&](const Measurement* one) { return !one->counters.contains(counter); });
   if (members.empty()) return {};
@@ -95,7 +95,7 @@ std::string worst_spread(const Results& results) {
       100 * all.median, 100 * all.high);
 }
 
-/// One decision of each verifier, at the size where passes cost most; mutants are no schemes.
+/// The benchmarks of one decision of each verifier, without mutants, at the size where passes cost most.
 bool is_cost_of_a_scheme(const std::string& plain_name) {
   static const std::regex cost("cost/([^/]*)/[^/]*/128256/4");
   std::smatch parts;
@@ -140,7 +140,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
   std::set<std::string> shown;
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
-  for (const Measurement& measurement : results.measurements)  // groups that no chapter names, each its own
+  for (const Measurement& measurement : results.measurements)  // groups without a chapter, one each
     if (const std::string group = measurement.group(); !shown.contains(group))
       text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
@@ -159,7 +159,7 @@ void write_page(const Results& results, const std::string& file) {
   };
   const auto figures = figures_of(results);
   write(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // shows when the plots are written
+  std::error_code failed;  // a failure shows when the plots are written
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write(folder / figure.file, svg(figure.plot));
 }

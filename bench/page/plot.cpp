@@ -14,7 +14,7 @@ namespace {
 constexpr double width = 860, height = 460, left = 84, right = 560, top = 44, bottom = 400;
 constexpr double legend = right + 28, line_height = 19;
 
-// Okabe and Ito's colours, which the colour-blind tell apart; without the yellow, too pale on white.
+// Okabe and Ito's colours, distinct for colour-blind readers; without the yellow, which is too pale on white.
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"};
 
 std::string escaped(const std::string& text) {
@@ -57,7 +57,7 @@ std::string marker(double x, double y, std::size_t index, const char* colour) {
   }
 }
 
-/// A logarithmic axis from `low` to `high`, drawn from `from` to `to`.
+/// A logarithmic axis of values `low` to `high`, at coordinates `from` to `to`.
 struct Axis {
   double low, high, from, to;
   double operator()(double value) const { return from + (to - from) * std::log(value / low) / std::log(high / low); }
@@ -91,7 +91,7 @@ std::string svg(const Plot& plot) {
       greatest = std::max(greatest, value);
     }
   const double first = std::floor(std::log10(least)), last = std::max(std::ceil(std::log10(greatest)), first + 1);
-  // Workspace at both ends, so that no marker sits on a frame; a single position gets some of its own.
+  // A margin at both ends keeps markers off the frame, and widens an axis of a single position.
   const Axis x{*positions.begin() / 1.25, *positions.rbegin() * 1.25, left, right};
   const Axis y{std::pow(10, first), std::pow(10, last), bottom, top};
   std::string out = fmt::format(
@@ -105,7 +105,7 @@ std::string svg(const Plot& plot) {
     out += line(left, at, right, at, "stroke=\"#ddd\"");
     out += text(left - 8, at + 4, plot.y_tick(value), "end");
   }
-  double previous = -1e9;  // labels that would touch are left out, their grid lines stay
+  double previous = -1e9;  // a label that would touch the last one is left out; its grid line stays
   for (const double value : positions) {
     const double at = x(value);
     out += line(at, top, at, bottom, "stroke=\"#eee\"");

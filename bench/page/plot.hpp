@@ -1,10 +1,10 @@
-// A line plot as an SVG document: logarithmic axes with ticks in units, a legend, white ground so that it reads the
-// same on light and dark pages.
+// A line plot as an SVG document: logarithmic axes with ticks in units, a legend, and a white background, so that it
+// reads the same on light and dark pages.
 //
 //   x, y     positive; both axes logarithmic, the y axis over whole decades
-//   dashed   floors and peers, so that lines are told apart without colour; markers differ, too
+//   dashed   floors and peers, which distinguishes lines without colour; markers differ too
 //
-// Cost: text. The same bytes for the same series.
+// Cost: one string. Equal series give equal bytes.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct Plot {
   bool empty() const { return series.empty(); }
 };
 
-/// `plot` is not empty, and no series of it.
+/// Returns the SVG. `plot` must have a series, and every series a point.
 std::string svg(const Plot& plot);
 
 }  // namespace draftproof::benchmarks

@@ -1,6 +1,6 @@
-// A program run to its end with its output caught: how peers are measured. No shell sees the words.
+// Runs a program to its end and captures its output; peers are measured this way. No shell parses the words.
 //
-// Cost: one process. Invalid while another thread changes the environment.
+// Cost: one process. Not safe while another thread changes the environment.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ struct Finished {
   std::string out, err;
 };
 
-/// `words[0]` is looked for in PATH if it has no slash. `environment` ("NAME=value") is added to our own.
+/// Runs `words`; words[0] is looked up in PATH if it has no slash. `environment` ("NAME=value") is added to the own
+/// one. Returns exit code and output.
 Finished run_child(const std::vector<std::string>& words, const std::vector<std::string>& environment = {});
 
 }  // namespace draftproof::benchmarks

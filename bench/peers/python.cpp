@@ -30,7 +30,7 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// p, then q, as little-endian float64; removed at the end.
+/// A temporary file with p, then q, as little-endian float64; removed at the end.
 class PairFile {
  public:
   PairFile(std::span<const double> target, std::span<const double> proposal) {
@@ -67,7 +67,7 @@ std::string& chosen_python() {
 }
 
 std::string python_with(const std::string& module, std::string& why) {
-  static std::map<std::string, std::pair<std::string, std::string>> known;  // asked once a module
+  static std::map<std::string, std::pair<std::string, std::string>> known;  // one test per module
   const auto [at, is_new] = known.try_emplace(module);
   auto& [python, reason] = at->second;
   if (is_new) {

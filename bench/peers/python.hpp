@@ -1,7 +1,7 @@
-// Peers in Python: which interpreter, and one run of one of our scripts on the pair that our own benchmarks use.
+// Peers in Python: the choice of an interpreter, and one run of a script on the pair of the benchmarks.
 //
-// The scripts lie beside this file and are compiled in, so that an installed program and a program of somebody else's
-// have them, too. A machine without an interpreter that has the modules skips these benchmarks and says why.
+// The scripts lie beside this file and are compiled in, so installed programs and other users' programs have them
+// too. A machine without an interpreter that has the modules skips these benchmarks with a reason.
 #pragma once
 
 #include <span>
@@ -13,10 +13,11 @@
 
 namespace draftproof::benchmarks {
 
-/// Set by --python; else DRAFTPROOF_PYTHON; else `python3` of PATH and then the system's, whichever has the modules.
+/// The interpreter set by --python; if empty, DRAFTPROOF_PYTHON, or else the first of `python3` in PATH and the
+/// system's that has the modules.
 std::string& chosen_python();
 
-/// An interpreter that can import `module`; empty if none can, and `why` says so.
+/// Returns an interpreter that can import `module`; empty if none can, with the reason in `why`.
 std::string python_with(const std::string& module, std::string& why);
 
 struct PeerAnswer {
@@ -24,8 +25,8 @@ struct PeerAnswer {
   std::string error{};  ///< why there is no data
 };
 
-/// Runs the script on one thread with `--pq FILE`, where FILE holds p, then q, and with these words. `script` is
-/// "numpy_peer" or "scipy_peer", `module` what it imports.
+/// Runs a script on one thread with `--pq FILE`, where FILE holds p, then q, and with `words`. `script` is
+/// "numpy_peer" or "scipy_peer", `module` the module that it imports. Returns its JSON, or an error.
 PeerAnswer ask_peer(std::string_view script, const std::string& module, std::span<const double> target,
                     std::span<const double> proposal, const std::vector<std::string>& words);
 

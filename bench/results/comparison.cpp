@@ -11,8 +11,8 @@ namespace draftproof::benchmarks {
 namespace {
 
 struct Word {
-  const char* data;  ///< for machines
-  const char* text;  ///< for people
+  const char* data;  ///< in JSON
+  const char* text;  ///< in a table
   Tone tone;
 };
 

@@ -1,9 +1,9 @@
-// Goals against the medians of one run: met, not met, or not run because a side has no time.
+// Judges goals by the medians of one run: met, not met, or not run because a side has no time.
 //
 //   ratio   median time per item of `slower` over that of `faster`
-//   rounds  the same of every repetition, paired in the order of the run; how far single rounds lie from the ratio
+//   rounds  the same of every repetition, paired in the order of the run; the spread of single rounds
 //
-// Cost: nothing. Fair because both sides ran in the same minutes, in random turns (run.hpp).
+// Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ enum class Verdict { met, missed, not_run };
 struct Judged {
   Goal goal;
   Verdict verdict = Verdict::not_run;
-  double ratio = 0;                ///< unless not run
-  std::optional<Spread> rounds{};  ///< if both sides have as many repetitions
+  double ratio = 0;                ///< valid unless not run
+  std::optional<Spread> rounds{};  ///< if both sides have equally many repetitions
 };
 
-/// Goals in their order.
+/// Returns one verdict per goal, in the order of the goals.
 std::vector<Judged> judge(std::span<const Goal> goals, const Results& results);
 
 }  // namespace draftproof::benchmarks

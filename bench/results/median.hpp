@@ -1,10 +1,10 @@
-// The middle of a few repetitions, and how far they lie apart: what every figure of a benchmark is given as.
+// The median of a few repetitions and their range: the form of every figure of a benchmark.
 //
 //   n       repetitions, at least one
 //   median  the middle one; of an even number the mean of the middle two
 //   low, high  the least and the greatest
 //
-// Cost: a sort of n numbers. A median, because a shared machine delays single repetitions by factors, never evenly.
+// Cost: a sort of n numbers. A median is used because a shared machine delays single repetitions by large factors.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@ struct Spread {
   double relative() const { return median > 0 ? (high - low) / (2 * median) : 0; }
 };
 
+/// Spread of at least one value.
 inline Spread spread_of(std::vector<double> values) {
   assert(!values.empty());
   std::sort(values.begin(), values.end());

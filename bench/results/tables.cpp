@@ -117,7 +117,7 @@ std::vector<Section> sections_of(const Results& results) {
       if (measurement.group() == group) members.push_back(&measurement);
     sections.push_back({.title = group, .table = table_of(members, group + "/")});
   }
-  // A filtered run is not about the goals of others.
+  // A filtered run does not list the goals that it did not run.
   std::vector<Judged> judged = judge(results.goals, results);
   const std::string summary = summary_of(judged);
   std::erase_if(judged, [](const Judged& goal) { return goal.verdict == Verdict::not_run; });

@@ -1,4 +1,4 @@
-// Times, rates and ratios as people read them: three digits and the unit that leaves 1 to 999 before the point.
+// Times, rates and ratios as text: three digits, and the unit that leaves 1 to 999 before the point.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline std::string three_digits(double value) {
 
 /// "17.3 us".
 inline std::string time_text(double seconds) {
-  // From where a number would round to 1000 of its unit, the next one.
+  // Above the last value that would not round to 1000, the next unit is used.
   if (seconds < 999.5e-9) return three_digits(seconds * 1e9) + " ns";
   if (seconds < 999.5e-6) return three_digits(seconds * 1e6) + " us";
   if (seconds < 999.5e-3) return three_digits(seconds * 1e3) + " ms";

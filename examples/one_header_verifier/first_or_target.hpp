@@ -1,5 +1,5 @@
-// The same with a slip: after a refusal the token is drawn from all of p. It looks right, and its tokens look right
-// too; `mine prove first_or_target` shows on two tokens why it is not.
+// The same verifier with an error: after a refusal the token is drawn from all of p. Code and tokens look right;
+// `mine prove first_or_target` refutes it with an instance of two tokens.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -18,7 +18,7 @@ struct FirstOrTarget {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.residual(at.zero()));  // p - 0 q: what the accepted drafts served is served twice
+    return random.emit(at.residual(at.zero()));  // p - 0 q: the mass that accepted drafts emit is emitted twice
   }
 };
 

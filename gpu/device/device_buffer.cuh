@@ -9,7 +9,7 @@
 
 namespace draftproof::gpu {
 
-/// `size` elements, copied from host memory at `source` unless that is null. Throws DeviceError.
+/// `size` elements, copied from host memory at `source` unless that is null. Throws: DeviceError.
 template <class T>
 class DeviceBuffer {
  public:
@@ -23,7 +23,8 @@ class DeviceBuffer {
   }
 
   T* data() const { return data_.get(); }
-  /// The elements in host memory, after all work of the device that this thread's default stream waits for.
+  /// Returns the elements in host memory, after all device work that this thread's default stream waits for.
+  /// Throws: DeviceError.
   std::vector<T> copy() const {
     std::vector<T> host(size_);
     if (size_ != 0)

@@ -36,8 +36,8 @@ DeviceTraits traits_of(int device) {
   traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
   traits.shared_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   traits.cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
-  // Kernels of clusters are compiled for 9.0 and later, if for that. 16 blocks have to be asked for
-  // (cluster_launch.cuh).
+  // Kernels of clusters are compiled for 9.0 and later, if the build has such an architecture. A launch of 16 blocks
+  // needs an attribute (cluster_launch.cuh).
   if (DRAFTPROOF_CLUSTER_KERNELS != 0 && attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 &&
       attribute(cudaDevAttrClusterLaunch, device) != 0)
     traits.most_cluster = 16;

@@ -1,4 +1,4 @@
-// Turns the status of a CUDA runtime call into an exception. Declarations only: kernels compile without
+// Converts the status of a CUDA runtime call into an exception. Declarations only, so that kernels compile without
 // <string>.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace draftproof::gpu {
 
-/// Throws DeviceError unless `status` is success: device_call("cudaFree", cudaFree(p)).
+/// Throws: DeviceError unless `status` is success. Use: device_call("cudaFree", cudaFree(p)).
 void device_call(const char* name, cudaError_t status);
 
-/// What mappings depend on, of the device that is current. Throws DeviceError.
+/// Returns the properties of the current device that mappings depend on. Throws: DeviceError.
 const DeviceTraits& this_device();
 
-/// Lets a kernel have as much dynamic shared memory. Throws DeviceError if the device has less.
+/// Allows a kernel `bytes` of dynamic shared memory. Throws: DeviceError if the device has less.
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
   if (bytes > 0)
@@ -26,9 +26,9 @@ void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 }
 
-/// Throws std::logic_error: the verifier `name` has no kernel, and why.
+/// Throws: std::logic_error saying that the verifier `name` has no kernel, and why.
 [[noreturn]] void no_kernel(std::string_view name, std::string_view why);
-/// Throws std::invalid_argument: the verifier `name`, which is wrong on purpose, has no kernel of this mapping.
+/// Throws: std::invalid_argument saying that the mutant `name` has no kernel of this mapping.
 [[noreturn]] void no_mapping(std::string_view name, Mapping wanted);
 
 }  // namespace draftproof::gpu

@@ -1,4 +1,4 @@
-// How many blocks a grid may have, and how more positions than that are cut.
+// The most blocks of a grid, and the loop that splits more positions into several grids.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace draftproof::gpu {
 
 inline constexpr int most_blocks = std::numeric_limits<std::int32_t>::max();
 
-/// Calls launch(first, count) until all positions of `shares` blocks each have been in a grid.
+/// Calls launch(first, count) for successive ranges of positions, each of at most most_blocks / shares positions.
 template <class Launch>
 void for_positions_of_grids(int positions, int shares, const Launch& launch) {
   const int most = most_blocks / shares;

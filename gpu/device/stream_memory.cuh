@@ -1,4 +1,4 @@
-// Device memory for what is queued on a stream: from the stream's pool, and back to it behind the last use.
+// Device memory for queued work: allocated from the stream's pool and returned to it behind the last use.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace draftproof::gpu {
 
-/// Throws DeviceError if there is no memory. Must end before the stream does.
+/// Memory of `bytes` bytes; the object must end before the stream does. Throws: DeviceError if there is no memory.
 class StreamMemory {
  public:
   StreamMemory(std::size_t bytes, cudaStream_t stream) : stream_{stream} {

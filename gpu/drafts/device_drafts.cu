@@ -1,4 +1,4 @@
-// Copies of batches of drafts in device memory.
+// Copies batches of drafts to device memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ const DraftBatch<Entry>& checked(const DraftBatch<Entry>& host) {
   return host;
 }
 
-/// Entries from the first of `rows` rows of `length` to the end of the last.
+/// Entries from the beginning of the first of `rows` rows of `length` to the end of the last.
 std::size_t extent(std::int64_t rows, std::int64_t stride, std::size_t length) {
   return rows == 0 ? 0 : static_cast<std::size_t>((rows - 1) * stride) + length;
 }

@@ -1,4 +1,4 @@
-// What each thread of a team does with one position of a batch of drafts.
+// The work of one thread of a team on one position of a batch of drafts.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace draftproof::gpu {
 
-/// Threads draw all drafts each, in memory of their own: drafters without replacement read those before. The thread
-/// that `writes` leaves them in the batch.
+/// Every thread draws all drafts into memory of its own, since drafters without replacement read the earlier ones.
+/// The thread with `writes` stores them in the batch.
 template <class D, class Entry, Team T>
 DRAFTPROOF_DEVICE void draft_position(const D& drafter, const DraftBatch<Entry>& batch, std::int64_t position,
                                       const T& team, bool writes) {

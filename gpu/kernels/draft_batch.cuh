@@ -1,11 +1,11 @@
-// The kernels of a drafter and their launch: a position is drafted by a warp, a block or blocks all over the device,
-// whose threads draw together. Include it in a CUDA source to draft with a drafter of one's own.
+// The kernels of a drafter and their launch: a warp, a block or a split team drafts a position, and its threads draw
+// together. Include it in a CUDA source to draft with a custom drafter.
 //
-//   kernel            grid                           a proposal row is read
-//   drafts_by_warp    a warp a position              once a draw, from cache: small vocabularies
-//   drafts_by_block   a block a position             once a draw: many positions
-//   drafts_by_split   `shares` blocks a team, teams  once a draw, by the whole device: few positions
-//                     take positions in turn
+//   kernel            grid                           reads of a proposal row
+//   drafts_by_warp    a warp per position            once per draw, from cache: small vocabularies
+//   drafts_by_block   a block per position           once per draw: many positions
+//   drafts_by_split   `shares` blocks per team,      once per draw, by the whole device: few positions
+//                     teams take positions in turn
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 namespace draftproof::gpu {
 
 inline constexpr int draft_threads = 512;
-/// Warps of a block, each with a position of its own.
+/// Warps per block, each with its own position.
 inline constexpr int draft_warps = 4;
 
 template <class D, class Entry>
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(32 * draft_warps, 1)
   __shared__ TeamScratch scratch[draft_warps];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t position = std::int64_t{blockIdx.x} * draft_warps + warp;
-  if (position >= batch.positions) return;  // the whole warp, and no other waits for it
+  if (position >= batch.positions) return;  // the whole warp returns, and no other warp waits for it
   draft_position(drafter, batch, position, WarpTeam(scratch + warp), threadIdx.x % 32 == 0);
 }
 

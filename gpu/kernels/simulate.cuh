@@ -1,7 +1,7 @@
-// The kernels of simulation: one for each verifier and draft law, found at compile time by the names in its info.
+// The kernels of simulation: one for each verifier and draft law, chosen at compile time by the names in its info.
 //
-// Cost: a grid of as many blocks as the device holds at a time, whose threads run trials until none are left. A
-// launch has fewer than 2^31 trials a block, so that a block's 32-bit counters cannot overflow; more trials are more
+// Cost: a grid of as many blocks as the device runs at once, whose threads run trials until none are left. A launch
+// has fewer than 2^31 trials per block, so a block's 32-bit counters cannot overflow; further trials take further
 // launches.
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace draftproof::gpu {
 
-/// Threads of a block. Loads of one trial wait for each other: many warps hide that, few registers allow them.
+/// Threads per block. The loads of one trial depend on each other; many warps hide that latency.
 inline constexpr int trial_threads = 256;
 
-/// A block of the device.
+/// The threads of one block on a device.
 class DeviceThreads : public WarpLanes {
  public:
 #if defined(__CUDA_ARCH__)
@@ -65,14 +65,14 @@ __global__ void __launch_bounds__(trial_threads, 1)
   counts.flush();
 }
 
-/// Throws std::logic_error: `verifier` has no kernel for drafts of `law`.
+/// Throws: std::logic_error saying that `verifier` has no kernel for drafts of `law`.
 [[noreturn]] void no_trials(std::string_view verifier, std::string_view law);
-/// Throws std::invalid_argument unless both can have so many drafts on such a table.
+/// Throws: std::invalid_argument unless verifier and drafter accept `drafts` drafts on such a table.
 void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& laws, int drafts);
-/// Blocks of this kernel that the device holds at a time.
+/// Returns how many blocks of this kernel the device runs at once. Throws: DeviceError.
 unsigned int resident_blocks(const void* kernel, int threads);
 
-/// What goes into the kernel: the verifier's plan, or a view of it.
+/// The kernel's argument for the plan: the verifier's plan, or a view of it.
 template <class V>
 struct TrialPlan {
   using type = PlanOf<V, TableView>;
@@ -82,8 +82,8 @@ struct TrialPlan<V> {
   using type = typename V::TablePlan;
 };
 
-/// The plan that a view sees, made here and copied. Of the compiler's passes only the host's sees how: in the device's,
-/// which looks at all functions for both, it would find vectors.
+/// Prepares the plan on the host and copies what its view needs. Only the host pass of the compiler sees the body:
+/// the device pass parses all host functions too and would find vectors in it.
 template <ViewsPlans V>
 typename V::TablePlan plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy& copy) {
 #if defined(__CUDA_ARCH__)
@@ -92,7 +92,7 @@ typename V::TablePlan plan_on_device(const V& verifier, const DeviceTable& table
   return prepare(verifier, PlanningView(table.host()), drafts).view(copy);
 #endif
 }
-/// What prepares nothing does not ask for the table on the host.
+/// A verifier without a plan does not request the table on the host.
 template <class V>
 auto plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy&) {
   if constexpr (std::is_same_v<PlanOf<V, TableView>, NoPlan>)
@@ -101,7 +101,7 @@ auto plan_on_device(const V& verifier, const DeviceTable& table, int drafts, con
     return prepare(verifier, table.host(), drafts);
 }
 
-/// Queues trials; kernels of verifiers and drafters of one's own come by calling it in a CUDA source.
+/// Queues trials of any verifier and drafter; call it in a CUDA source for custom ones. Throws: as count_trials does.
 template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
                      const DeviceCounts& counts, Stream stream) {
@@ -126,7 +126,7 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   }
 }
 
-/// The drafter of that name among `D`, if V is written for it.
+/// Finds the drafter with the name `law` among `D`, if V is written for it, and queues its trials.
 template <class... D>
 struct TrialDrafters {
   template <class V>

@@ -1,5 +1,5 @@
-// The definition of verify_batch, for a verifier of one's own: include it in a CUDA source and instantiate
-// verify_batch, and verify_clusters if the source is compiled for compute capability 9 or later.
+// The definition of verify_batch, for custom verifiers. Include it in a CUDA source and instantiate verify_batch, and
+// also verify_clusters if the source is compiled for compute capability 9 or later.
 #pragma once
 
 #include <draftproof/gpu/positions/verify_clusters.cuh>

@@ -1,14 +1,14 @@
-// The kernels of a scheme of paths and their launch: a request is verified by a warp, a block or blocks all over the
-// device, whose threads go through its tree together.
+// The kernels of a scheme of paths and their launch: a warp, a block or a split team verifies a request, and its
+// threads go through the tree together.
 //
-//   kernel              grid                           the rows of a node are read
-//   steps_by_warp    a warp a request               at every pass at it, from cache: small vocabularies
-//   steps_by_block   a block a request              at every pass at it: many requests
-//   steps_by_split   `shares` blocks a team, teams  at every pass at it, by the whole device: few requests
-//                       take requests in turn
+//   kernel           grid                           reads of a node's rows
+//   steps_by_warp    a warp per request             at every pass over the node, from cache: small vocabularies
+//   steps_by_block   a block per request            at every pass over the node: many requests
+//   steps_by_split   `shares` blocks per team,      at every pass over the node, by the whole device: few requests
+//                    teams take requests in turn
 //
-// Most nodes see one pass or none, so shared memory would hold rows that nobody reads again. Every thread computes
-// the request's randomness itself, so all go to the same nodes and meet at every barrier.
+// Most nodes take at most one pass, so rows are not kept in shared memory. Every thread computes the request's random
+// words itself, so all threads visit the same nodes and reach every barrier.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>>
               Laws<NodeLaws<double, SplitTeam>>);
 
 inline constexpr int step_threads = 512;
-/// Warps of a block, each with a request of its own.
+/// Warps per block, each with its own request.
 template <class V>
 inline constexpr int step_warps = warps_with_plans<V>(4);
 
@@ -69,7 +69,8 @@ __global__ void __launch_bounds__(step_threads, 1)
   }
 }
 
-/// The choice for a batch of requests: that for positions, of those mappings that steps have.
+/// Chooses the mapping of a batch of requests as for positions, among those that steps have: never cluster.
+/// Throws: std::invalid_argument as mapped() does.
 inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
   if (wanted == Mapping::cluster)
     throw std::invalid_argument("a request by cluster: steps run by warp, block or split");

@@ -1,4 +1,4 @@
-// Copies of batches in device memory.
+// Copies batches of decisions to device memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace draftproof::gpu {
 namespace {
 
-/// Entries from the first of `rows` rows of `length` to the end of the last.
+/// Entries from the beginning of the first of `rows` rows of `length` to the end of the last.
 std::size_t extent(std::int64_t rows, std::int64_t stride, std::int64_t length) {
   return rows == 0 ? 0 : static_cast<std::size_t>((rows - 1) * stride + length);
 }

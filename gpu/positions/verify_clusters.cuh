@@ -1,6 +1,6 @@
 // Verification by clusters: the kernel and its launch, for compute capability 9 and later. The build compiles it
-// apart from the other mappings, which run on every device. One kernel a verifier serves every format and contents of
-// rows: they differ only in how rows come on chip.
+// apart from the other mappings, which run on every device. One kernel per verifier serves every format and contents,
+// which matter only while rows are brought on chip.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace draftproof::gpu {
 
 static_assert(Position<DraftedPosition<TeamRows<OnChipRows<ClusterTeam>, ClusterTeam>>>);
 
-/// Of a block for its rows: what lies behind them is aligned as they are.
+/// Bytes of a block's rows, rounded up to 16 so that the plan behind them is aligned.
 DRAFTPROOF_DEVICE inline std::size_t cluster_rows_bytes(int vocabulary, int shares) {
   return (on_chip_bytes(on_chip_layout(vocabulary, WarpLanes::lanes(), shares).slice()) + 15) / 16 * 16;
 }
 
-/// Of a block for its plan, behind the rows.
+/// A block's memory for its plan, behind the rows.
 template <class V>
 __device__ TeamMemory cluster_plan_memory(unsigned char* rows, int vocabulary) {
   constexpr std::size_t bytes = plan_bytes<V>;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(verify_threads, 1) verify_by_cluster(const V v
                          cluster_plan_memory<V>(reinterpret_cast<unsigned char*>(slices), batch.vocabulary));
   const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.partitions());
   const bool tells = team.partition() == 0 && threadIdx.x == 0;
-  if (batch.refused(position)) {  // the whole cluster
+  if (batch.refused(position)) {  // the whole cluster returns
     if (tells) batch.verdicts[position] = {};
     return;
   }

@@ -1,14 +1,15 @@
-// The kernels of a verifier: a position is verified by a warp, a block, a cluster of blocks or blocks all over the
-// device, whose threads prepare and verify together. One source for all: they differ in the team alone.
+// The kernels of a verifier: a warp, a block, a cluster of blocks or a split team verifies a position, and its
+// threads prepare and verify together. All kernels share one source and differ in the type of their team.
 //
-//   kernel               grid                            a position's rows are read
-//   verify_by_warp       a warp a position               at every pass, from cache: small vocabularies
-//   verify_by_block      a block a position              at every pass: many positions
-//   verify_by_cluster    `shares` blocks a position      once, into shared memory (verify_clusters.cuh)
-//   verify_by_split      `shares` blocks a team, teams   at every pass, by the whole device: few positions
-//                        take positions in turn
+//   kernel               grid                            reads of a position's rows
+//   verify_by_warp       a warp per position             at every pass, from cache: small vocabularies
+//   verify_by_block      a block per position            at every pass: many positions
+//   verify_by_cluster    `shares` blocks per position    once, into shared memory (verify_clusters.cuh)
+//   verify_by_split      `shares` blocks per team,       at every pass, by the whole device: few positions
+//                        teams take positions in turn
 //
-// Every thread computes the position's randomness itself, so all take the same branches and meet at every barrier.
+// Every thread computes the position's random words itself, so all threads take the same branches and reach every
+// barrier.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,9 @@
 
 namespace draftproof::gpu {
 
-/// Threads of a block: 16 warps keep enough loads in flight for one block on a multiprocessor.
+/// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
 inline constexpr int verify_threads = 512;
-/// Warps of a block, each with a position of its own.
+/// Warps per block, each with its own position.
 template <class V>
 inline constexpr int verify_warps = warps_with_plans<V>(4);
 
@@ -33,8 +34,8 @@ static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView
 static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
 static_assert(Position<DraftedPosition<TeamRows<RowView<float>, BlockTeam>>>);
 
-/// What each thread of the team does. A branch of probability zero leaves no_token in the verdict. `B` is a Batch or
-/// a StoredBatch.
+/// Decides one position; every thread of the team calls it. Returns no_token if the position has a fault or reaches a
+/// branch of probability zero. `B` is a Batch or a StoredBatch.
 template <class V, class B, class L>
 DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
   if (batch.refused(position)) return {};
@@ -45,7 +46,7 @@ DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t
   return verify(verifier, at, plan, random);
 }
 
-/// Bounds of one block a multiprocessor keep the compiler from spilling registers to make room for a second.
+/// Bounds of one block per multiprocessor keep the compiler from spilling registers for a second block.
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1) verify_by_block(const V verifier, const Batch<Entry> batch) {
   __shared__ TeamScratch scratch;
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(32 * verify_warps<V>, 1)
   __shared__ TeamScratch scratch[verify_warps<V>];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps<V> + warp;
-  if (position >= batch.positions) return;  // the whole warp, and no other waits for it
+  if (position >= batch.positions) return;  // the whole warp returns, and no other warp waits for it
   const TeamRows laws(batch.rows(position), WarpTeam(scratch + warp, plan_memory<V>(warp)));
   const Verdict verdict = decide(verifier, batch, position, laws);
   if (threadIdx.x % 32 == 0) batch.verdicts[position] = verdict;

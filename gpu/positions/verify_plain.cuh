@@ -1,4 +1,4 @@
-// verify_batch and the mappings that run on every device.
+// verify_batch, and the launches of the mappings that run on every device.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,13 @@
 
 namespace draftproof::gpu {
 
-/// What is wrong on purpose has the two mappings that every device runs: any of them tells it from what it mutant_of.
+/// Mutants have only the two mappings that every device runs; either of them distinguishes a mutant from its
+/// original.
 template <class V>
 inline constexpr bool by_warp_or_block_alone = !V::info.mutant_of.empty();
 
-/// What the device has for V.
+/// Returns the properties of the current device that are left beside the plan of V.
+/// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.
 template <class V>
 DeviceTraits device_for(Mapping wanted) {
   DeviceTraits device = beside_plans(this_device(), plan_bytes<V>);
@@ -28,7 +30,7 @@ DeviceTraits device_for(Mapping wanted) {
   return device;
 }
 
-/// Queues a kernel that reads rows at every pass. `scratch` has room for `teams`, if the mapping is split.
+/// Queues a kernel that reads rows at every pass. `scratch` has `teams` entries if the mapping is split.
 template <class V, class Entry>
 void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& mapped, int teams,
                   SplitScratch* scratch, Stream stream) {

@@ -1,12 +1,14 @@
-// One row of stored probabilities is checked by a team: the rule of checked_sum (sim/distributions/stored_row.hpp), with its sum.
+// Checks one row of stored probabilities by a team, with the rule and the sum of checked_sum
+// (sim/distributions/stored_row.hpp).
 //
 //   x    entry          at least 0 and below 2; NaN is neither
 //   s    sum            of the entries, each rounded to a multiple of 2^-51
 //   |s - 1| <= tolerance
 //
-// Cost: one read of the row, four barriers. Right because 2 + x lies in [2, 4), where the bits of a double count in
-// units of 2^-51: sums of them are sums of integers. A sum of 4 and more is as wrong as 4, so sums stop there and
-// never leave 62 bits. Where an entry is at fault it is the first one that is named, and no sum.
+// If an entry is invalid, the first invalid entry is reported and the sum is not checked.
+// Cost: one read of the row, four barriers.
+// Correctness: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so sums of them are sums of
+// integers. Any sum of at least 4 fails alike, so sums are capped at 4 and fit into 62 bits.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 
 namespace draftproof::gpu {
 
-/// What a team found: the first entry that is no probability, and the sum in units of 2^-51 if there is none.
+/// The first invalid entry of a row, or no_token; the sum is in units of 2^-51 and valid if there is none.
 struct CheckedRow {
   Token unsound;
   Fixed units;
@@ -28,7 +30,7 @@ struct CheckedRow {
   }
 };
 
-/// All threads of a team of one share call it; all know the result.
+/// Checks a row. All threads of a team of one partition call it; all return the same result.
 template <Team T, class Entry>
 DRAFTPROOF_DEVICE CheckedRow check_entries(const T& team, const Entry* row, int vocabulary) {
   constexpr Fixed enough = Fixed{1} << 53;  // a sum of 4
@@ -52,7 +54,7 @@ DRAFTPROOF_DEVICE CheckedRow check_entries(const T& team, const Entry* row, int 
   return {unsound.token, team.lane_sum(total)};
 }
 
-/// Row i of `rows`: tells its fault if it has one.
+/// Checks row i of `rows` and records its fault, if any.
 template <Team T>
 DRAFTPROOF_DEVICE void check_row(const T& team, const DistinctRows& rows, std::int64_t i, double tolerance) {
   const DistinctRow row = rows[i];

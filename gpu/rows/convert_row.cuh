@@ -1,10 +1,12 @@
-// One row of any format and contents becomes a row of float probabilities in device memory: what the mappings that
-// read rows at every pass are given.
+// Converts one row of any format and contents to a row of float probabilities in device memory, the input of the
+// mappings that read rows at every pass.
 //
-// Their kernels read a row several times. Reading bf16 there would take a kernel for each format, or ask for the
-// format at every entry of every pass; logits have to be written as probabilities in any case. So a row is converted
-// once and the float kernels serve all formats. Cost: one read and one write more, both of a row that the first pass
-// then finds in the second-level cache if it fits. The tokens are the same: entries become floats without rounding.
+// Those kernels read a row several times. Reading bf16 directly would take one kernel per format, or a test of the
+// format at every entry of every pass; logits have to be written as probabilities in any case. Each row is therefore
+// converted once, and the float kernels serve all formats.
+// Cost: one more read and one more write of the row; the first pass then finds it in the second-level cache if it
+// fits.
+// Correctness: 16-bit entries become floats without rounding, so the tokens are the same.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,8 @@
 
 namespace draftproof::gpu {
 
-/// Row i of `rows` into `out`, by a team of one share; `notes` has room for its blocks. `rows.batch.faults` is there.
+/// Converts row i of `rows` into `out`, by a team of one partition. `notes` has one entry per block of softmax;
+/// `rows.batch.faults` is not null.
 template <Team T>
 DRAFTPROOF_DEVICE void convert_row(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
                                    SoftmaxNote* notes) {

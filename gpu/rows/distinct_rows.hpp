@@ -1,10 +1,10 @@
-// The rows of a batch one after the other, each once: rows that positions share are one row. What converts or checks
-// rows goes through these, a team for each.
+// The rows of a batch as a list without repetition: a row that positions share is listed once. Conversions and checks
+// go through this list, with one team per row.
 //
-//   rows     targets()          B, or 1 if all positions share it
-//            groups()           positions with proposal rows of their own, 1, or 0 in a batch of targets alone (M = 0)
+//   rows     targets()          B, or 1 if all positions share one
+//            groups()           positions with their own proposal rows; 1 if all share; 0 without proposals (M = 0)
 //            per_group()        proposal rows of a position: M, or 1 if they are one row
-//   apart    row_apart()        entries between converted rows, whole lines of memory
+//   apart    row_apart()        entries between converted rows, a whole number of memory lines
 //
 // Cost: a division to find a row.
 #pragma once
@@ -19,8 +19,8 @@ namespace draftproof::gpu {
 
 struct DistinctRow {
   const void* entries;
-  int row;                ///< as RowFault counts: 0 is the target's
-  std::int64_t position;  ///< whose it is
+  int row;                ///< as in RowFault: 0 is the target
+  std::int64_t position;  ///< the row's position, or 0 if shared
   bool shared;            ///< by all positions
 };
 
@@ -41,9 +41,9 @@ struct DistinctRows {
   }
 
   DRAFTPROOF_DEVICE std::int64_t row_apart() const { return float_row_stride(batch.vocabulary); }
-  /// Of converted rows, in floats.
+  /// Floats of all converted rows.
   DRAFTPROOF_DEVICE std::int64_t floats() const { return size() * row_apart(); }
-  /// The batch on converted rows: row i at i * row_apart().
+  /// The batch on converted rows: row i of the list at rows + i * row_apart().
   DRAFTPROOF_DEVICE Batch<float> converted(const float* rows) const {
     const std::int64_t apart = row_apart(), of_position = per_group() * apart;
     return batch.with_rows(rows, batch.target_stride == 0 ? 0 : apart, rows + targets() * apart,
@@ -56,7 +56,7 @@ struct DistinctRows {
                            batch.proposal_row_stride);
   }
 
-  /// Notes a fault of this row, at every position that has it: by all threads of a team, of which this is `thread`.
+  /// Records a fault of this row at every position that has it. All threads of a team call it; this one is `thread`.
   DRAFTPROOF_DEVICE void tell(const DistinctRow& row, const RowFault& fault, int thread, int threads) const {
     if (!row.shared) {
       if (thread == 0) tell_fault(batch.faults + row.position, fault.word());

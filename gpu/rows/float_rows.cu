@@ -11,7 +11,8 @@ namespace draftproof::gpu {
 
 void float_rows(const StoredRows& rows, float* out, Stream stream, bool check_probabilities) {
   const StoredBatch batch = rows.batch();
-  // Rows alone are a batch of targets without proposals, which a batch to verify would be refused for.
+  // Rows alone form a batch of targets without proposals; checked_shape refuses such a batch, so it sees one
+  // proposal.
   StoredBatch shape = batch;
   shape.proposals = 1;
   checked_shape(shape);

@@ -44,7 +44,7 @@ void convert_rows(const DistinctRows& rows, float* out, Stream stream) {
       rows.batch.contents == Contents::logits
           ? sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(rows.batch.vocabulary))
           : 0;
-  // 64 KiB at the longest row; beside the scratch that is more than a block gets unless it asks.
+  // 64 KiB for the longest row; together with the scratch this exceeds a block's default, so it is requested.
   device_call("cudaFuncSetAttribute",
               cudaFuncSetAttribute(convert_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(notes)));

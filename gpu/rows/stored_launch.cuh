@@ -1,5 +1,4 @@
-// What comes before a verifier's kernel on a stored batch, and is the same for all verifiers: the mapping, the
-// workspace, checks and conversions.
+// The preparation of a stored batch that is the same for all verifiers: mapping, workspace, checks and conversions.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +11,17 @@
 
 namespace draftproof::gpu {
 
-/// Made and used in one call; queues what has to be done before on the stream.
+/// Lives within one call. Its constructor queues the checks and conversions on the stream.
 class StoredLaunch {
  public:
-  /// `device` is the current one, with what the verifier can have of it.
+  /// `device` has the properties of the current device that are left beside the verifier's plan.
+  /// Throws: as verify_batch on a StoredBatch does.
   StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options, const DeviceTraits& device);
 
   const Mapped& mapped() const { return mapped_; }
-  /// For clusters: the batch with a place for faults.
+  /// The batch with `faults` allocated if rows are checked; for clusters.
   const StoredBatch& stored() const { return rows_.batch; }
-  /// For all other mappings.
+  /// The batch as float rows; for all other mappings.
   Batch<float> floats() const;
   int teams() const { return workspace_.teams; }
   SplitScratch* split_scratch() const { return reinterpret_cast<SplitScratch*>(memory_ + workspace_.split); }

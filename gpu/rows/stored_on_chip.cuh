@@ -1,10 +1,10 @@
-// Rows of any format on chip, as floats: what the format and the contents are is asked when a row is brought, once,
-// and no pass over it knows.
+// Brings rows of any format on chip as floats. Format and contents are tested once per row, and no pass depends on
+// them.
 //
-//   slices    [2, slice]    this share's part of p, then of q (on_chip_rows.cuh)
-//   notes     [blocks]      behind them, for rows of logits (team_softmax.cuh)
+//   slices    [2, slice]    this partition's part of p, then of q (on_chip_rows.cuh)
+//   notes     [blocks]      behind the slices, for rows of logits (team_softmax.cuh)
 //
-// Cost: device memory is read once in whole lines; softmax works on what is on chip, with four barriers a row.
+// Cost: device memory is read once in whole lines; softmax works on chip, with four barriers per row.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace draftproof::gpu {
 
-/// Shares of whole blocks of softmax.
+/// The layout of partitions that consist of whole softmax blocks.
 DRAFTPROOF_DEVICE inline TeamLayout on_chip_layout(int vocabulary, int lanes, int shares) {
   return {vocabulary, lanes, shares, softmax_block_size};
 }
@@ -27,15 +27,15 @@ DRAFTPROOF_DEVICE constexpr std::size_t on_chip_bytes(int slice) {
          sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(slice));
 }
 
-/// Rows on chip, or the word of the fault that makes them no law.
+/// Rows on chip; `fault` is the word of the fault that makes them no law, or no_fault.
 template <class T>
 struct BroughtOnChip {
   OnChipRows<T> rows;
   std::uint64_t fault;
 };
 
-/// Reads this share's slice of both rows of a position; all of the team's threads call it, with `memory` of
-/// on_chip_bytes for each share, and may use the rows on any token.
+/// Reads this partition's slice of both rows of a position. All threads of the team call it, with `memory` of
+/// on_chip_bytes() in each block; each may then read any token of the rows.
 template <class T>
 DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::int64_t position, const T& team,
                                                  float* memory) {

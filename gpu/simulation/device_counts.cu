@@ -1,4 +1,4 @@
-// Counts in device memory, all in one array: those of a Tally, then cells, drafts and serial_dependence.
+// Counters in device memory, all in one array: those of a Tally, then cells, drafts and serial_dependence.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +76,7 @@ std::size_t vocabulary_of(const DeviceTable& table) { return static_cast<std::si
 
 const JointCounting& checked(const JointCounting& joint, const DeviceTable& table) {
   const std::size_t vocabulary = vocabulary_of(table);
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());  // places are int
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());  // indices are int
   if (joint.paths < 1 || joint.paths > max_drafts + 1 || joint.drafts < 0 || joint.drafts > max_drafts ||
       vocabulary > most / (max_drafts + 1))
     throw std::invalid_argument("joint counts: found paths or drafts that no position has");
@@ -94,7 +94,7 @@ DeviceCounts::DeviceCounts(const DeviceTable& table, bool histogram)
     : buffers_{
           std::make_unique<Buffers>(histogram ? vocabulary_of(table) : 0, nothing_jointly, vocabulary_of(table))} {
   clear(Stream{});
-  device_call("cudaStreamSynchronize", cudaStreamSynchronize(Stream{}));  // whatever stream comes next
+  device_call("cudaStreamSynchronize", cudaStreamSynchronize(Stream{}));  // any stream may follow
 }
 DeviceCounts::DeviceCounts(const DeviceTable& table, const JointCounting& joint)
     : buffers_{std::make_unique<Buffers>(0, checked(joint, table), vocabulary_of(table))} {

@@ -1,4 +1,4 @@
-// Tables in device memory, and what is checked before a kernel sees one.
+// Tables in device memory, and the checks of the arguments of a simulation.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace draftproof::gpu {
 
 namespace {
 
-/// The arrays of a table on the host in the order in which a device gets them.
+/// The arrays of a host's table, in the layout of device memory.
 std::vector<char> laid_out(const RatioTable& table) {
   const TableView view = table.view();
   const auto size = static_cast<std::size_t>(view.size), rows = static_cast<std::size_t>(view.rows);

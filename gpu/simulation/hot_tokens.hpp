@@ -1,8 +1,8 @@
-// The tokens that get counters in a block's memory: those most probable under p, which a lossless verifier emits
-// most.
+// The tokens that get counters in a block's memory: the most probable ones under p, which a lossless verifier emits
+// most often.
 //
-// Cost: a pass and a selection once a table. Any choice counts right; this one keeps additions off the device's
-// memory.
+// Cost: one pass and a selection per table. Any choice gives the same counts; this one avoids most additions in
+// device memory.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@ struct ChosenHotTokens {
   HotTokens view() const { return {static_cast<int>(tokens.size()), tokens.data(), slot.data()}; }
 };
 
+/// Chooses the `most` most probable tokens under p; of equal ones, those of lower ids.
 inline ChosenHotTokens chosen_hot_tokens(const TableView& laws, std::size_t most = HotTokens::most) {
   const auto target = [&laws](Token x) { return laws.target(x); };
   ChosenHotTokens chosen;

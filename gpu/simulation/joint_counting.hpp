@@ -1,10 +1,10 @@
-// What a statistical gate wants to know of trials beside a Tally: how often values occur together.
+// The joint counts of trials that a statistical gate needs beside a Tally.
 //
-//   cells        [paths][V]         accepted draft and token; the last path is for whatever the others do not count
-//   drafts       [drafts][V]        which draft is which token
+//   cells               [paths][V]         accepted draft and token; the last path counts all other drafts and none
+//   drafts              [drafts][V]        the token of each draft
 //   serial_dependence   [groups][groups]   groups of the tokens of trials 2i and 2i + 1, for i < pairs
 //
-// Trials that reached a branch of probability zero are in none of them, nor is the neighbour of one in the last.
+// Trials that reached a branch of probability zero count nowhere, and their pairs do not count in serial_dependence.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace draftproof::gpu {
 
 struct JointCounting {
   int paths = 1;                           ///< at least 1
-  int drafts = 0;                          ///< drafts that are counted; 0: none
+  int drafts = 0;                          ///< number of drafts to count; 0: none
   int groups = 0;                          ///< 0: no serial_dependence
-  std::span<const std::uint32_t> group{};  ///< [V] of each token, below `groups`
+  std::span<const std::uint32_t> group{};  ///< [V]: the group of each token, below `groups`
   std::uint64_t pairs = 0;
 };
 
@@ -28,7 +28,7 @@ struct JointTally {
   std::vector<std::uint64_t> cells, drafts, serial_dependence;
 };
 
-// Which trials a device is to run.
+// The range of trials of one call.
 
 /// Trials `first` .. `first` + `count` - 1 of `seed`, with this many drafts.
 struct TrialRange {

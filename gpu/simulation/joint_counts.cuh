@@ -1,12 +1,13 @@
-// How a warp adds its trials to joint counts (joint_counting.hpp) in device memory: lanes with the same count add it
-// once.
+// Adds the trials of a warp to joint counts (joint_counting.hpp) in device memory. Lanes with the same counter add to
+// it once.
 //
 //   symbol   code     meaning
-//   i        i        trial of the range; lanes of a warp hold successive ones, the first lane an even one
+//   i        i        trial of the range; lanes of a warp hold successive trials, the first lane an even one
 //   a        path     accepted draft, or the last path
 //
-// Cost: a vote and an addition in device memory for each of (a, token), the K drafts and the pair, where they are
-// wanted; nothing in a block's memory, which the Tally's counters fill. Right because counts are integers.
+// Cost: a vote and an addition in device memory for each of (a, token), the K drafts and the pair, if requested. It
+// uses no memory of the block, which the Tally's counters fill.
+// Correctness: counts are integers, so the order of additions does not matter.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace draftproof::gpu {
 
-/// Counters in device memory; those that are null are not wanted.
+/// Counters in device memory; a null array is not counted.
 struct JointTotals {
   using Count = TotalCounts::Count;
 
@@ -28,7 +29,7 @@ struct JointTotals {
   const std::uint32_t* group = nullptr;
 
   bool wanted() const { return cells != nullptr; }
-  /// For what follows the first `trials`, an even number.
+  /// The counters for the trials after the first `trials`, an even number.
   JointTotals after(std::uint64_t trials) const {
     JointTotals rest = *this;
     rest.pairs = pairs > trials / 2 ? pairs - trials / 2 : 0;
@@ -36,7 +37,7 @@ struct JointTotals {
   }
 };
 
-/// A trial, or nothing if not `counts`. The lanes of a warp call it together.
+/// Adds one trial, or nothing if `counts` is false. The lanes of a warp call it together.
 template <TrialThreads T>
 DRAFTPROOF_DEVICE void count_jointly(const T& threads, const JointTotals& totals, std::uint64_t i, bool counts,
                                      const Verdict& verdict, const Token* drafts, int length) {

@@ -1,5 +1,5 @@
-// The arrays of a table in device memory, and where the host reads them: in the table that they were copied from, or
-// in a copy of them made when somebody first asks.
+// The arrays of a table in device memory, and their host counterpart: the table that they were copied from, or a copy
+// made by the first call of host().
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace draftproof::gpu {
 
 class DeviceTable::Buffers {
  public:
-  /// Copied.
+  /// Copies the host's table.
   explicit Buffers(const RatioTable& table);
-  /// To be written by the device; what is there at first is no table.
+  /// Allocates arrays that the device writes later; their initial contents are undefined.
   Buffers(std::size_t vocabulary, std::size_t rows, std::size_t tokens);
 
   const TableArrays& arrays() const { return arrays_; }
@@ -36,10 +36,10 @@ class DeviceTable::Buffers {
   mutable TableView host_;
 };
 
-// The arrays of a plan in device memory for the trials of one call: copied on a stream, freed behind them.
+// The arrays of a plan in device memory for the trials of one call: copied on a stream, freed behind the trials.
 
-/// What a plan's view is made with. Throws DeviceError. The sources may change once a call has returned: what is
-/// copied from pageable memory has been read by then.
+/// Copies arrays of a plan for its view. The sources may change once a call has returned, because a copy from
+/// pageable memory has been read by then. Throws: DeviceError.
 class PlanCopy {
  public:
   explicit PlanCopy(cudaStream_t stream) : stream_{stream} {}

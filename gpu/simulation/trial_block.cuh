@@ -1,12 +1,13 @@
-// Trials of one verifier on the drafts of one drafter at fixed (p, q, K): what each thread of a block does. A thread
-// takes trials that are a grid apart and runs each alone, with the words that the host gives it.
+// Trials of one verifier on the drafts of one drafter at fixed (p, q, K): the work of each thread of a block. A
+// thread takes trials that are a grid apart and runs each alone, with the host's random words.
 //
 //   symbol    code              meaning
 //   n         range.first + i   trial; its words are those of Philox(seed, n, role)
-//   N         range.count       trials in all
+//   N         range.count       number of trials
 //
-// Cost: O(1) expected a draft, O(log V) a residual draw; passes over V where a rule asks for them. Right because
-// laws, drafter and verifier are the host's own text and draw from the same counters, whichever thread runs a trial.
+// Cost: O(1) expected per draft, O(log V) per residual draw; passes over V if a rule requires them.
+// Correctness: laws, drafter and verifier are the host's own source and read the same counters, whichever thread runs
+// a trial.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, cons
   const std::uint64_t warp = threads.block() * warps + static_cast<std::uint64_t>(threads.index() / threads.lanes());
   const auto lanes = static_cast<std::uint64_t>(threads.lanes());
   const std::uint64_t volleys = range.count / lanes + (range.count % lanes != 0), stride = threads.blocks() * warps;
-  // The lanes of a warp make as many steps, for they count together.
+  // All lanes of a warp run the same number of iterations, because they count together.
   for (std::uint64_t volley = warp; volley < volleys; volley += stride) {
     const std::uint64_t i = volley * lanes + static_cast<std::uint64_t>(lane);
     Token drafts[max_drafts];

@@ -1,12 +1,13 @@
-// The laws at the nodes of a drafted tree as a team looks at them: one TeamRows, and so one scratch, that goes from
-// node to node. The device's form of DraftedTree hands out laws by value; what they give out remembers its node.
+// The laws at the nodes of a drafted tree for a team. One TeamRows with one scratch moves from node to node.
+// DraftedTree on a device returns laws by value, and the weights that they return remember their node.
 //
-//   at.laws(u)         NodeLaws        which node; any number of them at a time
-//   rows.at(..)        TreeRows        TeamRows on that node's rows; the pass of another node is forgotten on arrival
+//   at.laws(u)         NodeLaws        laws of one node; several may exist at a time
+//   rows.at(..)        TeamRows        the team's rows at that node; moving there discards the pass of another node
 //   rows.order(..)     TeamOrder       passes in the order of its tokens; they overwrite the scratch of all others
-//   laws.residual(b)   weights         goes back to its node when drawn from, whatever was asked meanwhile
+//   laws.residual(b)   weights         moves back to its node for a draw, whatever came in between
 //
-// Cost: that of TeamRows; looking up single tokens goes nowhere. At b = 0 the proposal is not read: leaves need none.
+// Cost: that of TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf
+// needs none.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class TreeRows {
   DRAFTPROOF_DEVICE int vocabulary() const { return batch_.vocabulary; }
   /// Entries of the rows after context c, without a pass.
   DRAFTPROOF_DEVICE RowView<Entry> look_up(int c) const { return batch_.rows(request_, c); }
-  /// The laws after context c, of which nobody may ask the proposal if it is not wanted.
+  /// The laws after context c. Without `with_proposal` the proposal must not be read.
   DRAFTPROOF_DEVICE const TeamRows<RowView<Entry>, T>& at(int c, bool with_proposal = true) const {
     if (c != context_ || with_proposal != with_proposal_) {
       laws_.look_at(batch_.rows(request_, c, with_proposal));
@@ -51,8 +52,8 @@ class TreeRows {
   DRAFTPROOF_DEVICE const typename Here::Workspace& workspace() const { return laws_.workspace(); }
   [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Bins bins(int c) const { return at(c).bins(); }
 
-  // Calls of their own, for every place that asks: a pass outweighs a call by far, and inlined into a walk over nodes
-  // they would spill what the walk holds.
+  // Not inlined: a pass costs far more than a call, and inlined into a loop over nodes these functions would make it
+  // spill registers.
   [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
     return at(c, b > 0).residual_mass(b);
   }
@@ -71,7 +72,7 @@ class TreeRows {
   mutable TeamRows<RowView<Entry>, T> laws_;
 };
 
-/// Laws after one context of a request, a model of Laws; refers to TreeRows.
+/// Laws after one context of a request, a model of Laws. It refers to TreeRows, which must outlive it.
 template <class Entry, Team T>
 class NodeLaws {
  public:
@@ -124,7 +125,7 @@ class NodeLaws {
   }
 
   using Here = TeamRows<RowView<Entry>, T>;
-  /// The team's rows, at this node until another is asked for.
+  /// The team's rows, at this node until another node is requested.
   DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
 
  private:
@@ -163,7 +164,7 @@ class NodeLaws {
     bool summed;
   };
 
-  /// The weights that make(laws) gives at this node.
+  /// The weights that make(laws) returns at this node.
   template <class Make>
   class NodeWeights {
    public:
@@ -187,7 +188,7 @@ class NodeLaws {
 
 namespace draftproof {
 
-/// A drafted tree in arrays with the laws at its nodes, which are handed out by value.
+/// A drafted tree in arrays with the laws at its nodes, which are returned by value.
 template <OnDevice L>
 class DraftedTree<L> {
  public:
@@ -204,14 +205,14 @@ class DraftedTree<L> {
   TreeView tree_;
 };
 
-/// The team's own passes. At the node that was last asked for: nobody may have gone on since.
+/// The team's own passes, at the node of `laws`. No other node may be requested while they are in use.
 template <OnDevice L>
 class OrderPasses<L> : public L::Order {
  public:
   DRAFTPROOF_DEVICE explicit OrderPasses(const L& laws) : L::Order(laws.order()) {}
 };
 
-/// Plans of a walk where nothing is kept: made at each node.
+/// Plans of NodeByNode without a cache: a plan is prepared at each visit of a node.
 template <class V, OnDevice L>
 class NodePlans<V, L> {
  public:

@@ -1,5 +1,5 @@
-// What each thread of a team does with one request: the step of a scheme of paths, or of the walk of a verifier of
-// one position.
+// The work of one thread of a team on one request: the step of a scheme of paths, or NodeByNode of a verifier of one
+// position.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace draftproof::gpu {
 
-/// Why V has no kernel of steps; empty text means it has one.
+/// Why V has no kernel of steps; empty if it has one.
 template <class V>
 inline constexpr std::string_view no_steps = V::info.unsupported.device;
 template <class V>
@@ -22,7 +22,7 @@ inline constexpr std::string_view step_name = V::info.name;
 template <class V>
 inline constexpr std::string_view step_name<NodeByNode<V>> = V::info.name;
 
-/// Whether V reads and leaves state.
+/// Whether V carries state between iterations.
 template <class V, class L>
 concept Carries = requires(const V& verifier, const DraftedTree<L>& at, const CarryAt<L>& carry, const StepOutput& step) {
   verifier.after(at, carry, step);
@@ -34,8 +34,8 @@ DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& walk, const Drafted
   return walk.verify(at, plans, random);
 }
 
-/// A branch of probability zero leaves no_token in the step. `team` has a barrier before the carry is written: all
-/// threads have read it by then.
+/// Returns the step of a request; its token is no_token on a branch of probability zero. The barrier before the carry
+/// is written ensures that all threads have read the old carry.
 template <class V, class Entry, Team T>
 DRAFTPROOF_DEVICE StepOutput pass(const V& verifier, const StepBatch<Entry>& batch, std::int64_t request,
                                const T& team, bool writes) {

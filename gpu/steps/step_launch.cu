@@ -1,4 +1,4 @@
-// Copies of batches of steps in device memory.
+// Copies batches of steps to device memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,8 @@ std::size_t nodes_of(const TreeSpan* trees, int requests) {
   return static_cast<std::size_t>(most);
 }
 
-/// Draws of all trees: those of the last lie behind all others, and every node but a root was drawn at least once.
+/// The number of draws of all trees. Every node except a root was drawn at least once, so the greatest index of a
+/// last draw gives the end.
 template <class Entry>
 std::size_t draws_of(const StepBatch<Entry>& host) {
   std::int64_t most = 0;

@@ -1,21 +1,22 @@
-// The cells of the host's alias table, all at once. Vose's construction takes one token after the other, but where it
-// is after so many of them follows from running sums, so each cell can look up what it got.
+// Fills the cells of the host's alias table, all at once. Vose's construction handles one token after the other, but
+// its state after any number of tokens follows from running sums, so each cell can be computed by a search.
 //
 //   symbol     code              meaning
-//   u          row_total         what a cell holds, 2^62
-//   w(x)       V m(x)            what token x brings; it is small if w(x) < u, else large
+//   u          row_total         capacity of a cell, 2^62
+//   w(x)       V m(x)            weight of token x; x is small if w(x) < u, else large
 //   S(a)       small_sums[a-1]   mass of the first a small tokens, from the last of the vocabulary down
-//   L(b)       large_sums[b-1]   the same of large ones
-//   D(a)       a u - V S(a)      what the first a small ones lack
-//   E(b)       V L(b) - b u      what the first b large ones have too much
+//   L(b)       large_sums[b-1]   the same of large tokens
+//   D(a)       a u - V S(a)      deficit of the first a small tokens
+//   E(b)       V L(b) - b u      excess of the first b large tokens
 //
-// Cost: two running sums and a bisection a token. Source: the host's construction (sim/sampling/alias_table.hpp) with two
-// stacks; the sums are those of Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227. Right because the stacks
-// give small and large tokens in that order, and a large token that has become small is the next small one to be
-// served, by the next large one: it hands on exactly what it lacks. So the b-th large token serves while E(b) covers
-// what was asked for before: small token a gets the least b with E(b) >= D(a - 1), and large token b ends at the
-// least a with D(a) > E(b), left with u + E(b) - D(a) and served by b + 1. Both sums end in the same number, as the
-// row sums to u exactly. Products have 128 bits.
+// Cost: two running sums and a bisection per token.
+// Source: the host's construction (sim/sampling/alias_table.hpp) with two stacks; the sums are those of
+// Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227.
+// Correctness: the stacks yield small and large tokens in that order. A large token that has become small is the next
+// small token, and the next large token fills it, so its deficit passes on exactly. Hence the b-th large token fills
+// cells while E(b) covers the deficit so far: small token a gets the least b with E(b) >= D(a - 1); large token b
+// ends at the least a with D(a) > E(b), keeps u + E(b) - D(a), and b + 1 fills the rest of its cell. Both sums end in
+// the same number, because the row sums to u exactly. Products have 128 bits.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,12 @@ namespace draftproof::gpu {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Whether token x of a row of V is small.
+/// Whether token x with this mass is small, in a row of V tokens.
 DRAFTPROOF_DEVICE inline bool lacks_mass(std::uint64_t mass, std::uint64_t vocabulary) {
   return Wide{mass} * vocabulary < row_total;
 }
 
-/// The small and the large tokens of a row, each from the last one down, with running sums of their masses.
+/// The small and the large tokens of a row, each in falling order, with running sums of their masses.
 struct AliasLists {
   std::uint64_t *small_sums, *large_sums;  ///< [V] each
   std::uint32_t *small_tokens, *large_tokens;
@@ -44,7 +45,7 @@ struct AliasLists {
         large_tokens{places.take<std::uint32_t>(vocabulary)} {}
 };
 
-/// Whether each token is small, from the last one down, and its mass if it is.
+/// Writes, for each token in falling order, whether it is small, and its mass if it is.
 struct MarkSmall {
   FixedRows fixed;
   int row;
@@ -62,7 +63,7 @@ struct MarkSmall {
   }
 };
 
-/// Every token into its list; `sums` are the running sums of what MarkSmall wrote.
+/// Writes every token to its list; `sums` are the running sums of MarkSmall's output.
 struct ListTokens {
   const SumPair* sums;
   const std::uint64_t* below;
@@ -87,7 +88,7 @@ struct ListTokens {
   }
 };
 
-/// The cells of all tokens: a thread a place of either list.
+/// Fills the cells of all tokens: one thread per entry of either list.
 struct FillCells {
   const SumPair* sums;
   std::uint64_t vocabulary;
@@ -108,11 +109,11 @@ struct FillCells {
   }
 
  private:
-  /// V (L + S) and u times a number of tokens: their difference is E - D.
+  /// V (L + S), and u times a number of tokens; their difference is E - D.
   DRAFTPROOF_DEVICE Wide brought(std::uint64_t masses) const { return Wide{masses} * vocabulary; }
   DRAFTPROOF_DEVICE static Wide held(std::uint64_t tokens) { return Wide{tokens} << 62; }
 
-  /// The small token after `a` others.
+  /// Fills the cell of the small token after `a` others.
   DRAFTPROOF_DEVICE void fill_small(std::uint64_t a, std::uint64_t larges) const {
     const std::uint64_t before = a == 0 ? 0 : lists.small_sums[a - 1];
     const std::uint64_t mass = lists.small_sums[a] - before;
@@ -120,7 +121,7 @@ struct FillCells {
         bisected(0, larges, [&](std::size_t b) { return brought(lists.large_sums[b] + before) < held(b + 1 + a); });
     set(lists.small_tokens[a], mass * vocabulary, lists.large_tokens[donor]);
   }
-  /// The large token after `b` others.
+  /// Fills the cell of the large token after `b` others.
   DRAFTPROOF_DEVICE void fill_large(std::uint64_t b, std::uint64_t smalls) const {
     const std::uint64_t x = lists.large_tokens[b], through = lists.large_sums[b];
     const std::size_t end = bisected(
@@ -129,7 +130,7 @@ struct FillCells {
     const Wide left = brought(through + lists.small_sums[end]) - held(end + 1 + b);
     set(x, static_cast<std::uint64_t>(left), lists.large_tokens[b + 1]);
   }
-  /// `own` is the share of the cell's own token, in 2^-62.
+  /// `own` is the mass of the cell's own token, in 2^-62.
   DRAFTPROOF_DEVICE void set(std::uint64_t x, std::uint64_t own, std::uint64_t other) const {
     const std::uint64_t share = own << 2;
     cells[x] = (share >> 32 << 32) | other;

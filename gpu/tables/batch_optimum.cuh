@@ -1,16 +1,16 @@
-// The i.i.d. optimum of the positions of a turn: tokens of all of them sorted together, running sums over all of
-// them, and the least cut of each.
+// The i.i.d. optimum of the positions of a turn: sorts the tokens of all positions together, forms running sums over
+// all of them, and finds the least cut of each position.
 //
 //   symbol      code         meaning
-//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K            (sim/numeric/cut_bound.hpp)
+//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K       (sim/numeric/cut_bound.hpp)
 //   (P_j, Q_j)  prefix       masses of a position's first j tokens by falling p / q, integers
-//   best        RunBest      least v of a run, the least j that has it, and how many tokens count
+//   best        RunBest      least v of a run, the least j that attains it, and the number of tokens with p or q
 //
-// Cost: two stable sorts of all tokens, by ratio and then by position (one if there is one position), a gather and a
-// running sum; then a read of the sums for each number of drafts. A sort of each position for itself would leave most
-// of a device idle or launch a sort's kernels for every one of them; one sort of a turn is bound by memory. Right
-// because values are formed by the host's operations from the host's integers, and the least of them, the first of
-// equal ones, does not depend on who looks first. No token and all tokens have the value 1, which is no less than 1.
+// Cost: two stable sorts of all tokens, by ratio and then by position (one sort for one position), a gather and a
+// running sum; then one read of the sums per number of drafts. One sort per position would leave most of a device
+// idle or launch a sort's kernels for each position; one sort of a turn is limited by memory bandwidth.
+// Correctness: values are formed by the host's operations from the host's integers. The least of them, and the first
+// of equal ones, does not depend on the order of the threads. No token and all tokens have the value 1.
 #pragma once
 
 #include <bit>
@@ -23,12 +23,12 @@
 namespace draftproof::gpu {
 
 struct RunBest {
-  std::uint64_t value;   ///< complement of the bits of v, which is not negative: the greatest is the least v
+  std::uint64_t value;   ///< complement of the bits of v >= 0: the greatest value is the least v
   std::uint64_t cut;     ///< complement of j
   std::uint64_t tokens;  ///< with p or q
 };
 
-/// What is less than 1, and nothing else, beats this.
+/// A run without a cut: only a v below 1 beats it.
 DRAFTPROOF_DEVICE inline RunBest no_cut() { return {~bit_cast<std::uint64_t>(1.0), 0, 0}; }
 
 DRAFTPROOF_DEVICE inline double not_a_number() { return bit_cast<double>(std::uint64_t{0x7ff8} << 48); }
@@ -54,7 +54,7 @@ struct FindBests {
         own.tokens += here.first != before.first || here.second != before.second;
         const double found =
             cut_value(probability(here.first - before_row), probability(here.second - before_row), drafts);
-        // The first of equal ones: j rises.
+        // j rises, so the first of equal values wins.
         if (const std::uint64_t value = ~bit_cast<std::uint64_t>(found); value > own.value)
           own = {value, ~(j + 1), own.tokens};
       }
@@ -65,7 +65,7 @@ struct FindBests {
   }
 };
 
-/// A warp a position.
+/// Joins the runs of each position: one warp per position.
 struct JoinBests {
   Turn turn;
   const RunBest* bests;
@@ -106,7 +106,7 @@ struct TurnSpace {
   RunBest* bests;
 };
 
-/// Tokens of each position by falling ratio, one position after the other: numbers of the space.
+/// Sorts the tokens of each position by falling ratio, one position after the other, into the numbers of the space.
 template <class Machine>
 void sort_turn(Machine& machine, const Turn& turn, SortSpace& space) {
   machine.each(KeyTokens{turn, space.keys, space.numbers});
@@ -116,7 +116,8 @@ void sort_turn(Machine& machine, const Turn& turn, SortSpace& space) {
   machine.sort(space, turn.places(), static_cast<int>(std::bit_width(turn.positions - 1)));
 }
 
-/// optima[k * apart + i]: of drafts[k] drafts at the i-th position of the turn. Rows have their notes.
+/// Writes optima[k * apart + i]: the optimum of drafts[k] drafts at the i-th position of the turn. The rows have
+/// their notes.
 template <class Machine>
 void optima_of_turn(Machine& machine, const Turn& turn, TurnSpace space, std::span<const int> drafts, Optimum* optima,
                     std::int64_t apart) {

@@ -1,16 +1,16 @@
-// A ratio table from one position's rows where they lie: its arrays with the bits that RatioTable has on the host.
+// Builds a ratio table from one position's rows in place: its arrays have the bits of RatioTable on the host.
 //
-//   array            made by                          of
+//   array            made by                          from
 //   order, ratios    a stable sort                    p / q
 //   masses           running sums in that order       p and q
 //   probabilities    a pass                           p and every q
 //   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
 //   likeliest, hot   a stable sort each               q, p
-//   start            a bisection a cell               ratios
+//   start            a bisection per cell             ratios
 //
-// Cost: three sorts of V tokens, one running sum and two more a proposal. Right because integers are those of
-// quantise() and everything else is one conversion, one division or a search of them, with the host's own functions
-// where there are any.
+// Cost: three sorts of V tokens, one running sum, and two more per proposal.
+// Correctness: integers are those of quantise(); everything else is one conversion, one division or a search in them,
+// by the host's own functions where these exist.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 
 namespace draftproof::gpu {
 
-/// How many tokens of each run have p or q.
+/// Counts the tokens of each run that have p or q.
 struct CountTokens {
   Turn turn;
-  std::uint64_t* counts;  ///< [runs of a row]
+  std::uint64_t* counts;  ///< [number of runs of a row]
 
   DRAFTPROOF_DEVICE Runs runs() const { return {1, turn.vocabulary()}; }
   std::uint64_t work() const { return runs().work(); }
@@ -43,7 +43,7 @@ struct CountTokens {
   }
 };
 
-/// Tokens and ratios from the sorted keys, masses from the running sums; place n has masses alone.
+/// Writes tokens and ratios from the sorted keys, and masses from the running sums; entry n has masses only.
 struct WriteOrder {
   const std::uint64_t* keys;
   const std::uint32_t* sorted;
@@ -76,7 +76,7 @@ struct GuideRatios {
   }
 };
 
-/// Of one row; those of a token lie side by side.
+/// Writes the probabilities of one row; those of one token are adjacent.
 struct WriteProbabilities {
   FixedRows fixed;
   int row;
@@ -92,7 +92,7 @@ struct WriteProbabilities {
   }
 };
 
-/// Every token by falling probability.
+/// Keys every token by falling probability.
 struct KeyProbabilities {
   FixedRows fixed;
   int row;
@@ -111,7 +111,7 @@ struct KeyProbabilities {
   }
 };
 
-/// The first `count` of the sorted tokens, and of every token its place among them if `slot` is there.
+/// Writes the first `count` of the sorted tokens and, unless `slot` is null, the index of every token among them.
 struct TakeTokens {
   const std::uint32_t* sorted;
   std::uint64_t vocabulary, count;
@@ -128,7 +128,7 @@ struct TakeTokens {
   }
 };
 
-/// The most probable tokens of a row.
+/// Writes the `count` most probable tokens of a row.
 template <class Machine>
 void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t vocabulary, SortSpace& space,
                  std::size_t count, Token* taken, std::uint16_t* slot) {
@@ -137,7 +137,8 @@ void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t 
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
 }
 
-/// Of a turn of one position, whose rows have their notes and no fault; out.tokens of its tokens have p or q.
+/// Writes the table of a turn of one position, whose rows have their notes and no fault. out.tokens is the number of
+/// its tokens that have p or q.
 template <class Machine>
 void build_table(Machine& machine, const Turn& turn, const TableArrays& out, TableSpace& space) {
   sort_turn(machine, turn, space.sort);

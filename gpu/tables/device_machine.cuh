@@ -1,5 +1,5 @@
-// A stream of a device as the machine that tables are built by (sort_space.hpp): a kernel for each body, the
-// toolkit's library for the steps between.
+// A stream of a device as the machine that builds tables (sort_space.hpp): one kernel per body, and the CUDA
+// toolkit's library for sorts and sums.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(grid_threads) grid_kernel(const __grid_constan
   body(DeviceGrid{});
 }
 
-/// Queues everything on one stream. Throws DeviceError.
+/// Queues every call on one stream. Throws: DeviceError.
 class DeviceMachine {
  public:
   explicit DeviceMachine(Stream stream) : stream_{stream} {}
@@ -40,7 +40,7 @@ class DeviceMachine {
 
   template <class Body>
   void each(const Body& body) const {
-    // Blocks of so many threads that a device holds at a time; what is more they take in turns.
+    // As many blocks as the device runs at once; their threads take the remaining work in turns.
     const auto most = static_cast<std::uint64_t>(8 * this_device().multiprocessors);
     const std::uint64_t blocks = std::clamp<std::uint64_t>((body.work() + grid_threads - 1) / grid_threads, 1, most);
     grid_kernel<<<static_cast<unsigned>(blocks), grid_threads, 0, stream_>>>(body);

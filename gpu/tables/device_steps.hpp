@@ -1,5 +1,5 @@
-// The two steps that the toolkit's own library does: stable sorts and running sums, of integers alone, so that
-// whatever it does inside cannot show. In one source, since its headers are slow to compile.
+// The two steps that use the CUDA toolkit's own library: stable sorts and running sums of integers, whose results do
+// not depend on its algorithms. They are in one source, since the library's headers are slow to compile.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace draftproof::gpu {
 
-/// Bytes of scratch that either call wants for `size` entries on the device that is current. Throws DeviceError, as
-/// all of these do.
+/// Returns the bytes of scratch for a sort or running sums of `size` entries on the current device.
+/// Throws: DeviceError, as all of these calls do.
 std::size_t scratch_of_steps(std::uint32_t size);
 
-/// Queues machine.sort of sort_space.hpp.
+/// Queues machine.sort (sort_space.hpp).
 void queue_sort(SortSpace& space, std::uint32_t size, int bits, Stream stream);
 
-/// Queues machine.running_sums.
+/// Queues machine.running_sums (sort_space.hpp).
 void queue_running_sums(const SortSpace& space, SumPair* sums, std::uint32_t size, Stream stream);
 
 }  // namespace draftproof::gpu

@@ -1,11 +1,12 @@
-// The arrays by which a table draws from one of its proposals: cumulative sums with their guide, and alias cells.
+// The arrays that a table uses to draw from one of its proposals: cumulative sums with their guide, and alias cells.
 //
 //   below    running sums of the masses by token                            [V + 1]
-//   guide    for each cell of sums the token that its first one falls on    [cells + 1]
-//   cells    shares and other tokens, and `rests`                           [V] (alias_lists.cuh)
+//   guide    for each cell of sums, the token of its first sum              [cells + 1]
+//   cells    own masses and other tokens, with `rests`                      [V] (alias_lists.cuh)
 //
-// Cost: two running sums, and a bisection a token and a cell. Right because sums are integers, and a guide's entry is
-// the first token whose sum exceeds the cell's beginning, which CumulativeTable finds by walking.
+// Cost: two running sums, and a bisection per token and per cell.
+// Correctness: sums are integers, and a guide's entry is the first token whose sum exceeds the beginning of the cell,
+// which CumulativeTable finds by a linear scan.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct WriteBelow {
   }
 };
 
-/// The last token for cells beyond all sums.
+/// Writes the guide; cells beyond all sums get the last token.
 struct GuideSums {
   const std::uint64_t* below;
   std::uint64_t vocabulary, size;
@@ -57,7 +58,7 @@ struct GuideSums {
   }
 };
 
-/// Memory for one table.
+/// Memory for building one table.
 struct TableSpace {
   TableSpace(Places& places, std::size_t vocabulary, std::size_t scratch)
       : sort(places, vocabulary, scratch), sums{places.take<SumPair>(vocabulary)}, lists(places, vocabulary) {}
@@ -67,7 +68,7 @@ struct TableSpace {
   AliasLists lists;
 };
 
-/// What draws of proposal k need.
+/// Builds the arrays for draws from proposal k.
 template <class Machine>
 void build_draws(Machine& machine, const FixedRows& fixed, int k, const TableArrays& out, TableSpace& space) {
   const TableArrays::Proposal& own = out.proposals[k];

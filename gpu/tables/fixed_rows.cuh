@@ -1,15 +1,15 @@
-// Rows of float in memory as integers that sum to 2^62, the law that a ratio table of them serves, without writing
-// them: entries are truncated as they are read, and the heaviest token takes what is missing.
+// Rows of float in memory as integers that sum to 2^62: the law of a ratio table of them, without writing the
+// integers. Entries are truncated as they are read, and the heaviest token absorbs the rest.
 //
 //   symbol   code            meaning
-//   m(x)     row.mass(x)     floor(2^62 entry), on the heaviest token what makes the row sum to 2^62
-//   s        note.sum        of floor(2^62 entry), modulo 2^64
+//   m(x)     row.mass(x)     floor(2^62 entry); on the heaviest token, what makes the row sum to 2^62
+//   s        note.sum        sum of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
 //
-// Cost: one read of each row, and one of a few notes a row. Right because this is quantise() (sim/sampling/quantised_row.hpp):
-// the truncation is the same function, sums of integers know no order, and a comparison of floats is that of their
-// doubles. Where the heaviest token has less than the others are too much, quantise() would leave it a negative mass;
-// here the position has a fault.
+// Cost: one read of each row, and one of a few notes per row.
+// Correctness: this is quantise() (sim/sampling/quantised_row.hpp). The truncation is the same function, sums of
+// integers do not depend on order, and floats compare as their doubles do. If the excess of the sum is greater than
+// the mass of the heaviest token, quantise() would give that token a negative mass; here the position gets a fault.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace draftproof::gpu {
 
-/// Of a run of a row, or of all of it.
+/// The sum and the greatest entry of a run of a row, or of a whole row.
 struct RowNote {
   std::uint64_t sum;
   std::uint64_t greatest;  ///< bits of the largest entry, above those of ~token
@@ -29,8 +29,8 @@ struct RowNote {
   DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
 };
 
-/// What quantise() truncates. Rows with a fault are read before anybody knows: whatever is no probability counts as
-/// 0.
+/// The integer mass of an entry before the correction of the heaviest token. Invalid rows are read too, before their
+/// fault is known; an entry that is no probability counts as 0.
 DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
   const auto value = static_cast<double>(entry);
   return 0 <= value && value < 2 ? truncated_mass(value) : 0;
@@ -46,7 +46,7 @@ struct FixedRow {
   }
 };
 
-/// The rows of a batch of float, each once, with room for their notes.
+/// The distinct rows of a batch of float, with their notes.
 struct FixedRows {
   DistinctRows rows;
   RowNote* notes;      ///< [rows.size()]
@@ -64,11 +64,11 @@ struct FixedRows {
     return {static_cast<const float*>(rows.batch.proposal_row(position, k)),
             notes[rows.targets() + group * rows.per_group() + (rows.per_group() == 1 ? 0 : k)]};
   }
-  /// Of the first position, as RowFault counts: 0 is the target's.
+  /// Row i of the first position, as in RowFault: 0 is the target.
   DRAFTPROOF_DEVICE FixedRow row(int i) const { return i == 0 ? target(0) : proposal(0, i - 1); }
 };
 
-/// The notes of all runs: a warp a run.
+/// Writes the notes of all runs: one warp per run.
 struct NoteRuns {
   FixedRows fixed;
 
@@ -83,7 +83,7 @@ struct NoteRuns {
            x += static_cast<std::uint64_t>(grid.lanes())) {
         const float entry = entries[x];
         own.sum += mass_of_entry(entry);
-        const std::uint32_t bits = entry > 0 ? bit_cast<std::uint32_t>(entry) : 0;  // there are negative zeros
+        const std::uint32_t bits = entry > 0 ? bit_cast<std::uint32_t>(entry) : 0;  // -0 counts as 0
         const std::uint64_t key = std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(~x);
         if (key > own.greatest) own.greatest = key;
       }
@@ -93,8 +93,8 @@ struct NoteRuns {
   }
 };
 
-/// The notes of all rows from those of their runs, a warp a row; tells rows whose heaviest token cannot take what is
-/// missing.
+/// Writes the notes of all rows from those of their runs: one warp per row. Records a fault for a row whose heaviest
+/// token would get a negative mass.
 struct NoteRows {
   FixedRows fixed;
 

@@ -1,13 +1,13 @@
-// The threads of a whole grid, for work that is cut into many alike parts: a thread a place of an array, or a warp a
-// run of tokens of a row. No thread waits for one of another warp; what runs find is put together by the next grid.
+// The threads of a whole grid, for work that divides into many equal parts: one thread per entry of an array, or one
+// warp per run of tokens of a row. No thread waits for a thread of another warp; the next grid joins the results.
 //
 //   symbol     code                 meaning
-//   places     for_places           i = 0 .. n - 1, dealt to the threads
-//   runs       Runs, for_runs       `length` consecutive entries of one of several rows, dealt to the warps
+//   places     for_places           i = 0 .. n - 1, distributed over the threads
+//   runs       Runs, for_runs       `length` consecutive entries of one of several rows, distributed over the warps
 //   lanes      lane_sum(v), ..      collective over a warp (teams/warp_lanes.cuh)
 //
-// A body is what all threads of a grid call: an object copied into the kernel, with work(), the threads it has use
-// for, and operator()(grid).
+// A body is an object that is copied into the kernel. All threads of the grid call its operator()(grid); work() is
+// the number of threads that it can use.
 #pragma once
 
 #include <concepts>
@@ -33,7 +33,7 @@ DRAFTPROOF_DEVICE void for_places(const G& grid, std::uint64_t places, const Vis
   for (std::uint64_t i = grid.index(); i < places; i += grid.size()) visit(i);
 }
 
-/// `rows` rows of `entries` each, cut into runs; the last of a row may be shorter.
+/// `rows` rows of `entries` each, cut into runs; the last run of a row may be shorter.
 struct Runs {
   static constexpr std::uint64_t length = 512;
 
@@ -47,7 +47,7 @@ struct Runs {
     const std::uint64_t first = begin(run);
     return entries - first < length ? entries : first + length;
   }
-  /// Threads that a warp a run comes to.
+  /// Threads for one warp per run.
   std::uint64_t work() const { return size() * 32; }
 };
 
@@ -58,8 +58,7 @@ DRAFTPROOF_DEVICE void for_runs(const G& grid, std::uint64_t runs, const Visit& 
   for (std::uint64_t run = grid.index() / lanes; run < runs; run += grid.size() / lanes) visit(run);
 }
 
-/// The greater of two numbers that the lanes of a warp hold, in the order of `first`, then of `second`: both are
-/// known to all lanes then.
+/// Reduces pairs (first, second) over the lanes of a warp to the lexicographically greatest, on all lanes.
 template <Grid G>
 DRAFTPROOF_DEVICE void lane_greatest(const G& grid, std::uint64_t& first, std::uint64_t& second) {
   const std::uint64_t greatest = grid.lane_max(first);
@@ -67,16 +66,16 @@ DRAFTPROOF_DEVICE void lane_greatest(const G& grid, std::uint64_t& first, std::u
   first = greatest;
 }
 
-// Places of arrays in one piece of memory, one after the other: the same text tells how much memory there has to be
-// and, once it is there, where each array lies.
+// Arrays in one piece of memory, one after the other. The same code computes the size of the memory and, once it is
+// allocated, the address of each array.
 //
-// Places begin at multiples of 256 bytes. On no memory the pointers are null and bytes() alone says something.
+// Arrays begin at multiples of 256 bytes. Without memory the pointers are null and only bytes() is meaningful.
 
 class Places {
  public:
   explicit Places(void* memory) : memory_{static_cast<char*>(memory)} {}
 
-  /// `count` elements of T, as the memory happens to be.
+  /// Returns an uninitialized array of `count` elements of T.
   template <class T>
   T* take(std::size_t count) {
     const std::size_t start = bytes_;

@@ -14,7 +14,7 @@
 namespace draftproof::gpu {
 namespace {
 
-/// Enough places to keep a device busy; 40 bytes each.
+/// Entries per turn: enough to occupy a device; 40 bytes each.
 constexpr std::int64_t places_of_turn = std::int64_t{1} << 21;
 
 std::int64_t positions_of_turn(const StoredBatch& batch) {

@@ -1,14 +1,13 @@
 // The order of a ratio table as keys for a stable sort of integers, and its prefix sums.
 //
 //   symbol    code            meaning
-//   k(r)      falling(r)      rises as r >= 0 falls; 63 bits, of which +infinity has 0
-//   -         no_key          of tokens in neither row: after all others
-//   (P, Q)    SumPair         two sums that are added up together
+//   k(r)      falling(r)      rises as r >= 0 falls; 63 bits; +infinity has 0
+//   -         no_key          key of tokens in neither row: after all others
+//   (P, Q)    SumPair         two sums that are formed together
 //
-// Right because doubles that are not negative are in the order of their bits, and a stable sort leaves equal ratios
-// in the order of their tokens: what sort_by_key does on the host (sim/numeric/radix_sort.hpp). Each row sums to exactly
-// 2^62, so that one running sum over all positions is that of each of them but for 2^62 a position before it, modulo
-// 2^64.
+// Correctness: non-negative doubles compare as their bits do, and a stable sort leaves equal ratios in the order of
+// their tokens, as sort_by_key does on the host (sim/numeric/radix_sort.hpp). Each row sums to exactly 2^62, so the
+// running sum over all positions minus 2^62 per earlier position is the running sum of one position, modulo 2^64.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ DRAFTPROOF_DEVICE inline std::uint64_t falling(double value) {
 }
 DRAFTPROOF_DEVICE inline double of_falling(std::uint64_t key) { return bit_cast<double>(infinity_bits - key); }
 
-/// Positions whose tokens are sorted together: token x of the i-th of them is place i V + x.
+/// Positions whose tokens are sorted together: token x of the i-th of them is entry i V + x.
 struct Turn {
   FixedRows fixed;
   std::int64_t first;
@@ -45,7 +44,7 @@ struct Turn {
   }
 };
 
-/// Every place and its key.
+/// Writes every entry and its key.
 struct KeyTokens {
   Turn turn;
   std::uint64_t* keys;
@@ -63,7 +62,7 @@ struct KeyTokens {
   }
 };
 
-/// The position of every place in the order that there is: what to sort by next so that positions come together.
+/// Writes the position of every entry in the current order: the keys of the next sort, which groups by position.
 struct KeyPositions {
   Turn turn;
   std::uint64_t* keys;
@@ -76,7 +75,7 @@ struct KeyPositions {
   }
 };
 
-/// The masses of every place in the order that there is.
+/// Writes the masses of every entry in the current order.
 struct GatherMasses {
   Turn turn;
   const std::uint32_t* places;

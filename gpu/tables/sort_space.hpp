@@ -1,14 +1,14 @@
-// Memory of a stable sort of (key, number) pairs and of running sums, and the machine that a table is built by: grids
-// of threads, that sort and those sums. A device is one (device_machine.cuh); so are fibers of the host with the
-// standard library's algorithms, which is how what is between the library's steps is tested without a device.
+// Memory of a stable sort of (key, number) pairs and of running sums, and the machine that builds a table: grids of
+// threads, that sort and those sums. A device is one machine (device_machine.cuh). Fibers of the host with the
+// standard library's algorithms are another, which tests the code between the library's steps without a device.
 //
 //   code                           meaning
 //   machine.each(body)             all threads of a grid call body (grid.hpp)
-//   machine.sort(space, n, bits)   the first n pairs by the lowest `bits` of their keys, ascending, stable
+//   machine.sort(space, n, bits)   sorts the first n pairs by the lowest `bits` of their keys, ascending, stable
 //   machine.running_sums(m, n)     m[i] becomes the sum of m[0 .. i]
-//   machine.scratch_bytes(n)       that either of them wants for n entries
 //
-// Calls take effect one after the other.
+// Calls take effect one after the other. The scratch of sorts and sums has scratch_of_steps(n) bytes on a device and
+// none on the host.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace draftproof::gpu {
 
-/// Two sums that are made together; integers modulo 2^64.
+/// Two sums that are formed together; integers modulo 2^64.
 struct SumPair {
   std::uint64_t first, second;
 };
@@ -39,7 +39,7 @@ struct SortSpace {
         scratch{places.take<char>(bytes)},
         scratch_bytes{bytes} {}
 
-  std::uint64_t *keys, *other_keys;  ///< a sort may exchange them
+  std::uint64_t *keys, *other_keys;  ///< a sort may exchange the two
   std::uint32_t *numbers, *other_numbers;
   char* scratch;
   std::size_t scratch_bytes;

@@ -1,7 +1,7 @@
-// Rows of a stored batch made ready for tables: checked, as floats, with their notes.
+// Prepares rows of a stored batch for tables: checks them, converts them to floats and makes their notes.
 //
 //   faults     [B] words      if the batch has none
-//   floats     rows           where they are not rows of float yet
+//   floats     rows           if they are not rows of float
 //   notes      [rows]         and one for each run of them
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace draftproof::gpu {
 
-/// Where it lies.
+/// Memory of that preparation.
 struct LawSpace {
   LawSpace(Places& places, const StoredBatch& batch);
 
   std::uint64_t* faults;
-  float* floats;  ///< null where rows stay where they are
+  float* floats;  ///< null if the batch's own rows are used
   RowNote *notes, *run_notes;
 };
 
-/// Queues all of it. Positions with a fault have their words then.
+/// Queues the preparation. Positions with a fault have their words afterwards. Throws: DeviceError.
 FixedRows queue_laws(const DeviceMachine& machine, const StoredBatch& batch, const LawSpace& space);
 
 }  // namespace draftproof::gpu

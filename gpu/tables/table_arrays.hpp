@@ -1,5 +1,5 @@
-// Where the arrays of a ratio table lie in one piece of memory, on a device or here: one allocation a table, one copy
-// from one side to the other.
+// The layout of the arrays of a ratio table in one piece of memory, on a device or on the host: one allocation per
+// table, one copy from one side to the other.
 //
 //   symbol    code              meaning
 //   V         vocabulary        tokens
@@ -74,12 +74,12 @@ struct TableArrays {
   double* ratios;         ///< [n]
   TableMass* masses;      ///< [n + 1]
   Token* order;           ///< [n]
-  Token* likeliest;       ///< by the first q
+  Token* likeliest;       ///< the most probable tokens of the first q
   std::uint32_t* start;   ///< [cells + 1]
-  Token* hot_tokens;      ///< by p
+  Token* hot_tokens;      ///< the most probable tokens of p
   std::uint16_t* slot;    ///< [V]
   Proposal proposals[max_drafts];
-  std::size_t bytes;  ///< from `memory` on
+  std::size_t bytes;  ///< size of the memory
 };
 
 }  // namespace draftproof::gpu

@@ -1,15 +1,15 @@
-// What the threads of a block count of their trials, so that a token that nearly every trial ends in does not make
-// them wait for each other: equal counts of a warp are added by one of its lanes, and the tokens most probable under
-// p have counters in the block's own memory.
+// The counters of the threads of a block. Most trials may end in one token; two measures avoid contention on its
+// counter: one lane of a warp adds equal counts of all lanes, and the tokens most probable under p have counters in
+// the block's own memory.
 //
 //   symbol     code                      meaning
-//   lanes      equal_lanes(value)        how many lanes of the warp hold `value`, and whether this one speaks for them
+//   lanes      equal_lanes(value)        number of lanes of the warp with `value`; whether this lane adds for them
 //              add(counter, n)           atomic; the counter is the block's (32 bits) or the device's (64 bits)
-//   hot        HotTokens                 at most `most` tokens, their counters, and the way from a token to its own
+//   hot        HotTokens                 at most `most` tokens, their counters, and the index of each token's counter
 //
-// Cost: two votes of a warp a trial; an addition in the block's memory for each token that some lane holds, an
-// addition in the device's for the cold ones; at most `most` of the latter at the end of a block. Right because
-// counts are integers, and a block's cannot overflow while it has fewer than 2^32 trials.
+// Cost: two votes of a warp per trial; an addition in the block's memory for each hot token that some lane holds, an
+// addition in device memory for each cold one; at most `most` of the latter at the end of a block.
+// Correctness: counts are integers, and a block's counters cannot overflow while it has fewer than 2^32 trials.
 #pragma once
 
 #include <concepts>
@@ -26,17 +26,17 @@ struct HotTokens {
 
   int count = 0;
   const Token* tokens = nullptr;        ///< [count]
-  const std::uint16_t* slot = nullptr;  ///< [V], of each token: its place among them, or `cold`
+  const std::uint16_t* slot = nullptr;  ///< [V]: the index of each token among them, or `cold`
 };
 
-/// Where counts of all blocks come together; 64 bits each.
+/// The counters of all blocks together; 64 bits each.
 struct TotalCounts {
   using Count = unsigned long long;  ///< the type that a device's atomic additions take
 
   Count* by_draft = nullptr;    ///< [max_drafts]
   Count* members = nullptr;     ///< one
   Count* impossible = nullptr;  ///< one
-  Count* histogram = nullptr;   ///< [V], or null if not wanted
+  Count* histogram = nullptr;   ///< [V], or null if not counted
 };
 
 /// Counters of a block.
@@ -59,14 +59,14 @@ concept TrialThreads = requires(const T& threads, unsigned int& own, TotalCounts
   { threads.blocks() } -> std::convertible_to<unsigned int>;
   { threads.lanes() } -> std::convertible_to<int>;
   { threads.equal_lanes(0) } -> std::same_as<EqualLanes>;  ///< all lanes of a warp make the call
-  { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< the same
-  { threads.lane_get(0, 0) } -> std::same_as<int>;         ///< the same; the lane may be another for each
+  { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< likewise
+  { threads.lane_get(0, 0) } -> std::same_as<int>;         ///< likewise; each lane may name another lane
   threads.add(own, n);
   threads.add(total, n);
   threads.barrier();
 };
 
-/// One thread's hold on the counts. A block makes it, and ends with flush(), together.
+/// One thread's view of the counters. All threads of a block construct it together and call flush() together.
 template <TrialThreads T>
 class TrialCounts {
  public:
@@ -77,7 +77,7 @@ class TrialCounts {
     threads_.barrier();
   }
 
-  /// A trial, or nothing if not `counts`. The lanes of a warp call it together.
+  /// Adds one trial, or nothing if `counts` is false. The lanes of a warp call it together.
   DRAFTPROOF_DEVICE void add(bool counts, const Verdict& verdict, const Token* drafts, int count) {
     const bool served = counts && verdict.token >= 0;
     impossible_ += counts && !served;
@@ -99,6 +99,7 @@ class TrialCounts {
     }
   }
 
+  /// Adds the block's counters to the totals. All threads of the block call it.
   DRAFTPROOF_DEVICE void flush() {
     threads_.barrier();
     if (totals_.histogram != nullptr)

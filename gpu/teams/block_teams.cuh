@@ -1,4 +1,4 @@
-// Teams whose threads partition one multiprocessor: a block, and a warp of a block that works for itself.
+// Teams within one multiprocessor: a block, and a warp of a block that works on its own position.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>
@@ -6,7 +6,7 @@
 
 namespace draftproof::gpu {
 
-/// What a team leaves to each other in memory that all of its threads can read.
+/// The scratch of a team in memory that all of its threads can read.
 class SharedScratch {
  public:
   DRAFTPROOF_DEVICE explicit SharedScratch(TeamScratch* scratch) : scratch_{scratch} {}
@@ -52,7 +52,7 @@ class BlockTeam : public BlockShare, public SharedScratch {
 #endif
 };
 
-/// One warp of a block; the warps of a block work on positions of their own, each with a scratch.
+/// One warp of a block. The warps of a block work on different positions, each with its own scratch.
 class WarpTeam : public WarpShare, public SharedScratch {
  public:
   DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})

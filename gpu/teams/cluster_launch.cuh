@@ -8,9 +8,9 @@
 
 namespace draftproof::gpu {
 
-/// `positions` clusters of `partitions` blocks of `threads` threads, each block with `shared_bytes` of dynamic shared
-/// memory; at most most_blocks of them. More than 8 blocks have to be asked for: not every device grants it. Throws
-/// DeviceError.
+/// Launches `positions` clusters of `partitions` blocks of `threads` threads, each block with `shared_bytes` of
+/// dynamic shared memory; at most most_blocks blocks. More than 8 blocks per cluster need an attribute that not every
+/// device grants. Throws: DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), int positions, int partitions, int threads, std::size_t shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {

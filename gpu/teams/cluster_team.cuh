@@ -1,9 +1,9 @@
-// A cluster of blocks on neighbouring multiprocessors, which read each other's shared memory (compute capability 9
-// and later). Each block is a partition of the vocabulary.
+// A cluster of blocks on neighbouring multiprocessors that read each other's shared memory (compute capability 9 and
+// later). Each block holds one partition of the vocabulary.
 //
-// What a warp puts is written into the scratch of every block, so that after the barrier all reads are of a block's
-// own memory: 8 remote stores a segment against 8 remote loads a segment and warp. Before a block ends, all must have
-// read what they want of it: leave().
+// A put writes to the scratch of every block, so all reads after the barrier are of a block's own memory: 8 remote
+// stores per segment instead of 8 remote loads per segment and warp. A block must not end before all others have read
+// its memory, so every thread calls leave() at the end.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>
@@ -18,8 +18,8 @@
 
 namespace draftproof::gpu {
 
-/// `scratch` is the same variable in every block's shared memory. On older devices and on the host it can be named
-/// and not run.
+/// `scratch` is the same variable in every block's shared memory. On older devices and on the host the class compiles
+/// but must not run.
 class ClusterTeam : public BlockShare {
  public:
   DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch, TeamMemory memory = {})
@@ -42,7 +42,7 @@ class ClusterTeam : public BlockShare {
     if (lane() < partitions())
       of_partition(scratch_, lane())->first[partition() * warps() + warp()] = {arrival.time, arrival.token};
   }
-  /// The same place in another block's shared memory.
+  /// The same address in another block's shared memory.
   template <class T>
   DRAFTPROOF_DEVICE T* of_partition(T* own, int partition) const {
     return cluster().map_shared_rank(own, static_cast<unsigned>(partition));

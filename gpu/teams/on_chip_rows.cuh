@@ -1,12 +1,12 @@
-// The rows p and q of one position in the shared memory of a cluster, a slice of the vocabulary in each block: device
-// memory is read once, whatever the verifier asks, and any block can look up any token.
+// The rows p and q of one position in the shared memory of a cluster, with a slice of the vocabulary in each block.
+// Device memory is read once, whatever the verifier reads, and any block can look up any token.
 //
 //   own      [2, slice]    this partition's part of p, then of q, as floats
 //   slice    tokens of a partition: x lies in partition x / slice
 //
-// Cost: a token of one's own slice is a load of shared memory; another's takes a division and a load over the
-// cluster's network, and is asked for drafts alone, never in a pass. Entries of bf16 and fp16 become floats without
-// rounding.
+// Cost: a token of the own slice is a load of shared memory. A token of another takes a division and a load over the
+// cluster's network; only look-ups of drafts do this, never a pass.
+// Correctness: entries of bf16 and fp16 become floats without rounding.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace draftproof::gpu {
 
-/// A source of rows for TeamRows. Made by `bring_on_chip`.
+/// A source of rows for TeamRows. Made by bring_on_chip().
 template <class T>
 struct OnChipRows {
   using Entry = float;
@@ -40,7 +40,7 @@ struct OnChipRows {
   }
 };
 
-/// Copies `count` entries as floats, on all threads of a partition: 16 bytes at a time where the row is aligned for it.
+/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if the row is aligned for it.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
   const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
@@ -64,22 +64,22 @@ DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count
   for (int i = done + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
 }
 
-/// What lies in `own` once both rows are there and all of the team's threads know it.
+/// The rows in `own`. All of the team's threads must have passed a barrier since both rows were written.
 template <class T>
 DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
   const int slice = layout.slice();
   return {layout.vocabulary, 1, team.partition() * slice, slice, own, team, layout};
 }
 
-/// Tokens of the vocabulary in this partition.
+/// The number of tokens of the vocabulary in this partition.
 template <class T>
 DRAFTPROOF_DEVICE int tokens_of_partition(const T& team, const TeamLayout& layout) {
   const int slice = layout.slice(), left = layout.vocabulary - team.partition() * slice;
   return left < 0 ? 0 : left < slice ? left : slice;
 }
 
-/// Reads this partition's slice of both rows into `own`; all of the team's threads call it, and may use what it returns
-/// on any token.
+/// Reads this partition's slice of both rows into `own`. All threads of the team call it; each may then read any
+/// token of the returned rows.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE OnChipRows<T> bring_on_chip(const RowView<Entry>& rows, const T& team, float* own) {
   static_assert(sizeof(Entry) <= sizeof(float), "doubles do not fit");

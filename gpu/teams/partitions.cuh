@@ -1,5 +1,5 @@
-// The threads of a partition and the memory in which they make plans: of a block, and of a warp that works for itself.
-// What plans are made with is one type for all teams of blocks, so that it is compiled once for them.
+// The threads of a partition, a block or a single warp, and the memory in which they make plans. The code of plans
+// depends on these types only, so it is compiled once for all teams of blocks.
 #pragma once
 
 #include <draftproof/gpu/teams/team.hpp>

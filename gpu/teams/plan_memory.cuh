@@ -1,13 +1,13 @@
-// The memory of a kernel's partition for the plan of its verifier: dynamic shared memory, of which a launch gives
-// plan_bytes<V> for each.
+// A partition's memory for the plan of its verifier: dynamic shared memory, of which a launch reserves plan_bytes<V>
+// per partition.
 #pragma once
 
 #include <draftproof/gpu/workspace.hpp>
 
 namespace draftproof::gpu {
 
-/// Of the block, or of one of its warps that work for themselves. Where rows lie on chip as well, it is behind them
-/// (verify_clusters.cuh).
+/// The memory of a block, or of one of its warps if each works on its own position. With rows on chip the memory lies
+/// behind the rows instead (verify_clusters.cuh).
 template <class V>
 __device__ TeamMemory plan_memory(int warp = 0) {
   constexpr std::size_t bytes = plan_bytes<V>;

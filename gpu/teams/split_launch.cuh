@@ -9,9 +9,9 @@
 
 namespace draftproof::gpu {
 
-/// Teams of `partitions` blocks of `threads` threads, as many as can run at once and no more than `most`, for which
-/// `scratch` has workspace; it is zeroed on the stream. Each block has `shared_bytes` of dynamic shared memory. Throws
-/// DeviceError.
+/// Launches teams of `partitions` blocks of `threads` threads: as many teams as can run at once, at most `most`, the
+/// length of `scratch`. The scratch is zeroed on the stream. Each block has `shared_bytes` of dynamic shared memory.
+/// Throws: DeviceError.
 template <class V, class B>
 void launch_split(void (*kernel)(V, B, SplitScratch*), int most, int partitions, int threads, cudaStream_t stream,
                   V verifier, B batch, SplitScratch* scratch, std::size_t shared_bytes) {

@@ -1,4 +1,4 @@
-// Where the blocks of a split team meet.
+// The memory through which the blocks of a split team synchronize and exchange sums.
 #pragma once
 
 #include <draftproof/gpu/teams/team.hpp>
@@ -11,7 +11,7 @@ struct SplitScratch {
   static constexpr int most_sums = 2 * (RatioBuckets::count + 1);
   TeamScratch told;
   unsigned arrived;
-  Fixed sums[most_sums];  ///< that partitions add up: p- and q-mass of every bucket of p / q
+  Fixed sums[most_sums];  ///< sums over the partitions: p- and q-mass of every bucket of p / q
 };
 
 }  // namespace draftproof::gpu

@@ -1,8 +1,8 @@
-// Blocks anywhere on the device that look at one position together, for devices without clusters: each is a partition of
-// the vocabulary, and they meet in device memory.
+// Blocks anywhere on the device that verify one position together, for devices without clusters. Each block holds one
+// partition of the vocabulary, and they synchronize in device memory.
 //
-// The barrier counts arrivals and waits, so all blocks of a team must run at once: a cooperative launch sees to it.
-// The counter only rises and serves any number of positions one after the other. What others wrote is read past the
+// The barrier counts arrivals and waits, so all blocks of a team must run at once; a cooperative launch ensures this.
+// The counter only rises and serves any number of positions in turn. Values of other blocks are read past the
 // first-level cache, which is not coherent.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace draftproof::gpu {
 
-/// Of the blocks with equal blockIdx.y, numbered by blockIdx.x.
+/// The blocks with equal blockIdx.y, numbered by blockIdx.x.
 class SplitTeam : public BlockShare {
  public:
   DRAFTPROOF_DEVICE explicit SplitTeam(SplitScratch* scratch, TeamMemory memory = {})
@@ -26,8 +26,8 @@ class SplitTeam : public BlockShare {
       __threadfence();
       const unsigned ticket = atomicAdd(&scratch_->arrived, 1u), blocks = gridDim.x;
       const unsigned all = ticket / blocks * blocks + blocks;
-      // Differences are right although the counter wraps around; partitions are powers of two, so that it does so between
-      // two barriers.
+      // Signed differences stay correct when the counter wraps around. The number of partitions is a power of two, so
+      // the wrap falls between two barriers.
       while (static_cast<int>(*static_cast<volatile unsigned*>(&scratch_->arrived) - all) < 0) {
       }
       __threadfence();
@@ -42,11 +42,11 @@ class SplitTeam : public BlockShare {
     const auto& first = scratch_->told.first[warp];
     return {__ldcg(&first.time), __ldcg(&first.token)};
   }
-  /// Of what every partition has in `own` the sum, into `all`, `count` of them: by additions in device memory.
+  /// Writes to `all` the sums over partitions of the `count` entries of `own`, by additions in device memory.
   DRAFTPROOF_DEVICE void add_up(const Fixed* own, Fixed* all, int count) const {
     Fixed* const sums = scratch_->sums;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    barrier();  // a slower partition may still read the sums of the time before
+    barrier();  // a slower partition may still read the previous sums
     for (int i = partition() * threads + thread; i < count; i += partitions() * threads) sums[i] = 0;
     barrier();
     for (int i = thread; i < count; i += threads)

@@ -1,20 +1,20 @@
-// A team: the threads that look at one position together, whatever the device calls them. One warp, a block, a
-// cluster of blocks or blocks all over the device are teams; the algorithms of team_rows.cuh know them by this
-// concept alone.
+// A team: the threads that verify one position together. One warp, a block, a cluster of blocks and blocks all over
+// the device are teams; the algorithms of team_rows.cuh depend on this concept only.
 //
-//   symbol        code                     meaning
-//   lanes         lanes(), lane()          threads of a warp, and which of them this is
-//   warps         warps(), warp()          warps of a partition, and which of them this is
-//   partitions        partitions(), partition()        parts of the vocabulary, each the business of warps near each other
-//                 barrier()                all threads of the team arrive before one goes on
-//                 put(i, sum), get(i)      sum i, one of two for each segment: put by one warp, read by all after a
-//                 barrier put_first(a), first(w)   the same for each warp's first arrival; w counts over all partitions
-//                 add_to_sum(i, sum)       adds to sum i, by any thread, between barriers; for teams of steps
-//                 lane_sum(v) ..           collective over a warp (warp_lanes.cuh)
-//                 own_share()              this thread among those of its partition, who make plans (team_room.cuh)
-//                 add_shared(sum, more)    to a sum in memory of the partition, by any threads at once
+//   symbol        code                         meaning
+//   lanes         lanes(), lane()              threads of a warp; the number of this thread among them
+//   warps         warps(), warp()              warps of a partition; the number of this warp among them
+//   partitions    partitions(), partition()    parts of the vocabulary, each held by warps of one block; own number
+//                 barrier()                    returns when all threads of the team have called it
+//                 put(i, sum), get(i)          sum i, one of two per segment: one warp puts it, all read it after a
+//                                              barrier
+//                 put_first(a), first(w)       the same for each warp's first arrival; w counts over all partitions
+//                 add_to_sum(i, sum)           adds to sum i, by any thread, between barriers; for teams of steps
+//                 lane_sum(v) ..               collective over a warp (warp_lanes.cuh)
+//                 own_share()                  the threads of this partition, which make plans (team_workspace.cuh)
+//                 add_shared(sum, more)        adds to a sum in memory of the partition, by any threads at once
 //
-// What a warp puts is one value, the same on its lanes, and all lanes make the call.
+// A put has the same value on all lanes of a warp, and all lanes call it.
 #pragma once
 
 #include <concepts>
@@ -29,23 +29,24 @@
 
 namespace draftproof::gpu {
 
-/// What the warps of a team tell each other.
+/// The memory through which the warps of a team exchange values.
 struct TeamScratch {
   static constexpr int most_segments = 256, most_warps = 256;
-  Fixed partial[2 * most_segments];  ///< sums of the last pass, and of what a pass adds up beside them
+  Fixed partial[2 * most_segments];  ///< sums of the last pass, and its second sums
   struct First {
     double time;
     Token token;
   } first[most_warps];  ///< each warp's first arrival
 };
 
-/// Memory that the threads of a partition see alike. A kernel has it if its verifier asks for it (plan_bytes.hpp).
+/// Memory that all threads of a partition can access. A kernel has it if its verifier needs it (plan_bytes in
+/// workspace.hpp).
 struct TeamMemory {
-  unsigned char* data = nullptr;  ///< at a multiple of 16
+  unsigned char* data = nullptr;  ///< 16-byte aligned
   std::size_t bytes = 0;
 };
 
-/// The threads of a partition, whatever the team.
+/// The threads of a partition, for any kind of team.
 template <class S>
 concept Share = requires(const S& partition, Fixed value, int i) {
   { partition.lanes() } -> std::convertible_to<int>;
@@ -83,9 +84,9 @@ concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Candi
 template <Team T>
 using ShareOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_share())>;
 
-/// How V tokens are cut: `partitions` runs of `per_share` segments of `length` consecutive tokens. A multiple of the
-/// lanes, so that reads of a warp begin where a line does if the row does; at most most_segments of them. Shares are
-/// multiples of `whole` tokens, a power of two, for whom blocks of that many must not be cut.
+/// The division of V tokens: `partitions` runs of `per_share` segments of `length` consecutive tokens. `length` is a
+/// multiple of the lanes, so a warp's reads begin at a memory line if the row does. There are at most most_segments
+/// segments. A partition is a multiple of `whole` tokens, a power of two, so blocks of that many tokens are not cut.
 struct TeamLayout {
   int vocabulary, length, segments, per_share;
 
@@ -108,7 +109,7 @@ struct TeamLayout {
     const int after = first_segment(partition) + per_share;
     return after < segments ? after : segments;
   }
-  /// Tokens of a partition; the last ones may have fewer, or none.
+  /// Tokens of a partition; the last partitions may have fewer, or none.
   DRAFTPROOF_DEVICE int slice() const { return per_share * length; }
 };
 

@@ -1,11 +1,11 @@
 // The histogram of a ladder's buckets by a team: p- and q-mass of the tokens in every bucket of p / q, as integers.
 //
 //   own    [2 (buckets + 1)]    sums of a partition, p and q in turn, in its memory
-//   all    the same             of the team, in the memory of every partition
+//   all    the same             sums of the team, in the memory of every partition
 //
-// Cost: one pass over the rows. A lane keeps the bucket it is in and adds when it leaves it, so that rows of few
-// ratios do not queue for few sums. Right because integers are added, by whomever and in whatever order: the sums
-// are those of simd::RatioMasses.
+// Cost: one pass over the rows. A lane accumulates one bucket and adds to memory when the bucket changes, so rows
+// with few distinct ratios cause little contention.
+// Correctness: integer sums do not depend on the order of additions; they equal those of simd::RatioMasses.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace draftproof::gpu {
 
-/// The bucket of p / q, of rows with entries no longer than Entry. A quotient of floats has the same bucket in float.
+/// The bucket of p / q for rows with entries of type Entry. For floats the quotient in float has the same bucket.
 template <class Entry>
 DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
   if constexpr (sizeof(Entry) <= sizeof(float))
@@ -26,29 +26,29 @@ DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
     return RatioBuckets::of(p, q);
 }
 
-/// Of what every partition has in `own` the sum, into `all`, which may be `own` where there is one partition.
+/// Writes to `all` the sums of `own` over partitions. With one partition it does nothing, and `own` may be `all`.
 template <Team T>
 DRAFTPROOF_DEVICE void add_up_shares(const T& team, Fixed* own, Fixed* all, int count) {
   if (team.partitions() == 1) return;
   if constexpr (requires { team.add_up(own, all, count); }) {
     team.add_up(own, all, count);
   } else if constexpr (requires { team.of_partition(own, 0); }) {
-    team.barrier();  // all sums are there
+    team.barrier();  // all sums are complete
     for (int i = team.warp() * team.lanes() + team.lane(); i < count; i += team.warps() * team.lanes()) {
       Fixed sum = 0;
       for (int partition = 0; partition < team.partitions(); ++partition) sum += team.of_partition(own, partition)[i];
       all[i] = sum;
     }
-    team.barrier();  // and read by all: they may be overwritten
+    team.barrier();  // all sums are read and may be overwritten
   }
 }
 
-/// Made by all threads of a team together; brief in their workspace.
+/// The histogram. All threads of a team construct it together; it lies in the scratch of their workspace.
 class TeamMasses {
  public:
   static constexpr int buckets = static_cast<int>(RatioBuckets::outside) + 1;
 
-  /// `for_own` calls what it is given on this thread's tokens; `rows` has p(x) and q(x, 0).
+  /// `for_own` calls its argument on this thread's tokens; `rows` has p(x) and q(x, 0).
   template <Team T, class Rows, class ForOwn>
   DRAFTPROOF_DEVICE TeamMasses(const T& team, const TeamWorkspace<ShareOf<T>>& workspace, const Rows& rows,
                                const ForOwn& for_own) {

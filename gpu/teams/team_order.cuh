@@ -1,16 +1,16 @@
-// Passes of a team about the order of tokens in buckets of p / q: the device's form of verifiers/paths/greatest/order_passes.hpp, with the
-// same integers.
+// Passes of a team in the order of tokens in buckets of p / q: the device's form of
+// verifiers/paths/greatest/order_passes.hpp, with the same integers.
 //
-//   symbol      code             meaning                                                        shape
-//   bucket      mass(i)          p- and q-mass of a bucket, added up in the scratch             [2, count] sums
-//   segments    layout_          runs of consecutive tokens                                     (team.hpp)
-//   q_s, t_s    get(s), get(half + s)   along one bucket: q-mass of its tokens in segment s, and their terms' sum
+//   symbol      code                  meaning                                                   shape
+//   bucket      mass(i)               p- and q-mass of a bucket, summed in the scratch          [2, count] sums
+//   segments    layout_               runs of consecutive tokens                                (team.hpp)
+//   q_s, t_s    get(s), get(half+s)   of one bucket: q-mass and sum of terms of its tokens in segment s
 //
-// A token's mass below in its bucket is that of the bucket's tokens of higher ids: what is left of the bucket after
-// the segments, or warps, before its own, its warp's running sum, and itself.
-// Cost: one pass a place and for all buckets; two along a bucket, or along up to four of them together. Two sums a
-// bucket are all the memory it needs, and lie where a pass leaves its partial sums. Threads add to a bucket's sums
-// once for every run of their own tokens in it: where p and q agree and all meet in one bucket, each adds once.
+// The mass below a token in its bucket is that of the bucket's tokens with higher ids: the bucket's mass less that of
+// earlier segments or warps, less its warp's running sum up to and including the token.
+// Cost: one pass for place() and one for all buckets; two passes along one bucket, or along up to four buckets
+// together. The memory is two sums per bucket, in place of a pass's partial sums. A thread adds to a bucket's sums
+// once per run of its own tokens in it; if all tokens fall into one bucket, each thread adds once.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class TeamOrder {
 
   [[gnu::noinline]] DRAFTPROOF_DEVICE void weigh_buckets() const {
     static_assert(OrderBuckets::count <= half);
-    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    team_.barrier();  // a slower warp may still read the sums of the last pass
     for (int i = warp(); i < 2 * half; i += warps()) team_.put(i, 0);
     team_.barrier();
     int bucket = 0;
@@ -82,7 +82,7 @@ class TeamOrder {
 
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE Fixed along(int i, Fixed upto, const Term& term) const {
-    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    team_.barrier();  // a slower warp may still read the sums of the last pass
     for_own_segments([&](int segment) {
       Fixed sum = 0;
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes())
@@ -103,7 +103,8 @@ class TeamOrder {
     return sum_of(half, half + layout_.segments);
   }
 
-  /// After along(i, upto, term), with `left` below its sum.
+  /// Returns the token at which the running sum of terms exceeds `left`; call it after along(i, upto, term), with
+  /// `left` below the result of that call.
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, Fixed upto, const Term& term, Fixed left) const {
     const int segment = team_find(team_, 0, layout_.segments, left, [this](int s) { return team_.get(half + s); });
@@ -144,17 +145,17 @@ class TeamOrder {
       visit(segment);
   }
 
-  /// Sum of the sums first .. last - 1 of the scratch.
+  /// Sum of the entries first .. last - 1 of the scratch.
   DRAFTPROOF_DEVICE Fixed sum_of(int first, int last) const {
     Fixed sum = 0;
     for (int i = first + team_.lane(); i < last; i += team_.lanes()) sum += team_.get(i);
     return team_.lane_sum(sum);
   }
 
-  /// Totals of f and of g; leaves the segments' sums in the scratch.
+  /// Returns the total of f and sets `second` to that of g; leaves the segments' sums in the scratch.
   template <class F, class G>
   DRAFTPROOF_DEVICE Fixed sums_of_two(const F& f, const G& g, Fixed& second) const {
-    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    team_.barrier();  // a slower warp may still read the sums of the last pass
     for_own_segments([&](int segment) {
       Fixed sum = 0, beside = 0;
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) {
@@ -169,8 +170,8 @@ class TeamOrder {
     return sum_of(0, layout_.segments);
   }
 
-  /// The term of this lane's token among those of bucket i; collective. `mass` is the q-mass of the bucket's tokens
-  /// from this step on and of lower buckets, and moves on by as many tokens as there are lanes.
+  /// Returns the term of this lane's token if it is in bucket i, else 0; collective. `mass` is the q-mass of lower
+  /// buckets and of the bucket's tokens from `start` on; it is reduced by the mass of one token per lane.
   template <class Term>
   DRAFTPROOF_DEVICE Fixed step(int i, const Term& term, Token start, Token last, Fixed& mass) const {
     const Token x = start + team_.lane();
@@ -178,7 +179,7 @@ class TeamOrder {
     const Fixed below = pass_by(within, within ? units_of_q(x) : 0, mass);
     return within ? to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below))) : 0;
   }
-  /// The mass below this lane's token, if it is within.
+  /// Returns the mass below this lane's token if `within`, and reduces `mass` by the q of all lanes within.
   DRAFTPROOF_DEVICE Fixed pass_by(bool within, Fixed q, Fixed& mass) const {
     if (team_.first_lane(within) == team_.lanes()) return 0;
     const Fixed running = team_.lane_running_sum(within ? q : Fixed{0}), below = mass - running;
@@ -186,8 +187,8 @@ class TeamOrder {
     return below;
   }
 
-  /// Along `count` buckets of the list at once: each warp has tokens in a row, and needs to know of those before them
-  /// no more than one sum a bucket and warp.
+  /// Sums along `count` buckets of the list at once. Each warp has a run of consecutive tokens and needs only one sum
+  /// per bucket of each warp before it.
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE void along_some(const BucketList& list, int first, int count, const Term& term,
                                                       Fixed* sums) const {
@@ -202,7 +203,7 @@ class TeamOrder {
       const Fixed q = units_of_q(x);
       for (int g = 0; g < together; ++g) mass[g] += here == own[g] ? q : 0;
     }
-    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    team_.barrier();  // a slower warp may still read the sums of the last pass
     for (int g = 0; g < together; ++g)
       if (g < count) team_.put(g * warps() + warp(), team_.lane_sum(mass[g]));
     team_.barrier();
@@ -212,7 +213,7 @@ class TeamOrder {
       const Token x = start + team_.lane();
       const int here = x < end ? bucket(x) : -2;
       const Fixed q = x < end ? units_of_q(x) : 0;
-      Fixed below = -1;  // of no bucket here
+      Fixed below = -1;  // in none of the buckets
       for (int g = 0; g < together; ++g) {
         const bool within = here == own[g];
         const Fixed mine = pass_by(within, q, mass[g]);

@@ -1,16 +1,16 @@
-// Laws that all threads of a team look at together: every pass over V strides over the threads, and every thread
-// returns with the same answer. The device twin of FreshRows; the same words give the same tokens.
+// Laws that all threads of a team evaluate together: every pass over V is distributed over the threads, and every
+// thread returns the same result. The device's form of FreshRows; the same words give the same tokens.
 //
 //   symbol      code            meaning                                                       shape
 //   V           vocabulary()    number of tokens                                              int
-//   segments    layout_         runs of consecutive tokens, dealt to the partitions in order      (team.hpp)
+//   segments    layout_         runs of consecutive tokens, given to the partitions in order  (team.hpp)
 //   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
 //
-// Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after it bisects nothing: each
-// warp walks the partial sums and then one segment by warp-wide running sums, without a barrier. The bits are those
-// of the host because terms are formed by the same IEEE operations (no contraction but the fused operations of
-// float_residual.hpp) and added as integers, which no order of addition can change; a token is the first one whose
-// running sum, in token order, exceeds the scaled word.
+// Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after a pass needs no barrier:
+// each warp scans the partial sums and then one segment by warp-wide running sums.
+// Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
+// the fused operations of float_residual.hpp) and added as integers, so the order of addition does not matter. A
+// drawn token is the first one whose running sum, in token order, exceeds the scaled word.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@
 
 namespace draftproof::gpu {
 
-/// One object per thread, all made from the same arguments. Every call but target() and proposal() is collective: the
-/// whole team makes it, with equal arguments. A function given to sum() or weights() is called by single threads,
-/// so it may only read. `Source` has the rows: RowView, or OnChipRows.
+/// One object per thread, all made from the same arguments. Every call except target() and proposal() is collective:
+/// the whole team makes it with equal arguments. A function passed to sum() or weights() is called by single threads,
+/// so it may only read. `Source` holds the rows: RowView, or OnChipRows.
 template <class Source, Team T>
 class TeamRows {
  public:
@@ -42,7 +42,7 @@ class TeamRows {
   DRAFTPROOF_DEVICE TeamRows(const Source& rows, const T& team)
       : rows_{rows}, team_{team}, layout_(layout_of(rows, team)), workspace_(team.own_share()) {}
 
-  /// Looks at other rows of as many tokens from now on. What the scratch holds is of the rows before.
+  /// Switches to other rows of the same length. The scratch still holds sums of the old rows.
   DRAFTPROOF_DEVICE void look_at(const Source& rows) {
     rows_ = rows;
     passed_ = never;
@@ -56,7 +56,7 @@ class TeamRows {
   DRAFTPROOF_DEVICE double proposal(Token x, int k = 0) const { return rows_.q(x, k); }
 
   DRAFTPROOF_DEVICE double residual_mass(double b) const { return from_fixed(residual_pass(b)); }
-  /// One pass, unless b was that of the last one.
+  /// One pass.
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
     Fixed slope = 0;
     const auto seen = [this](Token x, auto left) { return left > 0 ? proposal(x) : 0.0; };
@@ -80,7 +80,7 @@ class TeamRows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
   }
 
-  /// By subtraction while at least 1/16 is left, else by a pass: the rule of FreshRows, so the same bits.
+  /// By subtraction while at least 1/16 is left, else by a pass: the rule and the bits of FreshRows.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -88,13 +88,13 @@ class TeamRows {
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
   }
 
-  /// j + 1 passes of the team over the row; 0 <= j < V.
+  /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
   DRAFTPROOF_DEVICE Token kth_most_probable(int j) const {
     Candidate last{-infinity, no_token};
     for (int rank = 0; rank <= j; ++rank) {
       Candidate own;
       for_own([&](Token x) {
-        // The greatest first: as times, -q ascends.
+        // The greatest q first: -q as a time ascends.
         const Candidate here{-proposal(x), x};
         const bool after = last.token == no_token || last.before(here);
         if (after && here.before(own)) own = here;
@@ -110,7 +110,7 @@ class TeamRows {
     total_ = pass(f);
     return from_fixed(total_);
   }
-  /// `summed`: no pass was made since sum(f) of the same f, and a draw needs none.
+  /// `summed`: no pass was made since sum(f) of the same f, so a draw needs none.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return PassWeights<F>{*this, std::move(f), summed};
@@ -118,9 +118,9 @@ class TeamRows {
 
   using Workspace = TeamWorkspace<ShareOf<T>>;
   using Bins = BucketRungsIn<Workspace>;
-  /// Where the team makes plans.
+  /// The memory in which the team makes plans.
   DRAFTPROOF_DEVICE const Workspace& workspace() const { return workspace_; }
-  /// Buckets of the ratio, by one pass. What was in the workspace ends: bins come first in a plan.
+  /// The buckets of the ratio, by one pass. It clears the workspace, so bins come first in a plan.
   DRAFTPROOF_DEVICE Bins bins() const {
     workspace_.clear();
     Bins bins(workspace_, RatioBuckets::count);
@@ -133,7 +133,8 @@ class TeamRows {
     return bins.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
-  /// The `wanted` k_smallest of what walk(own, thread, threads) adds on each thread: a reduction for each of them.
+  /// Returns the `wanted` smallest of the candidates that walk(own, thread, threads) adds on each thread, by one
+  /// reduction per candidate.
   template <int most, class Walk>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
     const int warps = team_.warps() * team_.partitions(), warp = team_.partition() * team_.warps() + team_.warp();
@@ -197,7 +198,7 @@ class TeamRows {
     double b_;
   };
 
-  /// Rows that lie in the partitions' own memory say how they are cut.
+  /// The layout of the rows' source if it has one, as on-chip rows do; else one made from the team.
   DRAFTPROOF_DEVICE static TeamLayout layout_of(const Source& rows, const T& team) {
     if constexpr (requires { rows.layout; })
       return rows.layout;
@@ -208,8 +209,8 @@ class TeamRows {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double never = -1;  ///< no b is negative
 
-  /// Calls use(term) with the terms (p - b q)+ as FreshRows forms them: in float where entries are no longer than
-  /// that and b fits.
+  /// Calls use(term) with the terms (p - b q)+ as FreshRows forms them: in float if the entries are no longer than
+  /// float and b fits (FloatFactor), else in double.
   template <class Use>
   DRAFTPROOF_DEVICE void with_residual(double b, const Use& use) const {
     if constexpr (!std::is_same_v<typename Source::Entry, double>) {
@@ -241,14 +242,14 @@ class TeamRows {
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) visit(x);
   }
 
-  /// The total of f over the vocabulary; leaves the segments' sums in the scratch.
+  /// Returns the total of f over the vocabulary; leaves the segments' sums in the scratch.
   template <class F>
   DRAFTPROOF_DEVICE Fixed pass(const F& f) const {
     Fixed none = 0;
     return sweep<false>(
         f, [](Token, auto) { return 0.0; }, none);
   }
-  /// The same, and beside it the total of g(x, f(x)).
+  /// The same; also sets `second` to the total of g(x, f(x)).
   template <class F, class G>
   DRAFTPROOF_DEVICE Fixed pass_of_two(const F& f, const G& g, Fixed& second) const {
     return sweep<true>(f, g, second);
@@ -256,7 +257,7 @@ class TeamRows {
 
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE Fixed sweep(const F& f, const G& g, Fixed& second) const {
-    team_.barrier();  // a slower warp may still be reading the sums of the pass before
+    team_.barrier();  // a slower warp may still read the sums of the last pass
     const int last = layout_.last_segment(team_.partition());
     for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
          segment += team_.warps()) {
@@ -289,8 +290,8 @@ class TeamRows {
   T team_;
   TeamLayout layout_;
   Workspace workspace_;
-  mutable Fixed total_ = 0;        ///< of that pass, or of the last sum
-  mutable double passed_ = never;  ///< the b whose partial sums lie in the scratch
+  mutable Fixed total_ = 0;        ///< of the last pass
+  mutable double passed_ = never;  ///< the b whose partial sums are in the scratch
 };
 
 }  // namespace draftproof::gpu

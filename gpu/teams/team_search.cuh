@@ -1,5 +1,4 @@
-// What a team finds together: the token of a word among weights whose pass was the last one, and the first arrival of
-// all threads.
+// Searches by a team: the token of a word among weights after their pass, and the first arrival of all threads.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +8,13 @@
 
 namespace draftproof::gpu {
 
-/// A term in units of 2^-60, truncated. Scaling a float is exact in float too, and one conversion does instead of
-/// two.
+/// A term in units of 2^-60, truncated. Scaling a float by 2^60 is exact in float, which saves one of two
+/// conversions.
 DRAFTPROOF_DEVICE inline Fixed to_units(double term) { return to_fixed(term); }
 DRAFTPROOF_DEVICE inline Fixed to_units(float term) { return static_cast<Fixed>(term * 0x1p60f); }
 
-/// The first i in [first, last) at which the running sum of term(i) exceeds `left`, which is reduced by the terms
-/// before it. Each warp does all of it; the trip count is the same for its lanes.
+/// Returns the first i in [first, last) at which the running sum of term(i) exceeds `left`, and reduces `left` by the
+/// terms before it. Every warp computes it in full; all its lanes make the same number of iterations.
 template <Team T, class Term>
 DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left, const Term& term) {
   for (int start = first; start < last; start += team.lanes()) {
@@ -32,7 +31,8 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// The token of `word` among weights f whose pass was the last one, with this total; no_token if they are all zero.
+/// Returns the token of `word` among weights f, after a pass over f with this total; no_token if all weights are
+/// zero.
 template <Team T, class F>
 DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, Fixed total, std::uint64_t word,
                                     const F& f) {
@@ -42,22 +42,22 @@ DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, Fix
   return team_find(team, layout.begin(segment), layout.end(segment), left, [&f](Token x) { return to_units(f(x)); });
 }
 
-/// The k_smallest of one arrival a lane, known to the warp.
+/// Returns the earliest of the lanes' arrivals, on all lanes of the warp.
 template <Team T>
 DRAFTPROOF_DEVICE Candidate lane_first(const T& team, const Candidate& own, int vocabulary) {
-  // Lexicographic in two maxima. A lane without an arrival is later than any infinity of time because its token comes
-  // after all others.
+  // The lexicographic minimum by two maxima. A lane without an arrival loses even to an infinite time, because its
+  // token comes after all others.
   const Token none = vocabulary, token = own.token == no_token ? none : own.token;
   const double time = -team.lane_max(-own.time);
   const Token first = -team.lane_max(own.time == time ? -token : -none);
   return first == none ? Candidate{} : Candidate{time, first};
 }
 
-/// The k_smallest of one arrival a thread, known to the team.
+/// Returns the earliest of the threads' arrivals, on all threads of the team.
 template <Team T>
 DRAFTPROOF_DEVICE Candidate team_first(const T& team, const Candidate& own, int vocabulary) {
   const Candidate mine = lane_first(team, own, vocabulary);
-  team.barrier();  // a slower warp may still be reading what was told before
+  team.barrier();  // a slower warp may still read earlier arrivals
   team.put_first(mine);
   team.barrier();
   Candidate best;

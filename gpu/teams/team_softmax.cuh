@@ -1,14 +1,16 @@
-// A row of logits becomes a row of probabilities by a team: the twin of Softmax (sim/distributions/softmax.hpp), with its bits.
+// Converts a row of logits to probabilities by a team: the device's form of Softmax
+// (sim/distributions/softmax.hpp), with its bits.
 //
 //   block    1024 logits, the work of one warp
 //   m        note.greatest     greatest logit of a block
-//   S        note.sum          its powers of e below m, in units of 2^-46
-//   M        greatest of the row; as the k_smallest of times -m, in which whatever is no logit is earlier still
+//   S        note.sum          sum of its powers of e relative to m, in units of 2^-46
+//   M        greatest logit of the row, as the earliest of the times -m; +infinity and NaN are earlier still
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
-// Cost: each logit is read twice by the same lane, the second time from the nearest cache; powers are written and
-// then scaled in place; four barriers. The bits are the host's because maxima, sums of integers and operations on one
-// entry or one block are all there is: no order of threads shows.
+// Cost: the same lane reads each logit twice, the second time from the nearest cache; powers are written and then
+// scaled in place; four barriers.
+// Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
+// or one block; none depends on the order of the threads.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +24,18 @@
 
 namespace draftproof::gpu {
 
-/// What a warp keeps of a block between barriers; one for each block of a partition.
+/// A warp's results for a block, kept between barriers; one for each block of a partition.
 struct SoftmaxNote {
   std::uint64_t sum;
   float greatest;
 };
 
-/// Blocks that hold `tokens` logits.
+/// Number of softmax blocks for `tokens` logits.
 DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// What a team found in a row of logits: the k_smallest arrival says whether they are a law.
+/// The earliest arrival of a row of logits; it says whether the logits are a law.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -41,16 +43,16 @@ struct SoftmaxOutcome {
   Token token;
 
   DRAFTPROOF_DEVICE bool sound() const { return -infinity < time && time < infinity; }
-  /// Not sound.
+  /// The fault of the row `row`; call it only if not sound().
   DRAFTPROOF_DEVICE RowFault fault(int row) const {
     if (time > 0) return {RowFault::Kind::masked, row};
     return {RowFault::Kind::infinite, row, token};
   }
 };
 
-/// All threads of the team call it, each with its partition: `count` logits from token `first` on, and room for as many
-/// probabilities, which may be the same memory. Shares but the last are multiples of a block. What `out` holds if the
-/// outcome is not sound is of no use. Ends with a barrier.
+/// All threads of the team call it, each with its partition: `count` logits from token `first` on. `out` has `count`
+/// entries and may be the same memory. Every partition but the last is a multiple of a block. If the outcome is not
+/// sound, `out` is undefined. Ends with a barrier.
 template <Team T, class Entry>
 DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
                                               int vocabulary, float inverse, float* out, SoftmaxNote* notes) {
@@ -72,14 +74,14 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
       if (!(x < infinity) && unsound == no_token) unsound = first + i;
       if (x > greatest) greatest = x;
     }
-    // +infinity and NaN are the k_smallest of all: the first of them is what the team agrees on.
+    // +infinity and NaN are earliest of all, so the team agrees on the first of them.
     const Candidate here = unsound != no_token ? Candidate{-static_cast<double>(infinity), unsound}
                                              : Candidate{-static_cast<double>(greatest), first + begin};
     if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);
     std::uint64_t sum = 0;
     for (int i = begin; i < end; i += team.lanes()) {
-      // Where all are masked this is a NaN, whose power is 0.
+      // If all logits are masked this is NaN, whose power is 0.
       const float power = exp_nonpositive((static_cast<float>(logits[i]) - greatest) * inverse);
       out[i] = power;
       sum += units_of_power(power);

@@ -1,16 +1,17 @@
-// A workspace (sim/device/cooperative_memory.hpp) whose threads are those of a partition: a plan's lists lie in the memory of the partition, and
-// its threads make it together. The partitions of a team make the same plan, each for itself.
+// A workspace (sim/device/cooperative_memory.hpp) whose threads are those of a partition: a plan's lists lie in the
+// partition's memory, and its threads make the plan together. Each partition of a team makes the same plan.
 //
-//   memory    kept lists from its beginning, a lasting one before them; brief ones from its end     partition.memory()
-//   each      threads take turns, then meet
-//   once      the first thread, then all read what it says
-//   scan      a run of places for each thread; runs of a warp by lanes, warps by a note in memory
+//   memory    partition.memory(): persistent lists from its beginning, after a retained one; scratch lists from its
+//             end
+//   each      threads take turns, then a barrier
+//   once      the first thread computes, then all read its result
+//   scan      one run of entries per thread; prefix over lanes by shuffles, over warps by a note in memory
 //   chain     one warp, whose lanes look ahead
-//   first     each warp for itself: nobody waits
+//   first     each warp by itself, without a barrier
 //
-// Cost: two barriers a call, none for `first`. Right because what threads do in one call touches different places,
-// and a barrier ends each call before another begins. A list is where it lies and how long it is: copies are the same
-// list.
+// Cost: two barriers per call, none for `first`.
+// Correctness: within one call threads write different entries, and a barrier ends each call before the next begins.
+// A list is an address and a length, so a copy is the same list.
 #pragma once
 
 #include <cassert>
@@ -25,7 +26,7 @@
 
 namespace draftproof::gpu {
 
-/// Shared by all rooms: views of lists.
+/// The list type of all workspaces of teams: a view of memory.
 class ListsOfTeams {
  public:
   template <class T>
@@ -36,19 +37,19 @@ class ListsOfTeams {
     DRAFTPROOF_DEVICE std::size_t size() const { return static_cast<std::size_t>(size_); }
     DRAFTPROOF_DEVICE T& operator[](std::size_t i) const {
 #if defined(__CUDA_ARCH__)
-      __builtin_assume(__isShared(items_));  // or the compiler would ask of every address what memory it is of
+      __builtin_assume(__isShared(items_));  // otherwise the compiler tests the memory space of every address
 #endif
       return items_[i];
     }
     DRAFTPROOF_DEVICE T* data() const { return items_; }
-    /// To no more than there were.
+    /// To at most the current size.
     DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
 
    private:
     T* items_ = nullptr;
     int size_ = 0;
   };
-  /// A plan has 1024 bins at most.
+  /// The type of an index of a bin; a plan has at most 1024 bins.
   using Index = std::uint16_t;
 };
 
@@ -71,7 +72,7 @@ class TeamWorkspace : public ListsOfTeams {
     check();
     return {reinterpret_cast<E*>(share_.memory().data + (share_.memory().bytes - brief_)), size};
   }
-  /// A list that outlasts plans, made before there are any.
+  /// A list that outlives plans; made before the first plan.
   template <class E>
   DRAFTPROOF_DEVICE List<E> retained(int size) const {
     clear();
@@ -80,13 +81,13 @@ class TeamWorkspace : public ListsOfTeams {
     return list;
   }
   DRAFTPROOF_DEVICE void release_scratch() const { end_brief_after(0); }
-  /// Brief lists so far, in bytes; those made since `mark` end.
+  /// Bytes of scratch lists so far; a mark for end_brief_after, which releases the lists made since.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return brief_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
     share_.share_barrier();
     brief_ = mark;
   }
-  /// All lists but a lasting one end: a new plan begins.
+  /// Releases all lists except a retained one: a new plan begins.
   DRAFTPROOF_DEVICE void clear() const {
     release_scratch();
     kept_ = lasting_;
@@ -214,7 +215,7 @@ class TeamWorkspace : public ListsOfTeams {
 
   S share_;
   mutable unsigned kept_ = 0, brief_ = 0;  ///< bytes in use
-  mutable unsigned lasting_ = 0;           ///< of those kept
+  mutable unsigned lasting_ = 0;           ///< bytes of the retained list
 };
 
 }  // namespace draftproof::gpu

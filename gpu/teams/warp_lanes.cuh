@@ -1,7 +1,7 @@
-// The lanes of one CUDA warp: they exchange values by shuffles. Every call is collective over the warp.
+// The lanes of one CUDA warp, which exchange values by shuffles. Every call is collective over the warp.
 //
-// The bodies are empty in the host's half of a CUDA compilation: verifiers are host and device functions, and the
-// compiler must be able to name what they call in both. Nothing runs them on the host.
+// The bodies are empty in the host half of a CUDA compilation: verifiers are host and device functions, so the names
+// must exist in both. The host never runs them.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace draftproof::gpu {
 
 #if defined(__CUDA_ARCH__)
-/// Adds to an integer that other threads add to as well. Two's complement: signs do not matter.
+/// Adds to an integer atomically. In two's complement, unsigned addition gives the signed result.
 DRAFTPROOF_DEVICE inline void add_to(std::int64_t* sum, std::int64_t more) {
   atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(more));
 }
 #endif
 
-/// Of one-dimensional blocks whose size is a multiple of 32. Stateless: any number of copies speak for the same warp.
+/// For one-dimensional blocks whose size is a multiple of 32. Stateless: copies refer to the same warp.
 class WarpLanes {
  public:
   DRAFTPROOF_DEVICE static constexpr int lanes() { return 32; }
@@ -26,7 +26,7 @@ class WarpLanes {
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % lanes(); }
 
-  /// Sum over the warp, known to every lane.
+  /// Sum over the warp, on every lane.
   template <class T>
   DRAFTPROOF_DEVICE T lane_sum(T value) const {
     for (int step = lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(all, value, step);
@@ -49,19 +49,19 @@ class WarpLanes {
     }
     return value;
   }
-  /// The value that lane `from` holds.
+  /// The value of lane `from`.
   template <class T>
   DRAFTPROOF_DEVICE T lane_get(T value, int from) const {
     return __shfl_sync(all, value, from);
   }
-  /// The lowest lane where `here` is true, lanes() if it is true nowhere.
+  /// The lowest lane where `here` is true, or lanes() if there is none.
   DRAFTPROOF_DEVICE int first_lane(bool here) const {
     const unsigned ballot = __ballot_sync(all, here);
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
   }
   DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
-  /// To a sum in shared memory, by any threads at once. Native additions there are of 32 bits: the upper half takes
-  /// the carry of whoever brought the lower half over.
+  /// Adds to a sum in shared memory, by any threads at once. Native additions there have 32 bits; the thread whose
+  /// addition overflows the lower half adds the carry to the upper half.
   DRAFTPROOF_DEVICE void add_shared(Fixed& sum, Fixed more) const {
     auto* const half = reinterpret_cast<unsigned*>(&sum);
     const auto low = static_cast<unsigned>(more);
@@ -97,7 +97,7 @@ class WarpLanes {
 #endif
 };
 
-/// The same with the warps of a block told apart.
+/// The same, with the number of each warp in its block.
 class BlockWarps : public WarpLanes {
  public:
 #if defined(__CUDA_ARCH__)

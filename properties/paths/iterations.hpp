@@ -28,8 +28,8 @@ inline ScriptedStep run_scripted(PathPlayable& plan, const Iteration& one, Words
   return run_scripted(plan, one.tree, one.carry, words);
 }
 
-/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `plan` on the words of trials
-/// 0 .. count - 1, and returns the first fault that `visit` returns. Ends after a faulty step, too.
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `plan` on the words of
+/// trials 0 .. count - 1, and returns the first fault that `visit` returns. Ends after a faulty step, too.
 template <class Visit>
 std::optional<std::string> first_fault(const PathInstanceAnalysis& at, const DoubleContexts& conditionals,
                                        PathPlayable& plan, std::uint64_t count, Visit visit) {

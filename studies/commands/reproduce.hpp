@@ -1,4 +1,4 @@
-// `draftproof reproduce`: published figures and claims, computed again.
+// `draftproof reproduce`: computes published figures and claims again.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Ways to estimate what a verifier emits and accepts, by how much less noise each has than counting: conditional
-// laws given the drafts, control variates, stratified and scrambled Sobol drafts; then the acceptance that
-// `simulate --estimate` gives, against closed forms.
+// Compares estimators of the emitted law and of acceptance by the variance that each saves against counting:
+// conditional laws given the drafts, control variates, stratified and scrambled Sobol drafts. Then it compares the
+// acceptance of `simulate --estimate` with closed forms.
 //
 //   groups       sum of variances over 32 groups of tokens along p / q, of the plain histogram over the estimator's
 //   tokens       the same of sum Var / p over tokens
@@ -37,7 +37,7 @@ struct AcceptanceEstimators {
 
   static constexpr int numbers[] = {1, 2, 4};
   static constexpr int replicates = 128;
-  static constexpr std::uint64_t tuples = std::uint64_t{1} << 13;  ///< a replicate
+  static constexpr std::uint64_t tuples = std::uint64_t{1} << 13;  ///< per replicate
 
   struct Estimator {
     std::string_view name;
@@ -50,7 +50,7 @@ struct AcceptanceEstimators {
                                              {"+ Sobol", PointSet::sobol, false},
                                              {"+ Sobol, control variates", PointSet::sobol, true}};
 
-  /// Effort counts tuples a replicate of the first table.
+  /// Effort: tuples per replicate of the first table.
   static StudyResult run(const StudyOptions& options) {
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.acceptance_estimators/1"}, {"seed", options.seed}};
@@ -77,15 +77,15 @@ struct AcceptanceEstimators {
   /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
   static constexpr double variance_noise = 0.75;
 
-  /// What none of n tuples shows no spread of replicates shows either: an event of probability 37 / n stays unseen
-  /// once in e^37 = 1e16 times.
+  /// The spread of replicates does not show an event that none of the n tuples shows: an event of probability 37 / n
+  /// stays unseen once in e^37 = 1e16 times.
   static constexpr double unseen = 37;
 
   struct Noise {
     double groups, tokens, acceptance;  ///< ratios
   };
 
-  /// Nothing after a stop. Outcomes: 32 groups, sum C^2 / p, acceptance.
+  /// Returns nothing after a stop. Outcomes: 32 groups, sum C^2 / p, acceptance.
   static std::optional<Noise> noise(const StudyOptions& options, const Estimator& estimator, const RatioTable& table,
                                     int drafts, Checks& checks) {
     const RefusalGroups law(table, drafts);
@@ -122,7 +122,7 @@ struct AcceptanceEstimators {
     near(means[accepted], law.acceptance());
     const double tokens =
         static_cast<double>(std::count_if(law.target().begin(), law.target().end(), [](double p) { return p > 0; }));
-    // Rounding alone is left where controls explain everything.
+    // If the controls explain all variance, only rounding is left.
     const double rounding = 0x1p-90;
     const Noise out{plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
                     law.acceptance() * (1 - law.acceptance()) / std::max(variance(means[accepted]), rounding)};
@@ -132,10 +132,10 @@ struct AcceptanceEstimators {
   }
 
   static std::string shown(double ratio) {
-    // Sums of doubles that agree to all but a few digits: no number of use.
+    // Sums of doubles agree to all but a few digits; the ratio is not meaningful.
     if (ratio > 1e12) return "exact";
     if (ratio < 100) return fmt::format("{:.1f}", ratio);
-    // Two digits: an estimated variance knows no more.
+    // Two digits: an estimated variance has no more.
     const double unit = std::pow(10, std::floor(std::log10(ratio)) - 1);
     return grouped(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
   }

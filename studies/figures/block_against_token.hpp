@@ -1,16 +1,17 @@
-// Block verification against token verification of one path as it gets longer: in fractions on models that allow it,
-// on drafts of the sources that are given, live models or captured trees, by their means.
+// Block verification against token verification of one path by its length: in fractions on models that allow it, by
+// means on drafts of the given sources, live models or captured trees.
 //
 //   L            drafted tokens        1 .. 16; captured trees as far as they go
 //   gain         block / token - 1     of E[tau], the extra token not counted
 //   c_i          clipped product       Pr[block accepts i tokens | path] without its last L - i tokens; token: the
 //                                      product of min(1, p/q)
 //
-// On drafts both are means of these over paths: drafting is sampled, verifying is not. Effort counts conditionals of each
-// live model; captured paths are taken once each. Cost: seconds for the fractions, 20 ms a context. Source: Sun et
-// al., arXiv:2403.10444, who report the gain to grow with L. Holds if the recursions are what walking every branch
-// gives (L = 1, 2, 3, with ==), if block is at no length and on no path below token, and if the gain on the models in
-// fractions grows with L.
+// On drafts both are means over paths: drafting is sampled, verification is not. Effort: contexts of each live model;
+// each captured path is used once.
+// Cost: seconds for the fractions, 20 ms a context.
+// Source: Sun et al., arXiv:2403.10444, who report that the gain grows with L.
+// Holds if the recursions equal an enumeration of every branch (L = 1, 2, 3, with ==), if block is at no length and
+// on no path below token, and if the gain on the models in fractions grows with L.
 #pragma once
 
 #include <cmath>
@@ -79,8 +80,8 @@ struct BlockAgainstToken {
   }
 
  private:
-  /// The published example, a pair of three tokens without context, and two chains: one whose proposal is flatter
-  /// than its target, one that has the order of the last token's successors reversed.
+  /// The published example, a pair of three tokens without context, and two chains: the proposal of one is flatter
+  /// than its target; the other reverses the order of successors by the last token.
   static std::vector<Exact> models() {
     return {{"(1/3 2/3), (2/3 1/3)", {{{1, 2}, {2, 1}}}},
             {"(4 2 1)/7, (2 2 1)/5", {{{4, 2, 1}, {2, 2, 1}}}},
@@ -97,7 +98,7 @@ struct BlockAgainstToken {
     return chain;
   }
 
-  /// E[tau] by walking every path and every branch.
+  /// E[tau] by enumerating every path and every branch.
   static Rational walk(std::string_view scheme, const Exact& model, int length) {
     std::vector<WeightPair> pairs;  // breadth first, the root in state 0
     std::vector<std::size_t> level{0};
@@ -156,13 +157,14 @@ struct BlockAgainstToken {
     document.data["models"].push_back(std::move(data));
   }
 
-  /// Stored paths are taken once each: trials go through the conditionals, then on to their next paths.
+  /// The number of paths. Stored paths are used once each: trials take the first path of every context, then the
+  /// next.
   static std::uint64_t paths_of(const PathSource& from, std::uint64_t conditionals) {
     if (!from.stored_trees()) return conditionals;
     return from.describe().at("conditionals").get<std::uint64_t>() * static_cast<std::uint64_t>(from.most_paths());
   }
 
-  /// By length, of one path: chance that at least so many tokens are accepted, summed.
+  /// For one path, by length: sums of the probabilities that at least so many tokens are accepted.
   struct Path {
     double token[longest] = {}, block[longest] = {};
   };
@@ -242,7 +244,7 @@ struct BlockAgainstToken {
     double gain() const { return token > 0 ? block / token - 1 : 0; }
   };
 
-  /// Of means over paths; the error is that of a ratio to first order: the spread of block - (1 + gain) token.
+  /// A ratio of means over paths. Its error is of first order: the spread of block - (1 + gain) token.
   static Ratio ratio_of(const std::vector<Path>& paths, int i) {
     Ratio ratio;
     const double n = static_cast<double>(paths.size());

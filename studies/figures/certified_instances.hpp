@@ -1,14 +1,15 @@
-// Four instances whose acceptance of recursive rejection and optimum others have certified in exact fractions,
-// computed again in fractions: recursive rejection by walking every branch of its program, the optimum by all cuts
-// and by a maximal flow whose certificate is checked without the solver.
+// Four instances with published exact values of the acceptance of recursive rejection and of the optimum. The study
+// computes them again in fractions: recursive rejection by an enumeration of every branch of its program, the optimum
+// by all cuts and by a maximal flow whose certificate is checked without the solver.
 //
 //   p, q       target, proposal   fractions
 //   accepted   recursive          law.flag, equal to law.membership
 //   alpha*     optimum            cut_optimum == optimal_transport, certificate not rejected
 //
-// Cost: milliseconds; nothing to scale, so `effort` is not used. Source of the published values: a public
-// exact-rational study, repository NinjaTurtles. Holds if the output law is the target, both optima are one fraction,
-// the certificate stands and every published value is met (fractions with ==, decimals to their digits).
+// Cost: milliseconds; there is nothing to scale, so `effort` is not used.
+// Source: of the published values, a public exact-rational study, repository NinjaTurtles.
+// Holds if the output law is the target, both optima are equal fractions, the certificate is valid and every
+// published value is met (fractions with ==, decimals to their digits).
 #pragma once
 
 #include <fmt/format.h>

@@ -1,11 +1,12 @@
-// Acceptance as the number of i.i.d. drafts grows, for four pairs of target and proposal: the optimum, K-SEQ at its
-// root, recursive rejection, the naive tree and sample and match.
+// Acceptance by the number of i.i.d. drafts, for four pairs of target and proposal: the optimum, K-SEQ at its root,
+// recursive rejection, the naive tree, and sample and match.
 //
 //   K       drafts     1, 2, 4, .. up to `effort`, 8 by default
 //   zipf    -          weight of token i, counted from 1, proportional to i^-s
 //
-// Cost: microseconds a cell. The reference values at K = 1, 2, 4, 8 were enumerated independently, to six digits.
-// Holds if all come out and the schemes keep their order (docs/findings/order-of-schemes.md).
+// Cost: microseconds per cell.
+// Source: the reference values at K = 1, 2, 4, 8 were enumerated independently, to six digits.
+// Holds if all values agree and the schemes keep their order (docs/findings/order-of-schemes.md).
 #pragma once
 
 #include <cmath>
@@ -27,7 +28,7 @@ struct CurvesInDrafts {
   static constexpr std::size_t schemes = 5;
   static constexpr std::string_view names[schemes] = {"optimum", "k_seq", "recursive_rejection", "naive_tree",
                                                       "sample_and_match"};
-  /// Columns of the reference, in the order of `names`; there is none for the naive tree.
+  /// Columns of the reference, in the order of `names`; the naive tree has none.
   using Values = std::vector<Reference>;
   struct Pair {
     std::string_view title;

@@ -1,13 +1,13 @@
-// Draft laws side by side: what could be accepted of the drafts of each law, and how far the verifiers written for it
-// stay below.
+// Compares draft laws: the optimum of the drafts of each law, and the gap of the verifiers written for it.
 //
 //   optimum      of the law at K drafts, mean over positions
 //   acceptance   membership: the emitted token is among the drafts; closed forms and simulation (law_comparison.hpp)
 //   gap          optimum - acceptance
 //
 // Source: Hu et al., arXiv:2502.18779, who compare the optima of i.i.d., without-replacement and greedy drafts; the
-// other laws and the gaps of verifiers are added here. Claimed: no verifier above the optimum of its law; and
-// alpha*(i.i.d.) <= alpha*(without replacement), as a draft that avoids the earlier ones stays in a set less often.
+// other laws and the gaps of verifiers are added here.
+// Claimed: no verifier is above the optimum of its law; and alpha*(i.i.d.) <= alpha*(without replacement), because a
+// draft that avoids the earlier ones stays in a set less often.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,9 +26,9 @@ struct DraftLaws {
   static constexpr std::string_view laws[] = {"iid", "without_replacement", "greedy",
                                               "hub", "fixed_top_k",         "tail_draw"};
   static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< of drafts, for the optima
-  static constexpr std::size_t for_verifiers = 3;      ///< the first of them
+  static constexpr std::size_t for_verifiers = 3;      ///< how many of them, for the verifiers
 
-  /// Effort counts tuples of each simulated row.
+  /// Effort: tuples of each simulated row.
   static StudyResult run(const StudyOptions& options) {
     std::vector<const AnyVerifier*> verifiers;
     for (const auto& verifier : registry().verifiers())
@@ -58,7 +58,7 @@ struct DraftLaws {
       comparison.work(options, meter);
       result.complete = result.complete && comparison.positions() == comparison.source().positions();
       if (comparison.positions() == 0) continue;
-      // At most 1e-9 of false alarm for all intervals of the study together.
+      // A false alarm of at most 1e-9 for all intervals of the study together.
       check(comparison, 1e-9 / static_cast<double>(intervals), checks);
       write(comparison, result.document);
     }
@@ -67,8 +67,8 @@ struct DraftLaws {
   }
 
  private:
-  /// Closed forms and optima are K + 1 sums of V terms in double, each off by at most (V + K) 2^-53, and the error of
-  /// one shifts the next by no more than itself.
+  /// Closed forms and optima are K + 1 sums of V terms in double, each with an error of at most (V + K) 2^-53; the
+  /// error of one sum shifts the next by at most as much.
   static double rounding(const LawComparison& comparison, int drafts) {
     return (drafts + 1.0) * (static_cast<double>(comparison.source().vocabulary()) + drafts) * 0x1p-53;
   }

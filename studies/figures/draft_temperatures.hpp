@@ -1,14 +1,15 @@
-// Drafts at temperatures of their own against a target at temperature 1: the optimum, selection by a reduced
-// alphabet, K-SEQ and recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread
-// over the range.
+// Drafts at their own temperatures against a target at temperature 1: the optimum, selection by a reduced alphabet,
+// K-SEQ and recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread over the
+// range.
 //
 //   T        1.0 .. 2.4       temperature of a proposal: q_T = softmax(log q / T)
 //   spread   T_1 .. T_K       evenly from 1.0 to 2.4, one draft of each; the optimum is bounded from both sides
 //
 // Source: the tables of Khisti et al., arXiv:2410.18234 (optimal, importance weighted, SpecTr, SpecInfer at
-// temperatures 1.0 to 2.4); on our own sources, so the shape is theirs and the figures are not. Which of our schemes
-// stands for which of theirs: temperature_schemes.hpp. Claimed: nothing above the optimum, rejection <= K-SEQ for one
-// proposal, a tournament of two drafts at the optimum.
+// temperatures 1.0 to 2.4). The sources here are other ones, so the shape of the tables is theirs and the figures are
+// not. temperature_schemes.hpp maps their schemes to those here.
+// Claimed: nothing is above the optimum; rejection <= K-SEQ for one proposal; a tournament of two drafts reaches the
+// optimum.
 #pragma once
 
 #include <map>
@@ -30,7 +31,7 @@ struct DraftTemperatures {
   static constexpr double temperatures[] = {1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4};
   static constexpr int numbers[] = {2, 4, 8};
 
-  /// Effort counts positions of each source.
+  /// Effort: positions of each source.
   static StudyResult run(const StudyOptions& options) {
     return compare(options, schemes_of_one_proposal(), schemes_of_several_proposals());
   }
@@ -110,11 +111,11 @@ struct DraftTemperatures {
   }
 
   static void check(const Setting& setting, const Source& from, std::size_t i, Checks& checks) {
-    // A sum of V terms is off by at most V 2^-53; each round of rejection adds the errors of residual and mass, so
-    // they double.
+    // A sum of V terms has an error of at most V 2^-53. Each round of rejection adds the errors of residual and mass,
+    // so they double.
     const double tolerance =
         std::ldexp(static_cast<double>(from.vocabulary()) + setting.drafts, setting.drafts + 1 - 53);
-    // A flow over V (V + 1) / 2 pairs falls short by less than 2^-52 for each set and token (docs/plans.md).
+    // A flow over V (V + 1) / 2 pairs falls short by less than 2^-52 per set and per token (docs/plans.md).
     const auto v = static_cast<double>(from.vocabulary());
     const double flow = (v * (v + 1) / 2 + v) * 0x1p-52;
     const auto what = [&](std::string_view scheme) {
@@ -170,13 +171,13 @@ struct DraftTemperatures {
       table.rows.push_back(
           {{first.label()},
            {std::to_string(first.drafts)},
-           // Half a unit of the last digit printed.
+           // Half a unit of the last printed digit.
            {upper - lower <= 5e-5 ? fmt::format("{:.4f}", upper) : fmt::format("{:.4f} .. {:.4f}", lower, upper)}});
       nlohmann::ordered_json item{{"temperature", first.label()},
                                   {"drafts", first.drafts},
                                   {"optimum", {{"lower", lower}, {"upper", upper}}}};
       for (std::size_t c = 0; c < first.names.size(); ++c) {
-        // Whether a scheme has a plan depends on V and K alone.
+        // Whether a scheme has a plan depends on V and K only.
         const bool known = first.acceptance[c].has_value();
         const double value = known ? mean([c](const Setting& x) { return *x.acceptance[c]; }) : 0;
         table.rows.back().push_back({known ? fmt::format("{:.4f}", value) : "-"});

@@ -1,14 +1,14 @@
-// The power of the statistical gate: after how many trials it sees wrong programs and deviations of a given size, and
-// that it leaves right verifiers alone; at V = 32,000, with the alarm at e = 1e9.
+// The power of the statistical gate: the number of trials until it detects wrong programs and deviations of a given
+// size, and that it accuses no correct verifier; at V = 32,000, with the alarm at e = 1e9.
 //
 //   exposure   trials until the alarm: a power of two; median and largest of several seeds
 //   reference  the smallest power of two at which another implementation of the same e-values alarmed in each of
 //              several runs, on a pair of the same kind (studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// Claimed: every median within 4 times its reference; every run sees a deviation of TV 1 % of each shape within the
-// budget of a change, of 0.1 % within that of the night; no right verifier is accused. The first two only on the
-// standard pair and at full budgets.
+// Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
+// the budget of pr, and of 0.1 % within that of nightly; no correct verifier is accused. The first two are claimed
+// only on the standard pair and at full budgets.
 #pragma once
 
 #include <draftproof/captures/input_error.hpp>
@@ -30,10 +30,11 @@ struct GatePower {
   static constexpr double program_budget = 24;  ///< log2
   static constexpr int runs = 5, nightly_runs = 3;
 
-  /// References are of the standard pair: nothing is said of them on another, or claimed at smaller budgets.
+  /// References belong to the standard pair: on other pairs there are none, and at smaller budgets nothing is
+  /// claimed.
   enum class References { none, stated, compared };
 
-  /// Effort is log2 of the largest budget.
+  /// Effort: log2 of the largest budget.
   static StudyResult run(const StudyOptions& options) {
     return measure(options, wrong_programs,
                    !options.sources.empty() ? References::none

@@ -1,13 +1,15 @@
-// What the ladder loses on rows that are seen once, where its bins are buckets of p / q: acceptance below the
-// optimum, with buckets served whole and with G = P - M at the buckets' own ratios, and how many bins and breaks the
-// sweep is left with.
+// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q: the difference from the
+// optimum, with buckets served whole and with G = P - M at the buckets' own ratios, and the number of bins and breaks
+// in the sweep.
 //
 //   lost       sum of min(p, p_I) below the optimum of K i.i.d. drafts, in units of 1e-6
 //   plain      the same if G follows the buckets' own ratios
-//   bins      buckets that hold q-mass; breaks: those that leave at a level between 0 and 1
+//   bins       buckets that hold q-mass
+//   breaks     bins that leave at a level between 0 and 1
 //
-// Cost: a table and two plans for each position and K; seconds at V = 128,256. Source: ours (docs/ladder.md).
-// Claimed: nothing above the optimum, and whole buckets lose at most what half a bucket's width is worth.
+// Cost: a table and two plans for each position and K; seconds at V = 128,256.
+// Source: ours (docs/ladder.md).
+// Claimed: nothing is above the optimum, and whole buckets lose at most what half a bucket's width is worth.
 #pragma once
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -27,7 +29,7 @@ struct LadderBuckets {
 
   static constexpr int numbers[] = {2, 4, 8};
 
-  /// Effort counts positions of each source.
+  /// Effort: positions of each source.
   static StudyResult run(const StudyOptions& options) {
     const std::vector<Source> sources =
         open_sources(options, {"gaussian_logits:vocabulary=128256,sigma=2.5,noise=1,positions=8",
@@ -94,7 +96,7 @@ struct LadderBuckets {
     const auto what = [&](const char* how) {
       return fmt::format("{}, position {}, K = {}, {}", from.name(), i, loss.drafts, how);
     };
-    // Rows of float miss the table's by 2^-24 of each entry, p and q, and the optimum moves by no more than K q.
+    // Rows of float differ from the table's by 2^-24 of each entry of p and q, and the optimum moves by at most K q.
     const double rounding = (1 + loss.drafts) * 0x1p-24;
     checks.at_most(-loss.whole, 0, rounding, [&] { return what("whole buckets above the optimum"); });
     checks.at_most(-loss.plain, 0, rounding, [&] { return what("own ratios above the optimum"); });

@@ -1,16 +1,18 @@
-// Verifiers of several paths on a live language model: fresh conditionals, K i.i.d. paths of L tokens, all schemes at the
-// same drafts, and what they differ by with its error; then the one scheme that carries state, over many iterations.
+// Verifiers of several paths on a live language model: new contexts, K i.i.d. paths of L tokens, all schemes on the
+// same drafts, and their differences with standard errors; then the one scheme that carries state, over many
+// iterations.
 //
 //   E[tau]        accepted tokens of a step, the extra token not counted
 //   K L           a single path with as many tokens as K paths of L: as many rows of the target
-//   difference    of two schemes on the same conditionals, drafts and coins (studies/paired_paths.hpp), ± standard error
+//   difference    of two schemes on the same contexts, drafts and coins (studies/paired_paths.hpp), ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
-// Without sources it wants the model in data/, seen from the repository's root. Effort counts conditionals of each draft;
-// an eighth as many episodes. Cost: 0.1 s a context.
+// Without sources it reads the model in data/, relative to the repository's root. Effort: contexts of each draft;
+// there are an eighth as many episodes.
+// Cost: 0.1 s a context.
 // Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes it does not have.
-// Holds if no step reached a branch of probability zero, and re-entering branches never made a step shorter:
-// its first run is greedy multi-path block verification with the same coins.
+// Holds if no step reached a branch of probability zero, and re-entering branches never made a step shorter: its
+// first run is greedy multi-path block verification with the same coins.
 #pragma once
 
 #include <cmath>
@@ -31,7 +33,7 @@ struct LivePaths {
   static constexpr std::string_view about = "verifiers of K paths on a live model, on the same conditionals and drafts";
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961, on another model";
 
-  /// Those that are not registered are left out.
+  /// Schemes that are not registered are left out.
   static constexpr std::string_view schemes[] = {
       "block",     "sample_and_match_tree",  "recursive_rejection_tree", "k_seq_tree",  "ladder_tree",
       "traversal", "greedy_multipath_block", "branch_reentry",           "ladder_block"};
@@ -85,9 +87,9 @@ struct LivePaths {
   static const AnyPathVerifier* found(std::string_view scheme) { return path_registry().verifier(scheme); }
 
   static std::vector<PathCell> plan() {
-    std::vector<PathCell> cells;  // of a length: one path, then a long one and several in turns
+    std::vector<PathCell> cells;  // per length: one path; then, for each K, a long path and K paths
     for (const int length : lengths) {
-      // One path by block verification: what several have to beat.
+      // One path by block verification: the baseline for several paths.
       cells.push_back({.drafts = 1, .length = length, .schemes = {found("token_path"), found("block")}});
       for (const int drafts : numbers) {
         // As many tokens in one path, for the same number of target rows.
@@ -177,7 +179,7 @@ struct LivePaths {
     out.push_back(std::move(data));
   }
 
-  /// The best scheme against every other, and ladder_block where it is not the best.
+  /// The best scheme against every other, and ladder_block against every other where it is not the best.
   static void add_differences(const PathCell& cell, const PairedTally& tally, Section& section) {
     std::size_t best = 0;
     for (std::size_t s = 1; s < cell.schemes.size(); ++s)

@@ -1,15 +1,17 @@
-// Accepted tokens as the number of i.i.d. paths grows: a small instance on which more paths hurt greedy multi-path
-// block verification, and over random models how often each scheme loses by a path more, falls below one path, and
-// what share it has of the most that any lossless verifier accepts.
+// Accepted tokens by the number of i.i.d. paths: a small instance on which more paths hurt greedy multi-path block
+// verification; and over random models, how often each scheme loses by one more path, how often it falls below one
+// path, and its share of the optimum of all lossless verifiers.
 //
 //   K            paths           1 .. 4 on the instance, 1 .. 3 on random models; block at K = 1
 //   one shot     LP              certified bounds of the optimum, properties/paths/tree_optimum.hpp
 //   share        E[tau] / optimum, mean over models whose optimum is not 0
 //
-// Effort counts random models of each of three sizes. Cost: 0.5 s a model.
+// Effort: random models of each of three sizes.
+// Cost: 0.5 s a model.
 // Source: Thomas and Pal, arXiv:2602.16961, for greedy multi-path block verification; reference values enumerated
-// independently of this program. Holds if these come out, if the other schemes of the instance, p = q, accept all
-// three tokens, and if no scheme exceeds the optimum.
+// independently of this program.
+// Holds if the reference values agree, if the schemes that claim it accept all three tokens of the instance, p = q,
+// and if no scheme exceeds the optimum.
 #pragma once
 
 #include <algorithm>
@@ -32,18 +34,18 @@ struct MultipathInK {
   static constexpr std::string_view about = "more paths: which schemes gain, lose or fall below a single path";
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961; enumerated independently";
 
-  /// Those that are not registered are left out.
+  /// Schemes that are not registered are left out.
   static constexpr std::string_view schemes[] = {
       "sample_and_match_tree",  "recursive_rejection_tree", "k_seq_tree",  "ladder_tree", "traversal",
       "greedy_multipath_block", "branch_reentry",           "ladder_block"};
-  static constexpr int most = 3;  ///< paths on random models
+  static constexpr int most = 3;  ///< most paths on random models
   struct Size {
     int vocabulary, length;
   };
   static constexpr Size sizes[] = {{2, 2}, {3, 2}, {2, 3}};
 
-  /// K-SEQ is a sum of at most 2^20 branches of at most 2^5 rounded factors in doubles: a relative error below 2^-32.
-  /// Smaller differences are none.
+  /// K-SEQ is a sum of at most 2^20 branches of at most 2^5 rounded factors in double: a relative error below 2^-32.
+  /// Smaller differences count as none.
   static constexpr double rounding = 0x1p-30;
 
   static StudyResult run(const StudyOptions& options) {
@@ -97,7 +99,8 @@ struct MultipathInK {
             .mean_accepted());
   }
 
-  /// K-SEQ's factor is a root, which fractions round up to a short one; everything else is explored in fractions.
+  /// K-SEQ's factor is a root, which exact arithmetic rounds up to a short fraction, so it is explored in double; all
+  /// other schemes are explored in fractions.
   static double accepted(std::string_view scheme, const std::vector<WeightPair>& weights, int drafts, int length) {
     const TreeShape shape{.drafts = drafts, .length = length};
     return scheme == "k_seq_tree" ? explored<double>(*found(scheme), weights, shape)
@@ -106,7 +109,7 @@ struct MultipathInK {
 
   static void add_instance(Checks& checks, Document& document) {
     constexpr int length = 3, paths = 4;
-    // The tie rule counts here, all ratios being 1: the rarer token is the one with the lower id.
+    // All ratios are 1, so the tie rule matters: the rarer token is the one with the lower id.
     const std::vector<WeightPair> model{{{3, 7}, {3, 7}}};
     constexpr Reference references[paths] = {{"3.0"}, {"2.114"}, {"1.642"}, {"1.373"}};
     Section section{.title = "p = q = (3 7)/10, L = 3: nothing to refuse", .table = {{{"scheme"}}, {}}};

@@ -1,12 +1,12 @@
-// The order in which the schemes accept on one pair of laws, tried on many instances with every comparison exact:
+// The order of acceptance of the schemes on one pair of laws, tried on many instances with exact comparisons:
 //
 //   sample_and_match <= naive_tree <= recursive_rejection <= k_seq at its root <= optimum        K i.i.d. drafts
 //   recursive_rejection <= recursive_rejection_wor <= optimum_wor, optimum_iid <= optimum_wor    without replacement
 //
-// and pairs that are in no order, with an instance for either direction.
+// and pairs of schemes without an order, with an instance for either direction.
 //
-// Cost: `effort` instances, 100,000 by default, V 2 to 8 and K 1 to 4 (studies/order_search.hpp). Holds if no
-// instance contradicts an order and every instance of a crossing shows what it should.
+// Cost: `effort` instances, 100,000 by default, V 2 to 8 and K 1 to 4 (studies/order_search.hpp).
+// Holds if no instance contradicts an order and every instance of a crossing shows its claim.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,14 +1,14 @@
-// What floating point does to a lossless law: the exact law of each verifier's program, form by form, and what rows
-// stored in short formats cost, at the sizes of real vocabularies.
+// The effect of floating point on a lossless law: the exact law of each verifier's program, form by form, and the
+// error of rows stored in short formats, at the sizes of real vocabularies.
 //
-//   rows      p over all V tokens, q over a few, so that a walk ends: precision_rows.hpp
-//   TV        of the law a form serves to p, the rows' own law: precision_audit.hpp
-//   stored    rows rounded to a format and read as they are; TV to their own law, and to that of the rows before
-//   controls  textbook samplers (precision_controls.hpp), which no limit lets pass
+//   rows      p over all V tokens, q over a few, so that an enumeration ends: precision_rows.hpp
+//   TV        distance of the law of a form from p, the rows' own law: precision_audit.hpp
+//   stored    rows rounded to a format and read directly; TV to their own law, and to that of the rows before
+//   controls  textbook samplers (precision_controls.hpp), for comparison
 //
-// Cost: a walk is a few passes over V; --effort is the number of tokens that can be drafted.
-// Claimed: every form within 1e-11 of p; float32 rows within 1e-6 of their own law; float32 running sums and 24-bit
-// uniforms beyond 1e-6.
+// Cost: an enumeration is a few passes over V; --effort is the number of tokens that can be drafted.
+// Claimed: every form is within 1e-11 of p, and float32 rows within 1e-6 of their own law; float32 running sums and
+// 24-bit uniforms are beyond 1e-6.
 #pragma once
 
 #include <array>

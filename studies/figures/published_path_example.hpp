@@ -1,15 +1,17 @@
-// The two-token example with which block verification was published, one path and several: every scheme by walking
-// all drafts and all branches in fractions, the optimum by a linear program with a certificate, and what a scheme
-// that carries state makes of several iterations.
+// The published two-token example of block verification, with one path and several: every scheme by an enumeration of
+// all drafts and all branches in fractions, the optimum by a linear program with a certificate, and a scheme that
+// carries state over several iterations.
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted
-//   one shot   most of any lossless verifier; whole block: of one that knew what the target will say
+//   one shot   optimum of all lossless verifiers; whole block: of one that knows the target's tokens in advance
 //
-// Cost: a second. Source: Sun et al., arXiv:2403.10444, for one path; the reference values of several paths and of
-// iterations were enumerated independently of this program. Holds if all come out, and if both certificates stand and
-// are tight: fractions with ==, decimals to their digits. K-SEQ is a decimal and explored in doubles: its factor is a
-// root, which fractions round up to a short one.
+// Cost: a second.
+// Source: Sun et al., arXiv:2403.10444, for one path; the reference values of several paths and of iterations were
+// enumerated independently of this program.
+// Holds if all values agree and both certificates are valid and tight: fractions with ==, decimals to their digits.
+// K-SEQ is compared as a decimal and explored in double: its factor is a root, which exact arithmetic rounds up to a
+// short fraction.
 #pragma once
 
 #include <optional>
@@ -121,7 +123,7 @@ struct PublishedPathExample {
   static bool agrees(std::string_view reference, const Rational& value) {
     if (reference.empty()) return true;
     if (reference.find('.') == std::string_view::npos) return value == Rational(std::string(reference));
-    // At most 2^12 branches in doubles, each the product of at most 16 rounded factors: a relative error of
+    // At most 2^12 branches in double, each the product of at most 16 rounded factors: a relative error of
     // (2^12 + 16) 2^-53, less than 2^-36 of a number below 16.
     return Reference{reference}.agrees(static_cast<double>(value), 0x1p-36);
   }
@@ -130,7 +132,7 @@ struct PublishedPathExample {
     return same ? Cell{"agrees"} : Cell{"differs", Tone::bad};
   }
 
-  /// Nothing if there is no such scheme, or if what should prove a bound does not.
+  /// Nothing if the scheme does not exist; -1 if a proof of the value fails.
   static std::optional<Rational> computed(const Value& value, const Model& toy) {
     const TreeShape shape{.drafts = value.drafts, .length = 2};
     const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
@@ -138,7 +140,7 @@ struct PublishedPathExample {
       const Sight sight = value.what == "one shot" ? Sight::one_shot : Sight::whole_block;
       const TreeLaw law = enumerate_tree_law(drafter, toy, shape).value();
       const TreeCertificate certificate = tree_optimum(law, sight);
-      // A certificate that is rejected or leaves a gap counts as a value that no reference has.
+      // A rejected certificate, or one with a gap, gives -1, which equals no reference.
       const bool proved = reject(law, sight, certificate).empty() && certificate.lower == certificate.upper;
       return proved ? certificate.lower : Rational(-1);
     }

@@ -1,15 +1,16 @@
 // Acceptance against time of the schemes that reach the optimum of K i.i.d. drafts: global resolution at three
 // tolerances, a maximum flow, its two-step form, the ladder; with recursive rejection for comparison.
 //
-//   n       6, 8, 10, 12     likeliest tokens kept, of target and of proposal each, as an engine's top-k does
+//   n       6, 8, 10, 12     likeliest tokens kept, of target and of proposal each, as by an engine's top-k
 //   share   acceptance / optimum, both means over positions; acceptance by exploration in double
 //   TV      half the L1 distance of the explored output law to the target, the largest over positions
-//   time    of making the plan, with --timings only: also as a multiple of the ladder's in the same run
+//   time    of making the plan, with --timings only, as a multiple of the ladder's in the same run
 //
-// Source: Thomas and Pal, arXiv:2511.15898, who set acceptance against time on a language model; theirs are not
-// reproducible here, the trade is. Claimed: output within the promise of each scheme (tau / 2 for global resolution);
-// acceptance at most that far above the optimum and, but for rejection, at most twice that below it, as the fits of
-// global resolution miss the refusals by no more than tau.
+// Source: Thomas and Pal, arXiv:2511.15898, who compare acceptance and time on a language model. Their numbers are
+// not reproducible here, but the trade is.
+// Claimed: the output is within the promise of each scheme (tau / 2 for global resolution); acceptance is at most
+// that far above the optimum and, except for rejection, at most twice that below it, because the fits of global
+// resolution miss the refusals by at most tau.
 #pragma once
 
 #include <draftproof/report/text.hpp>
@@ -26,7 +27,7 @@ struct ResolutionTrade {
 
   static constexpr std::uint64_t positions = 32;  ///< of each source, by default
 
-  /// Effort counts positions of each source.
+  /// Effort: positions of each source.
   static StudyResult run(const StudyOptions& options) { return trade(options, traded_schemes()); }
 
   static StudyResult trade(const StudyOptions& options, const std::vector<TradedScheme>& schemes) {
@@ -59,8 +60,8 @@ struct ResolutionTrade {
   }
 
  private:
-  /// Flows fall short by less than 2^-52 for each set and token; the explorer's branches, at most K + 3 flips and
-  /// picks of rounded weights each, and the sums over V tokens err by less than that for each branch.
+  /// Flows fall short by less than 2^-52 per set and per token. The explorer's branches, at most K + 3 flips and
+  /// picks of rounded weights each, and the sums over V tokens have an error below that per branch.
   static double rounding(const TradePoint& point) {
     const double sets = std::pow(point.vocabulary + 1, point.drafts);
     return (sets + point.vocabulary) * (point.drafts + 3) * 0x1p-52;
@@ -76,7 +77,7 @@ struct ResolutionTrade {
                            point.tokens, point.drafts, claim);
       };
       checks.at_most(got.distance, schemes[s].tolerance, tolerance, [&] { return what("TV"); });
-      // Whatever it promises, a verifier is lossless for its own output, whose optimum is within that TV.
+      // Every verifier is lossless for its own output, whose optimum is within that TV.
       checks.at_most(got.acceptance, point.optimum + got.distance, tolerance, [&] { return what("acceptance"); });
       if (schemes[s].optimal)
         checks.at_most(point.optimum - 2 * schemes[s].tolerance, got.acceptance, tolerance,
@@ -127,7 +128,7 @@ struct ResolutionTrade {
           if (timings) item["microseconds_to_prepare"] = 1e6 * seconds;
           entry["points"].push_back(std::move(item));
         }
-        // Rounding is the compiler's and the library's own.
+        // Rounding differs between compilers and libraries.
         shares.push_back({furthest < 1e-10 ? "< 1e-10" : fmt::format("{:.1e}", furthest)});
         if (timings) shares.insert(shares.end(), times.begin(), times.end());
         section.table.rows.push_back(std::move(shares));

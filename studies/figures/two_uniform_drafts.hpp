@@ -1,11 +1,12 @@
-// Two i.i.d. uniform drafts of three tokens against targets (1/3, x, 2/3 - x) and (1/6, x, 5/6 - x): how far the
-// schemes stay below the optimum as the target moves. The setting of figure 2 of Khisti et al., arXiv:2410.18234; the
-// values held against are not read off that figure but enumerated independently, to six digits.
+// Two i.i.d. uniform drafts of three tokens against targets (1/3, x, 2/3 - x) and (1/6, x, 5/6 - x): the gap between
+// schemes and optimum as the target moves.
 //
 //   x     point.x     probability of the second token, at steps of 1 / effort and at the reference points
 //
-// Cost: microseconds a point. Holds if every reference value comes out to its six digits and the schemes keep their
-// order.
+// Cost: microseconds per point.
+// Source: the setting of figure 2 of Khisti et al., arXiv:2410.18234. The reference values are not read off that
+// figure but enumerated independently, to six digits.
+// Holds if every reference value agrees to its six digits and the schemes keep their order.
 #pragma once
 
 #include <set>
@@ -104,8 +105,8 @@ struct TwoUniformDrafts {
   // Three terms of a few roundings each, and a root found to neighbouring numbers.
   static constexpr double rounding = 1e-14;
 
-  /// Steps from 0 as far as the target allows, its last value, and the reference points. i / steps is the double next
-  /// to that fraction, as a literal is: equal numbers meet.
+  /// Multiples of 1 / steps up to the last value that the target allows, that value, and the reference points.
+  /// i / steps is the double nearest to that fraction, as a literal is, so equal numbers coincide.
   static std::set<double> abscissae(const Curve& curve, std::uint64_t steps) {
     std::set<double> all{1 - curve.first};
     for (std::uint64_t i = 0; static_cast<double>(i) / static_cast<double>(steps) < 1 - curve.first; ++i)

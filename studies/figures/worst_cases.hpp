@@ -1,13 +1,15 @@
-// How far K-SEQ and recursive rejection can fall below the optimum of i.i.d. drafts: one pair in exact fractions, two
-// families of pairs whose minima have closed forms, and a search over all pairs of two and three tokens for worse.
+// The worst cases of K-SEQ and recursive rejection against the optimum of i.i.d. drafts: one pair in exact fractions,
+// two families of pairs whose minima have closed forms, and a search over all pairs of two and three tokens for
+// worse.
 //
 //   ratio    accepted / optimum
 //   q, s     studies/worst_families.hpp, with the derivation
 //   n        resolution of the search: `effort`, 24 by default
 //
-// Cost: seconds, nearly all in the search. Reference values were enumerated independently of this program. Holds if
-// the fractions come out, closed forms, Brent's method and reference values agree, and the search finds the families'
-// minima and nothing below them. That the minima of the families are minima over all pairs is not proved.
+// Cost: seconds, nearly all in the search.
+// Source: reference values were enumerated independently of this program.
+// Holds if the fractions agree; if closed forms, Brent's method and reference values agree; and if the search finds
+// the families' minima and nothing below them. It is not proved that they are minima over all pairs.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +39,7 @@ struct WorstCases {
     result.document.data = {{"schema", "draftproof.study.worst_cases/1"}};
     worst::add_pair(result);
     families(result);
-    // Below 1/4 the starts lie too far from anything.
+    // At resolutions below 4 the starts are too far from every minimum.
     search(options, options.effort > 0 ? std::max(4, static_cast<int>(options.effort)) : 24, result);
     result.document.data["held"] = result.held;
     return result;
@@ -78,8 +80,8 @@ struct WorstCases {
       for (const auto& [drafts, reference] : scheme.reference) {
         const worst::Minimum closed = scheme.minimum(drafts);
         const worst::Minimum found = worst::numerically(scheme.accepts, drafts);
-        // K roundings of numbers at most 1 in the scheme's loop, a few times; near its bottom the function is flat,
-        // so that half the digits of q are all of the value's.
+        // A few times K roundings of numbers at most 1 in the scheme's loop. Near its minimum the function is flat,
+        // so half the digits of q give all digits of the value.
         const double rounding = (drafts + 16) * 0x1p-50;
         const bool held = std::abs(closed.acceptance - found.acceptance) <= rounding &&
                           (reference.text.empty() || reference.agrees(closed.acceptance, rounding));
@@ -116,7 +118,7 @@ struct WorstCases {
         for (const int drafts : {2, 3}) {
           const auto ratio = [&](const Row& p, const Row& q) {
             const double optimum = acceptance::optimum(p, q, drafts);
-            // Where nothing can be accepted there is no ratio. Below 1e-3 rounding of either side would show.
+            // An optimum of 0 has no ratio. Below 1e-3 the rounding of either side would be visible.
             return optimum > 1e-3 ? scheme.accepts(p, q, drafts) / optimum : 1;
           };
           const LeastPair found = least_pair(ratio, vocabulary, resolution, options);
@@ -125,9 +127,9 @@ struct WorstCases {
             return;
           }
           const double family = scheme.minimum(drafts).acceptance;
-          // Both sides of a ratio above 1e-3 carry some 40 roundings: a thousand times 2^-48 at most.
+          // Both sides of a ratio above 1e-3 have some 40 roundings: a thousand times 2^-48 at most.
           const bool lower = found.value < family - 1000 * 0x1p-48;
-          // A search that misses what is known says nothing by finding nothing else.
+          // A search that misses the known minimum is no evidence.
           const bool reached = found.value < family + 1e-6;
           const bool held = !lower && reached;
           result.held = result.held && held;

@@ -1,4 +1,4 @@
-// Two runs against each other: the rule of a verdict, at and beside each of its three limits.
+// The comparison of two runs: the rule of a verdict, at and beside each of its three limits.
 #include <gtest/gtest.h>
 
 #include <draftproof/bench/results/comparison.hpp>

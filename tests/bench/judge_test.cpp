@@ -1,4 +1,5 @@
-// Goals: the ratio is of medians per item, the bound itself is met in either sense, what did not run is not judged.
+// Goals: the ratio is one of medians per item, a ratio equal to the bound meets it in either sense, and a goal that
+// did not run is not judged.
 #include <gtest/gtest.h>
 
 #include <draftproof/bench/results/judge.hpp>

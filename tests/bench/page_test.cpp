@@ -1,5 +1,5 @@
-// The page of figures of a run that was made up, against the page a person has read; and plots that hold what they
-// were given. DRAFTPROOF_APPROVE=1 rewrites the approved files.
+// The page of figures of a synthetic run against the approved page, and plots that contain their points.
+// DRAFTPROOF_APPROVE=1 rewrites the approved files.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -120,7 +120,7 @@ TEST(Plot, PointsLieWhereTheirLogarithmsAre) {
   const std::string text = svg(plot);
   EXPECT_NE(text.find("<title>t &lt; u</title>"), std::string::npos);
   EXPECT_NE(text.find("fill=\"#fff\""), std::string::npos) << "a ground of its own";
-  // Decades 10 to 1000 from y 400 to 44; x from 1 / 1.25 to 125: the middle of both is a middle on paper, too.
+  // Decades 10 to 1000 from y 400 to 44; x from 1 / 1.25 to 125: the middle of both axes is the middle of the plot.
   EXPECT_NE(text.find("<rect x=\"318.0\" y=\"218.0\""), std::string::npos) << text;
   EXPECT_NE(text.find(" stroke-dasharray"), std::string::npos);
   EXPECT_NE(text.find(">one</text>"), std::string::npos);

@@ -1,5 +1,5 @@
-// The peers compute what ours do, on the rows they were handed: acceptance in closed form, the optimum to nine
-// digits. And child processes: words arrive as they are, both streams are read, failures are told apart.
+// The peers compute the same values as this library on the same rows: acceptance in closed form, the optimum to nine
+// digits. Child processes: words arrive unchanged, both streams are read, and failures are distinguished.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(ChildProcess, WordsAreNoShells) {
 }
 
 TEST(ChildProcess, BothStreamsAndTheExitCode) {
-  // More than a pipe holds on either stream.
+  // More than a pipe holds, on both streams.
   const Finished finished = run_child({"sh", "-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit 7"});
   EXPECT_EQ(finished.code, 7);
   EXPECT_EQ(finished.out.size(), 300'000u);
@@ -56,7 +56,8 @@ TEST(Peers, NumpyAcceptsWhatTheClosedFormSays) {
       EXPECT_GT(answer.data.at("seconds"), 0);
       EXPECT_EQ(answer.data.at("trials"), 20000);
       EXPECT_NEAR(answer.data.at("expected_with_replacement"), wanted, 1e-14);
-      // Seven standard errors of at most 1/2 over the root of the trials. Without replacement more is accepted.
+      // Seven standard errors of at most 1/2 over the root of the trials. Without replacement the acceptance is
+      // higher.
       const double acceptance = answer.data.at("acceptance"), band = 7 * 0.5 / std::sqrt(20000.0);
       EXPECT_GT(acceptance, wanted - band) << program;
       if (std::string(program) != "loop_wor" || drafts == 1) {

@@ -1,4 +1,4 @@
-// Runs read back from their JSON: names, medians, clocks, and what is refused.
+// Runs read back from their JSON: names, medians, clocks, and refused files.
 #include <filesystem>
 #include <fstream>
 

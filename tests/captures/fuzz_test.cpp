@@ -1,5 +1,5 @@
-// Small good files with random bytes changed, moved or removed: reading one must succeed or throw InputError,
-// nothing else. Seeded, so a failure is repeated by its round number. Most telling under sanitizers.
+// Fuzzing: small valid files with random bytes changed, moved or removed. Reading one must succeed or throw
+// InputError. A failure is reproduced by its round number, since rounds are seeded. Most effective under sanitizers.
 #include <cstdint>
 #include <functional>
 #include <string>

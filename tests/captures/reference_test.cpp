@@ -77,10 +77,10 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
   return sums;
 }
 
-// Each law is right to a few 2^-53 per entry times the magnitude of its exponent, at most row / T < 160:
-// 4e-14 of itself. Statistics are sums of laws times factors below 200 (a logarithm), and their own rounding
-// over 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or
-// token moves them by more than 1e-6.
+// Each law is correct to a few 2^-53 per entry times the magnitude of its exponent, at most row / T < 160: a relative
+// error of 4e-14. Statistics are sums of laws times factors below 200 (a logarithm), and their own rounding over
+// 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or token moves them
+// by more than 1e-6.
 constexpr double stored_tolerance = 1e-10;
 
 void expect_reference(const std::string& file, std::size_t statistics_wanted) {

@@ -1,5 +1,5 @@
-// The forward pass against captured rows, which another program computed in float64 from the same weights: conditionals
-// that are stored whole, for the target and its three cheaper copies.
+// The forward pass against captured rows that another program computed in float64 from the same weights: contexts
+// that are stored completely, for the target and its three cheaper copies.
 #include <cmath>
 #include <deque>
 #include <map>
@@ -30,7 +30,7 @@ std::vector<double> law_after(const TinyLm& model, std::span<const std::int64_t>
 
 constexpr int enough = 16;  // positions: seconds
 
-/// Largest difference of a probability, over positions whose context starts where the text did (token 1).
+/// Largest difference of a probability, over positions whose context starts at the beginning of the text (token 1).
 double largest_difference(const TinyLm& model, const Capture& rows, const std::string& name) {
   double largest = 0;
   int compared = 0;
@@ -52,8 +52,8 @@ class StoryReference : public testing::Test {
   const Capture rows_ = Capture::open(data_directory + "stories512_positions.npz");
 };
 
-// Rows are stored as float32 logarithms: p is off by at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8; rows are
-// normalised on reading, which at most doubles it. The pass in doubles adds about 1e-13.
+// Rows are stored as float32 logarithms: p has an error of at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8; rows
+// are normalised on reading, which at most doubles it. The pass in double adds about 1e-13.
 constexpr double stored_precision = 0x1p-24;
 
 TEST_F(StoryReference, Target) { EXPECT_LT(largest_difference(target_, rows_, "target"), stored_precision); }
@@ -62,9 +62,9 @@ TEST_F(StoryReference, FirstFourLayers) {
   EXPECT_LT(largest_difference(target_.cut(4), rows_, "draft_exit4"), stored_precision);
 }
 
-// A rounded weight is a step times a scale, here rounded to float, there perhaps not: 2^-23 of its size. 36 matrices
-// deep that is 36 2^-23 of a logit below 32 in size, and a quarter of it in a probability, as p (1 - p) <= 1/4. One
-// weight rounded to another step changes a probability by a thousand times as much.
+// A rounded weight is a step times a scale, which is rounded to float here and possibly not there: 2^-23 of its size.
+// Over 36 matrices that is 36 2^-23 of a logit below 32 in size, and a quarter of it in a probability, since
+// p (1 - p) <= 1/4. One weight rounded to another step changes a probability by a thousand times as much.
 constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
 
 TEST_F(StoryReference, FourBits) {
@@ -75,7 +75,7 @@ TEST_F(StoryReference, ThreeBits) {
   EXPECT_LT(largest_difference(target_.rounded(3), rows_, "draft_q3"), rounded_precision);
 }
 
-// Without these the tests above could not tell the copies from the target.
+// Without these tests, the tests above could not distinguish the copies from the target.
 TEST_F(StoryReference, CopiesAreNotTheTarget) {
   EXPECT_GT(largest_difference(target_, rows_, "draft_q4"), 0.1);
   EXPECT_GT(largest_difference(target_.rounded(4), rows_, "draft_q3"), 0.1);

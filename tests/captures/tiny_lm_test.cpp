@@ -1,5 +1,5 @@
-// Model files that lie about themselves are refused, one that does not is read: a model of a few numbers, built byte
-// by byte, with one thing wrong at a time.
+// Model files with inconsistent headers are refused, and a valid one is read: a model of a few numbers, built byte by
+// byte, with one error at a time.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -33,7 +33,7 @@ std::string header(const Fields& f) {
   return bytes;
 }
 
-/// Tensors of the true sizes of Fields{}, whatever the header says.
+/// Tensors of the sizes of Fields{}, whatever the header claims.
 std::string model(const Fields& f = {}) {
   std::string bytes = header(f);
   for (int token = 0; token < 3; ++token)
@@ -90,8 +90,8 @@ TEST(TinyLm, RefusesHeadersThatLie) {
   refused([](Fields& f) { f.weight = std::numeric_limits<float>::quiet_NaN(); }, {"nan"});
 }
 
-// One token and norms of a million columns are there; the matrix after them would need four terabytes. The file is
-// asked before memory is.
+// One token and norms of a million columns are present; the matrix after them would take four terabytes. The file's
+// size is checked before memory is allocated.
 TEST(TinyLm, RefusesMatricesBeyondTheFile) {
   const TemporaryDirectory directory;
   constexpr int wide = 1 << 20;
@@ -140,7 +140,7 @@ TEST(RunningModel, RefusesDraftsItDoesNotHave) {
   expect_input_error([&] { open_live_model(other, {}); }, {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
-// A text has an end: conditionals say how much is left, and nothing leads beyond it.
+// A text has an end: contexts report how much is left, and nothing follows it.
 TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;
   const auto source = open_live_model(directory.write("tiny.bin", model()).string(), {});

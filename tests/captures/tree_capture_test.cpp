@@ -1,4 +1,4 @@
-// Captured trees whose arrays contradict each other are refused with their place; good ones are read as they lie.
+// Captured trees with contradictory arrays are refused with the place of the error; valid ones are read as stored.
 #include <cmath>
 
 #include <draftproof/captures/npz.hpp>
@@ -11,8 +11,8 @@ namespace {
 
 using namespace hostile;
 
-/// Two conditionals with two paths of two tokens, V = 3. Nodes 0 .. 3 are of the first context: root, after 0, after 0 0,
-/// after 0 2; its second path shares the first step. Nodes 4 .. 8: two paths that part at once.
+/// Two contexts with two paths of two tokens, V = 3. Nodes 0 .. 3 belong to the first context: root, after 0, after 0
+/// 0, after 0 2; its second path shares the first step. Nodes 4 .. 8: two paths that differ from the first token on.
 struct Trees {
   std::vector<std::int32_t> paths{0, 0, 0, 2, 1, 1, 2, 0};
   std::vector<std::int32_t> nodes{0, 1, 2, 0, 1, 3, 4, 5, 6, 4, 7, 8};

@@ -51,7 +51,7 @@ Child::Child(const std::vector<std::string>& arguments, Stream out, Stream err,
   std::vector<char*> words{const_cast<char*>(DRAFTPROOF_PROGRAM)};
   for (const auto& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  // A whole environment of its own: the caller's NO_COLOR or TERM must not decide the test.
+  // The complete environment of the child: the caller's NO_COLOR or TERM must not affect the test.
   std::vector<char*> variables;
   for (const auto& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
   variables.push_back(nullptr);

@@ -1,4 +1,5 @@
-// The program as a child process whose streams are pipes or a pseudo-terminal, to be read while it runs and signalled.
+// Runs the program as a child process with pipes or a pseudo-terminal as streams; the test reads them while it runs
+// and may send signals.
 #pragma once
 
 #include <csignal>
@@ -7,11 +8,11 @@
 
 namespace draftproof {
 
-/// What a stream of the child is connected to.
+/// The kind of a stream of the child.
 enum class Stream { pipe, terminal };
 
-/// A running `draftproof ARGUMENTS`; killed if still running at the end. Waits are bounded only by the test's own
-/// time limit: a slow machine is no failure.
+/// A running `draftproof ARGUMENTS`, killed at the end if it still runs. Waits have no limit except the test's own,
+/// so a slow machine is no failure.
 class Child {
  public:
   Child(const std::vector<std::string>& arguments, Stream out, Stream err,
@@ -20,7 +21,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// False where the machine has no pseudo-terminals.
+  /// False on machines without pseudo-terminals.
   static bool has_terminals();
 
   /// Reads both streams until standard error holds `text`; false if the child ends before that.

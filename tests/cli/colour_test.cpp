@@ -1,4 +1,4 @@
-// Colour: on a terminal and nowhere else, and not where the user or the terminal declines it.
+// Colour: on a terminal only, and not if the user or the terminal disables it.
 #include <gtest/gtest.h>
 
 #include "child.hpp"

@@ -1,5 +1,5 @@
-// Writes the captures that the command-line cases read: one good, the others each wrong in one way. Row and token of
-// every fault are chosen so that a message cannot name them by accident.
+// Writes the captures that the command-line cases read: one valid, the others each with one error. Row and token of
+// an error are chosen so that a message cannot name them by coincidence.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ using namespace draftproof;
 
 constexpr std::size_t positions = 5, vocabulary = 4;
 
-/// Log-probabilities of rows (1 2 3 4) / 10 with one entry replaced: `row`, `token`, as a logarithm.
+/// Log-probabilities of rows (1 2 3 4) / 10 with the entry of `row` and `token` replaced by the logarithm `value`.
 std::vector<float> rows(std::size_t row, std::size_t token, float value) {
   std::vector<float> values;
   for (std::size_t i = 0; i < positions; ++i)

@@ -1,4 +1,4 @@
-// Ctrl-C during long work: what is at hand is reported, and the exit code says that it is not all.
+// Ctrl-C during a long run: the partial results are reported, and the exit code says that they are incomplete.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -7,8 +7,8 @@
 namespace draftproof {
 namespace {
 
-// Years of work. Progress appears on a terminal within a tenth of a second of the first trials, and only then is
-// the signal sent: nothing here depends on how fast the machine is.
+// Years of work. The test sends the signal once progress has appeared on the terminal, so it does not depend on the
+// speed of the machine.
 const std::string endless = "1000000000000000";
 
 class Interrupt : public testing::Test {
@@ -41,7 +41,7 @@ TEST_F(Interrupt, TerminationIsTheSame) {
 }
 
 TEST_F(Interrupt, SurveySaysThatItStoppedEarly) {
-  // One position and more tuples than anybody waits for: what was drawn of it is reported all the same.
+  // One position with too many tuples to finish: the tuples drawn so far are reported.
   Child child({"survey", "zipf:vocabulary=50", "--verifier", "single_draft", "--tuples", "100000000000",
                "--instances", "0", "--json"},
               Stream::pipe, Stream::terminal);
@@ -76,7 +76,7 @@ TEST_F(Interrupt, BenchReportsTheRepetitionsItHas) {
 #endif
 
 TEST_F(Interrupt, ASecondSignalKills) {
-  // Before the first has been handled or after it, the program does not outlive the second for long.
+  // The second signal may arrive before or after the first is handled; either way the program ends soon.
   Child child({"simulate", "single_draft", "zipf", "--tuples", endless}, Stream::pipe, Stream::terminal);
   ASSERT_TRUE(child.wait_for_error("simulating: "));
   child.signal(SIGINT);

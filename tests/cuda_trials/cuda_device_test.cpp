@@ -1,5 +1,5 @@
-// The CUDA device as the framework meets it: every verifier has its kernel, a machine without a device says so, and
-// where there is one it counts what the CPU counts.
+// The CUDA device of the framework: every verifier has its kernel, a machine without a device reports it, and a
+// device counts what the CPU counts.
 #include <gtest/gtest.h>
 
 #include <draftproof/cuda_trials/cuda_device.hpp>

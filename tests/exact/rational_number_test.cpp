@@ -1,4 +1,4 @@
-// Fractions in words and beyond them, against Boost's own: operation by operation, at every size and where one ends.
+// Fractions of 64-bit integers and beyond against Boost's: every operation, at every size and at the boundary.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using Reference = decltype(BigRational::value);
 constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
-/// Numbers of any length up to 64 bits, the longest and their neighbours often.
+/// Numbers of any length up to 64 bits; the longest and their neighbours are frequent.
 rc::Gen<std::int64_t> any_length() {
   const auto shorter = rc::gen::apply([](std::int64_t word, int bits) { return word >> bits; },
                                       rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange(0, 63));
@@ -27,7 +27,7 @@ struct Both {
   Reference wanted;
 };
 
-/// A fraction of words, or the product of two.
+/// A fraction of 64-bit integers, or the product of two.
 rc::Gen<Both> any_fraction() {
   return rc::gen::apply(
       [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, bool far) {
@@ -42,7 +42,7 @@ rc::Gen<Both> any_fraction() {
 void expect_same(const Rational& ours, const Reference& wanted) {
   RC_ASSERT(ours.str() == wanted.str());
   RC_ASSERT(ours.big().value == wanted);
-  // One form a value: whoever made it, equal ones are equal, and compare so.
+  // The representation of a value is unique, so equal values are equal however they were formed.
   const Rational again(BigRational{wanted});
   RC_ASSERT(ours == again);
   RC_ASSERT((ours <=> again) == std::strong_ordering::equal);

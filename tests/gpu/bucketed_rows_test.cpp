@@ -1,6 +1,6 @@
-// The law of the greatest path's next token as a team looks at it, against the host: masses below tokens, what a
-// target leaves, and draws from it, with fibers in the place of a device's threads. On rows that steps seldom
-// meet: more buckets that cross than a list holds, and no ratio but one.
+// The law of the greatest path's next token by a team against the host: masses below tokens, the target's residual,
+// and draws from it, with fibers instead of a device's threads. The rows are ones that steps seldom meet: more
+// crossing buckets than a list holds, and a single ratio.
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -114,7 +114,7 @@ void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, d
 int main() {
   return draftproof::parity::outcome([] {
     Counts counts;
-    // The last one has so many warps that buckets are gone along two by two.
+    // The last team has so many warps that buckets are processed in pairs.
     const std::vector<parity::TeamShape> teams{{1, 2, 4}, {1, 1, 4}, {4, 2, 4}, {1, 2, 16}, {16, 8, 1}};
     const std::vector<MaxOfKPaths<double>> fans{{2, 0, 1}, {8, 0, 1}, {4, 0.05, 0.95}};
     for (const Shape shape : {Shape::apart, Shape::equal, Shape::tangent, Shape::outer})

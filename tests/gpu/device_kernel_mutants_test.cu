@@ -1,5 +1,5 @@
-// Kernels with a slip on a device: every one must be told from the host by some case, and the sound kernel by none.
-// Exit code 77, which CTest reads as skipped, without a device.
+// Mutant kernels on a device: some case distinguishes each of them from the host, and none the correct kernel. Exit
+// code 77, which CTest reads as skipped, without a device.
 #include <cstdio>
 #include <memory>
 #include <type_traits>
@@ -17,7 +17,7 @@ namespace {
 using namespace draftproof;
 using namespace draftproof::kernel_mutants;
 
-/// A block in which one warp of three, another one each time, is late after a barrier.
+/// A block in which one warp of three, a different one each time, is late after a barrier.
 class UnevenBlock : public gpu::BlockTeam {
  public:
   using gpu::BlockTeam::BlockTeam;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256, 1) by_block(const gpu::Batch<float> batch
   if (threadIdx.x == 0) batch.verdicts[blockIdx.x] = verdict;
 }
 
-/// A case in device memory; what is no row of it is zero.
+/// A case in device memory; memory outside its rows is zero.
 class DeviceCase {
  public:
   explicit DeviceCase(const KernelCase& host)

@@ -1,5 +1,5 @@
-// Rows of every format, logits and checks on a device against the host, in every mapping that it has, on a stream
-// with the user's own workspace. Exit code 77, which CTest reads as skipped, without a device.
+// Rows of every format, logits and checks on a device against the host, in every mapping of the device, on a stream
+// and a workspace of the caller. Exit code 77, which CTest reads as skipped, without a device.
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -29,7 +29,7 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// A stream and device memory of the user's own.
+/// A stream and device memory of the caller.
 class Own {
  public:
   explicit Own(std::size_t bytes) {
@@ -89,7 +89,7 @@ void compare_verdicts(int vocabulary, int positions) {
   }
 }
 
-/// Rows of probabilities: what the host refuses is refused, and nothing else.
+/// Rows of probabilities: the device refuses exactly the rows that the host refuses.
 template <class Entry>
 void compare_checks() {
   constexpr int vocabulary = 5000, positions = 12;

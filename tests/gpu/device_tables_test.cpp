@@ -31,7 +31,7 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// Memory of the user's own.
+/// Device memory of the caller.
 class Memory {
  public:
   explicit Memory(std::size_t bytes, const void* source = nullptr) {
@@ -90,7 +90,7 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
     std::vector<LawRows> laws;
     for (const std::uint64_t trial : {1u, 2u})
       laws.emplace_back(vocabulary, proposals, static_cast<LawShape>(shape), trial);
-    // As logits any numbers are laws.
+    // Any numbers are valid logits.
     if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
         shape != static_cast<int>(LawShape::one_hot) && shape != static_cast<int>(LawShape::peaked))
       continue;
@@ -112,7 +112,7 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
   }
 }
 
-/// Trials on a table that was built there are those on a table that was copied, with a plan and without.
+/// Trials on a table built on the device equal those on a copied table, with and without a plan.
 void compare_trials() {
   const LawRows rows(6000, 1, LawShape::random, 9);
   const RatioTable host = rows.table();
@@ -193,7 +193,7 @@ void refused() {
   for (float& entry : rows[1]) entry *= 1.01f;
   const DeviceLaws<float> much{LawBatch<float>({rows})};
   expect_refused("a sum of 1.01", [&] { gpu::ratio_table(gpu::stored(much.batch())); });
-  // Within what bf16 explains, yet more than the heaviest token has.
+  // A sum that bf16 allows, but with an excess above the heaviest token's mass.
   LawRows flat(3980, 1, LawShape::steps, 1);
   for (float& entry : flat[0]) entry = 0x1.08p-12f;  // a bf16; the sum is 1.00204
   const DeviceLaws<Bfloat16> coarse{LawBatch<Bfloat16>({flat})};

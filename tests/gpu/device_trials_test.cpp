@@ -20,7 +20,7 @@ namespace {
 
 using namespace draftproof;
 
-/// More trials than a device has threads at a time, in one range, in two that are added up, and without a histogram.
+/// More trials than a device runs threads at a time: in one range, in two that are added, and without a histogram.
 int compare_long_range() {
   constexpr int vocabulary = 6000, drafts = 4;
   std::vector<double> p, q;
@@ -59,7 +59,7 @@ int compare_long_range() {
   return right ? 0 : 1;
 }
 
-/// What a gate counts, on more trials than there are threads.
+/// The counts of a gate, on more trials than there are threads.
 int compare_joint_counts() {
   constexpr int vocabulary = 5000, groups = 32;
   std::vector<double> p, q;

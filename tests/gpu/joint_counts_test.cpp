@@ -1,4 +1,4 @@
-// Joint counts of a kernel of simulation on fibers: cells of accepted draft and token, tokens of each draft, pairs of
+// Joint counts of a simulation kernel on fibers: cells of accepted draft and token, tokens of each draft, pairs of
 // successive trials, against a plain loop over the same trials.
 #include <cstddef>
 #include <cstdint>
@@ -98,7 +98,7 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
 }
 
 void everything() {
-  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // trials with odd numbers are even ones of the range
+  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // odd trial numbers are even trials of the range
   for (const parity::Grid grid : {parity::Grid{1, 1, 4}, parity::Grid{3, 2, 4}, parity::Grid{2, 1, 32}})
     for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{37}, std::uint64_t{1001}})
       for (const Wanted wanted : {Wanted{1, 0, 0, 0}, Wanted{4, 3, 8, ~std::uint64_t{0}}, Wanted{2, 2, 5, 11}}) {

@@ -1,5 +1,5 @@
-// Kernels with a slip, run by fibers in the place of threads: every one must be told from the host by some case, and
-// the sound kernel by none.
+// Mutant kernels on fibers instead of threads: some case distinguishes each of them from the host, and none the
+// correct kernel.
 #include <cstdio>
 #include <stdexcept>
 #include <type_traits>
@@ -17,7 +17,7 @@ using namespace draftproof::kernel_mutants;
 
 constexpr parity::TeamShape block{.shares = 1, .warps = 3, .lanes = 4};
 
-/// The number of verdicts that differ, or that the threads of a team do not agree on or never come to.
+/// The number of verdicts that differ from the host, on which the threads of a team disagree, or that do not finish.
 template <class M>
 int wrong_verdicts(const KernelCase& one) {
   int wrong = 0;

@@ -1,6 +1,6 @@
-// Plans of the ladder that a team makes together against those that the host makes alone: bins, slopes, levels and
-// the verdicts of several trials on each, bit for bit, with fibers as the threads of teams. Rows of few tokens, of
-// more than the buckets, with zeros, with equal laws, and of every format.
+// Plans of the ladder made by a team against plans made by the host: bins, slopes, levels and the verdicts of several
+// trials on each, bit for bit, with fibers as threads. Rows of few tokens, of more tokens than buckets, with zeros,
+// with equal laws, and of every format.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,8 @@ struct Pair {
   FreshRows<Entry> host() const { return {std::span<const Entry>(target), std::span<const Entry>(proposal)}; }
 };
 
-/// Softmax of normal logits and of the same with noise; one token in eight has no p, one in eight no q, if `zeros`.
+/// Softmax of normal logits, and of the same with noise. With `zeros`, one token in eight has no p and one in eight
+/// no q.
 template <class Entry>
 Pair<Entry> normal_pair(int vocabulary, double noise, bool zeros, unsigned number) {
   std::mt19937 words(number);
@@ -50,7 +51,7 @@ Pair<Entry> normal_pair(int vocabulary, double noise, bool zeros, unsigned numbe
   return pair;
 }
 
-/// All that a plan says and what it decides.
+/// All members of a plan and its decisions.
 struct Outcome {
   std::vector<double> numbers;
   bool operator==(const Outcome&) const = default;
@@ -78,7 +79,7 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
   return outcome;
 }
 
-/// Bins of which a plan tells a few stretches apart: more than that, as it is with 512, no rows want.
+/// Bins for which a plan distinguishes few stretches; with the usual 512, no rows would exceed them.
 template <class Workspace>
 struct FewStretches : BucketRungsIn<Workspace> {
   static constexpr int most_stretches = 6;
@@ -95,7 +96,7 @@ Outcome joined_on(const L& laws, int drafts) {
   return outcome;
 }
 
-/// Plans compared, plans that differ, and what else has to have happened.
+/// Numbers of compared plans, of differing plans, and of special cases that must occur.
 struct Tally {
   int plans = 0, wrong = 0, corrections = 0, moved = 0, certain = 0;
 };
@@ -168,7 +169,7 @@ int main() {
     compare_joined(tally);
     std::printf("ladder plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections\n",
                 tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections);
-    // A comparison that never corrects, never moves a break or never meets equal laws would prove little.
+    // The comparison must include corrections, moved breaks and equal laws.
     return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 ? 0 : 1;
   });
 }

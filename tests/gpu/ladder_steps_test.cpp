@@ -1,6 +1,6 @@
-// The path that ladder_block chooses on a team, which comes back to nodes whose plans are gone, against the host's,
-// which keeps them all: every law, excess and correction along it, bit for bit. Long paths of many drafts that stay
-// together, laws that outgrow what is kept of them; fibers are the team's threads.
+// The path that ladder_block chooses on a team against the host's: every law, excess and correction along it, bit for
+// bit. The team comes back to nodes whose plans are discarded; the host keeps them all. Long paths of many drafts
+// that stay together, and laws that exceed the cache; fibers are the team's threads.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,14 +25,14 @@ using verifiers::paths::LadderBlock;
 
 constexpr std::uint64_t seed = 17;
 
-/// What rows are like: `peak` is the spread of their logits, `noise` that of what is added to q's.
+/// The kind of rows: `peak` is the spread of their logits, `noise` that of the noise added to q's.
 struct Kind {
   int vocabulary;
   double peak, noise;
   bool zeros = false;
 };
 
-/// Rows of p and q after each of a few conditionals, p behind q as a batch has them.
+/// Rows of p and q for a few contexts, p behind q as in a batch.
 class Model final : public ConditionalModel<HostLaws> {
  public:
   static constexpr int size = 5;
@@ -76,13 +76,13 @@ class Model final : public ConditionalModel<HostLaws> {
 
 struct Tally {
   int steps = 0, wrong = 0;
-  int again = 0;      ///< nodes that were planned and are not the last such
-  int from_afar = 0;  ///< of these with a law that is not kept
+  int again = 0;      ///< nodes that were planned before and are not the last one
+  int from_afar = 0;  ///< of these, nodes whose law is not cached
   int corrected = 0;  ///< steps whose correction is that of a ladder
 };
 
-/// Every number that block verification may ask of the chosen path, its nodes from the lowest up and then from the
-/// root down, and the step.
+/// Every number that block verification may request of the chosen path, with its nodes from the lowest up and then
+/// from the root down, and the step.
 template <class L>
 std::vector<double> outcome(const DraftedTree<L>& at, int request) {
   LadderBlock::Plans<L> plans;
@@ -123,7 +123,7 @@ std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int requ
   return found.front();
 }
 
-/// What the host chooses and where it stops.
+/// Counts the host's choices and where it stops.
 void count(const HostAt& at, const std::vector<double>& wanted, int request, Tally& tally) {
   LadderPaths<HostLaws> plans;
   ChosenSteps<HostLaws, LadderPaths<HostLaws>> steps(at, plans);
@@ -176,11 +176,11 @@ int main() {
     using namespace draftproof;
     using namespace draftproof::step_parity;
     Tally tally;
-    // All nodes are planned where there are few tokens; 32 paths have 512 entries of laws at 16 nodes.
+    // With few tokens all nodes are planned; 32 paths have 512 entries of laws at 16 nodes.
     compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
     compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
     compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);
-    // A path of low temperature stays together on long rows as well.
+    // At low temperature paths stay together on long rows as well.
     for (const int vocabulary : {70, 700})
       for (const int drafts : {2, 5, 8}) {
         compare<tree_drafters::IidPaths>({vocabulary, 6, 2, drafts == 5}, {.drafts = drafts, .length = 6}, 5, tally);
@@ -190,7 +190,7 @@ int main() {
     std::printf(
         "ladder steps: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
         tally.steps, tally.wrong, tally.again, tally.from_afar, tally.corrected);
-    // A comparison that never comes back to a node would prove little.
+    // The comparison must include returns to nodes.
     return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
   });
 }

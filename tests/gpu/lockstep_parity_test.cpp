@@ -1,6 +1,5 @@
-// The algorithms of gpu/ against the host, with host threads in the place of a CUDA block: needs no device
-// and no CUDA. It checks the passes, draws and their order of tokens, not the shuffles or the device's
-// arithmetic.
+// The algorithms of gpu/ against the host, with fibers instead of the threads of a CUDA block; no device and no CUDA
+// is needed. It tests the passes, the draws and their order of tokens, not the shuffles or the device's arithmetic.
 #include <cstdio>
 
 #include <draftproof/tests/support/gpu/outcome.hpp>
@@ -13,7 +12,7 @@ void lockstep_parity_everything();
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::found::lockstep_parity_everything();
-    // 1100 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+    // 1100 entries are more than 256 segments of four lanes, so a lane reads two entries of a segment.
     int mismatches = draftproof::parity::run({.vocabularies = {1, 2, 7, 33, 100}, .drafts = 8, .positions = 6});
     mismatches += draftproof::parity::run({.vocabularies = {1100}, .drafts = 4, .positions = 6});
     return mismatches == 0 ? 0 : 1;

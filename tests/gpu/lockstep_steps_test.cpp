@@ -1,5 +1,5 @@
-// Steps by the algorithms of gpu/ against the host, with fibers in the place of a device's threads: needs no
-// device and no CUDA. And trees that no device may be given.
+// Steps by the algorithms of gpu/ against the host, with fibers instead of a device's threads; no device and no CUDA
+// is needed. Also: trees that a device must not be given.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -55,7 +55,7 @@ int refused_trees() {
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::found::lockstep_steps_everything();
-    // 2000 entries are more than 256 segments of four lanes: here a lane reads two entries of a segment.
+    // 2000 entries are more than 256 segments of four lanes, so a lane reads two entries of a segment.
     int mismatches = draftproof::step_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
     mismatches += draftproof::step_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
     return mismatches + refused_trees() == 0 ? 0 : 1;

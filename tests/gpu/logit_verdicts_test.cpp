@@ -1,5 +1,5 @@
 // Verdicts from logits by teams of fibers against the host's, for rows of every format: on chip, and on converted
-// rows; and what is said of positions whose logits are no law.
+// rows; and the faults of positions whose logits are no law.
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -53,7 +53,7 @@ void expect(bool held, const std::string& what) {
   std::printf("wanted %s\n", what.c_str());
 }
 
-/// Probabilities of 16 bits on chip and converted: what is there is the entries themselves.
+/// Probabilities of 16 bits on chip and converted: the values are the entries themselves.
 template <class Entry>
 void compare_probabilities() {
   constexpr int vocabulary = 1500, positions = 3, proposals = 2;
@@ -91,7 +91,7 @@ void compare_probabilities() {
   same(batch, "one row of each");
 }
 
-/// A NaN in a proposal row, a masked target row.
+/// A NaN in a proposal row, and a masked target row.
 void expect_faults() {
   using V = verifiers::RecursiveRejection;
   constexpr int vocabulary = 2100, positions = 7;

@@ -1,4 +1,4 @@
-// Which threads look at a position, for the devices there are: asked without one.
+// The mapping of positions to threads for several kinds of device, computed without one.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -58,7 +58,7 @@ int main() {
   expect(automatic(ampere, 1, 128256), {Mapping::split, 32}, "no clusters");
   expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
-  // Four times as many positions, or twice as many blocks, are no int.
+  // Four times as many positions, or twice as many blocks, exceed an int.
   expect(automatic(hopper, 1 << 30, 1 << 20), {Mapping::block, 1}, "positions without end");
   expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 8}, "the same in clusters");
   expect(mapped(Mapping::split, ampere, 1 << 30, 128256, 1, 4), {Mapping::split, 1}, "the same by the whole device");
@@ -70,7 +70,7 @@ int main() {
   expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "found rows of double");
   expect_refused(Mapping::cluster, hopper, 1 << 20, 1, 4, "1048576 tokens do not fit");
   expect_refused(Mapping::split, plain, 32000, 1, 4, "cannot launch cooperatively");
-  // A plan of 83 KB leaves 144: the 128 KB of 16,384 tokens a block still fit, those of 18,944 do not.
+  // A plan of 83 KB leaves 144 KB: 16,384 tokens per block (128 KB) still fit, 18,944 do not.
   constexpr DeviceTraits planning = beside_plans(hopper, 85088);
   expect(automatic(planning, 256, 128256), {Mapping::cluster, 8}, "beside a plan");
   expect(automatic(planning, 256, 150000), {Mapping::cluster, 16}, "beside a plan, more blocks");

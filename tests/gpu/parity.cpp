@@ -12,7 +12,7 @@ namespace draftproof::parity {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
-constexpr int most_printed = 10;  ///< of one comparison; all are counted
+constexpr int most_printed = 10;  ///< per comparison; all are counted
 
 std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
@@ -23,7 +23,7 @@ std::vector<DraftLaw>& laws() {
   return all;
 }
 
-/// A batch with its drafts drawn on the host; keeps what the view points to.
+/// A batch with drafts drawn on the host; owns the memory of its view.
 struct Drafted {
   Drafted(const DraftLaw& law, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
       : one_pair{sizes.one_pair},
@@ -62,7 +62,7 @@ struct Drafted {
     for (std::thread& thread : running) thread.join();
   }
 
-  /// Drafts asked of position i: all numbers the law takes, in turn.
+  /// Drafts to draw at position i: all numbers that the law supports, in turn.
   int asked(int i, int most) const { return fewest + i % (most - fewest + 1); }
   std::uint64_t trial(int i) const { return batch.first_trial + static_cast<std::uint64_t>(i); }
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
@@ -140,7 +140,7 @@ void add(DraftLaw law) { laws().push_back(std::move(law)); }
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
   std::uint64_t trial = sizes.first_trial;
-  // 1 more than a multiple of 6: a batch of one pair of rows has the shape after that of the batch before.
+  // 1 more than a multiple of 6, so that a batch of one pair of rows has the shape after that of the last batch.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftLaw& law : laws()) {

@@ -1,5 +1,5 @@
-// What the host interface refuses, and what it says: before a device is asked where it can be, and with the CUDA call
-// that failed where there is no device to ask.
+// Refusals of the host interface and their messages: before a device is used if possible, and with the failed CUDA
+// call if there is no device.
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -25,7 +25,7 @@ using namespace draftproof;
 
 int failures = 0;
 
-/// `call` throws an E that says `wanted`.
+/// Expects that `call` throws an E whose message is `wanted`.
 template <class E>
 void expect_refusal(const std::string& wanted, const std::function<void()>& call) {
   std::string found = "nothing";

@@ -24,7 +24,7 @@ std::vector<TreeLaw>& laws() {
   return all;
 }
 
-/// A model of few conditionals: so nodes share rows, and all shapes of rows are met on one path.
+/// A model of few contexts, so that nodes share rows and a path meets all shapes of rows.
 class Model final : public ConditionalModel<HostLaws> {
  public:
   static constexpr int size = 13;
@@ -40,7 +40,7 @@ class Model final : public ConditionalModel<HostLaws> {
   std::vector<HostLaws> laws_;
 };
 
-/// The requests of one batch and what the host makes of them; state goes from one iteration to the next.
+/// The requests of one batch and the host's results; state is carried from one iteration to the next.
 class Requests {
  public:
   Requests(const Scheme& scheme, const TreeLaw& law, int vocabulary, int count, std::uint64_t trial)
@@ -54,7 +54,7 @@ class Requests {
     for (std::size_t i = 0; i < conditionals_.size(); ++i) conditionals_[i] = static_cast<int>(i) % Model::size;
   }
 
-  /// One iteration of all requests. Returns mismatches.
+  /// Runs one iteration of all requests and returns the number of mismatches.
   int iterate(std::uint64_t trial) {
     gpu::TreeBatch trees(vocabulary_);
     rows_.clear();
@@ -62,7 +62,7 @@ class Requests {
     std::vector<DraftTree> drafted;
     for (std::size_t i = 0; i < conditionals_.size(); ++i) {
       drafted.push_back(draw(i, trial));
-      // Rows by context numbers, and rows as an engine has them: one for each drafted token.
+      // Rows by context numbers, and rows as in an engine: one for each drafted token.
       if (i % 2 == 0)
         trees.add(drafted.back(), 0);
       else
@@ -88,12 +88,12 @@ class Requests {
   std::int64_t stride() const { return vocabulary_ + 5; }
 
   DraftTree draw(std::size_t i, std::uint64_t trial) const {
-    // Schemes that rank tokens weigh powers of as many masses as there are paths.
+    // Schemes that rank tokens need powers of as many masses as there are paths.
     const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
     const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
     TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
     if (law_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
-    // Levels of few children: six to the fifth nodes say no more.
+    // Few children per level: six to the fifth nodes add no coverage.
     if (law_.info.branches)
       for (int depth = 0; depth < shape.length; ++depth)
         shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
@@ -116,7 +116,7 @@ class Requests {
     std::vector<Token> tokens;
     std::vector<std::int32_t> parents, entry_of(static_cast<std::size_t>(tree.size()), -1);
     std::vector<std::uint32_t> streams;
-    // A leaf has nothing drafted after it: no proposal, unless what is carried reaches it.
+    // A leaf needs no proposal row unless the scheme carries state.
     const bool carried = scheme_.carries;
     const auto row = [&](int u) { add_row(tree.context(u), carried || !tree.leaf(u)); };
     row(DraftTree::root);

@@ -1,5 +1,5 @@
-// The algorithms of gpu/ on rows of 16-bit entries against the host, with host threads in the place of a CUDA block:
-// the verdicts of FreshRows on the same entries, for one scheme that walks residuals and one that also asks for
+// The algorithms of gpu/ on rows of 16-bit entries against the host, with fibers instead of the threads of a CUDA
+// block: the verdicts of FreshRows on the same entries, for one scheme that uses residuals and one that also uses
 // unseen mass; and residuals of every format to the last bit.
 #include <algorithm>
 #include <cstdio>
@@ -91,8 +91,8 @@ void compare(const char* format, Compared& compared) {
   }
 }
 
-/// Masses, slopes and draws of residuals in lockstep, to the last bit: verdicts would hide a term formed otherwise.
-/// Around b = 2^100 terms change from float to double.
+/// Masses, slopes and draws of residuals in lockstep, to the last bit; verdicts alone could hide a differently formed
+/// term. Around b = 2^100 terms change from float to double.
 template <class Entry>
 void compare_residuals(const char* format, Compared& compared) {
   const StoredBatch<Entry, drafters::Iid> drafted(1100, 9000);

@@ -1,5 +1,5 @@
-// Ratio tables and i.i.d. optima as a device builds them, by fibers and the standard library's algorithms in its
-// place: every array and every optimum with the bits of the host.
+// Ratio tables and i.i.d. optima built by the device's code on fibers and the standard library's algorithms: every
+// array and every optimum with the bits of the host.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -56,8 +56,8 @@ void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared sha
   }
 }
 
-/// Rows of 16-bit entries are the rows of the same numbers, and those whose sum the heaviest token cannot make up for
-/// are refused.
+/// Rows of 16-bit entries equal rows of the same numbers in float; rows with an excess above the heaviest token's
+/// mass are refused.
 template <class Entry>
 void compare_format() {
   constexpr int vocabulary = 700;
@@ -73,7 +73,7 @@ void compare_format() {
   }
 }
 
-/// Three drafts of one row that is there once.
+/// Three drafts of one proposal row that is stored once.
 void compare_repeated_row() {
   LawRows rows(900, 3, LawShape::zeros, 4);
   rows[2] = rows[3] = rows[1];

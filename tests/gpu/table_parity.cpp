@@ -48,7 +48,7 @@ RatioTable table_of(int vocabulary, int proposals, std::uint64_t trial) {
 
 bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
-/// Every function of the laws, at points where the order of tokens turns and between them.
+/// Every function of the laws, at points where the order of tokens changes and between them.
 void compare_laws(const RatioTable& table, const TableView& view, const std::string& where, Counted& counted) {
   const auto expect = [&](bool equal, const char* what) { counted.expect(equal, what, where); };
   expect(table.vocabulary() == view.vocabulary(), "vocabulary");
@@ -67,7 +67,7 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
     const double u = unit_interval(random.next(Purpose::pick));
     const std::array<double, 5> bs{i == 0 ? 0.0 : at, u, 4 * u, 1, 1 / (u + 0x1p-60)};
     for (const double b : bs) {
-      // The ends of the words, where what is drawn first or last decides, now and then.
+      // Sometimes the extreme words, which decide the first and the last token.
       const std::uint64_t drawn_word = random.next(Purpose::pick);
       const std::uint64_t word = i % 40 == 0 ? 0 : i % 40 == 20 ? ~std::uint64_t{0} : drawn_word;
       expect(same(table.residual_mass(b), view.residual_mass(b)), "residual_mass");
@@ -100,7 +100,7 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
   }
 }
 
-/// Draws of the host, held against the view's.
+/// Draws of the host, compared with the view's.
 TableTrials drafted(const TableLaw& law, const RatioTable& table, int drafts, std::uint64_t first, int count,
                     const std::string& where, Counted& counted) {
   TableTrials trials{.seed = seed, .first = first, .drafts = drafts};

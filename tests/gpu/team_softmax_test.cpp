@@ -1,5 +1,5 @@
-// Softmax by a team against Softmax of the host, to the last bit, and what it says of rows that are no law: fibers in
-// the place of a device's threads.
+// Softmax by a team against Softmax of the host, to the last bit, and its faults for rows that are no law; fibers
+// instead of a device's threads.
 #include <bit>
 #include <cstdio>
 #include <exception>
@@ -93,7 +93,7 @@ void expect_faults() {
       auto logits = base;
       logits[static_cast<std::size_t>(x)] = bad;
       expect_fault(logits, Kind::infinite, x, "one entry");
-      logits[2999] = nan;  // later ones do not matter, in the same lane as little as elsewhere
+      logits[2999] = nan;  // later ones do not matter, in the same lane or elsewhere
       if (x + 16 < 3000) logits[static_cast<std::size_t>(x + 16)] = infinity;
       expect_fault(logits, Kind::infinite, x, "the first of several");
     }

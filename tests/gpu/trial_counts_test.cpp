@@ -1,5 +1,5 @@
-// A whole kernel of simulation on fibers of the host in the place of a device's threads: its trials, what a warp adds
-// together, hot and cold tokens, and what a block adds up at its end, against the host's Tally of the same trials.
+// A complete simulation kernel on fibers of the host against the host's Tally of the same trials: its trials, the
+// sums within a warp, hot and cold tokens, and the sums at a block's end.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Batches whose rows lie further apart than 32 bits reach, batches of more positions than a grid has blocks, and the
+// Batches whose rows lie more than 2^32 entries apart, batches of more positions than a grid has blocks, and the
 // workspaces of batches of any size: on the host, without a device.
 #include <sys/mman.h>
 
@@ -31,7 +31,7 @@ void expect(bool held, const std::string& what) {
   std::printf("wanted %s\n", what.c_str());
 }
 
-/// Address space of which only what is touched takes memory.
+/// Address space whose pages take memory only when touched.
 class Sparse {
  public:
   explicit Sparse(std::size_t bytes)
@@ -153,7 +153,7 @@ void measure_workspaces() {
   // A million positions with eight proposals: 2^22 MB of rows.
   const std::size_t many = wanted_bytes(batch_of(1 << 20, Format::float16, Contents::logits, 8), hopper);
   expect(many == (std::size_t{9} << 20) * row + (std::size_t{8} << 20), "sizes beyond 32 bits");
-  // 27 positions of floats are split on this device and want scratch, 28 are not and want none.
+  // 27 positions of floats are split on this device and need scratch; 28 are not split and need none.
   expect(
       wanted_bytes(batch_of(28, Format::float32, Contents::probabilities), ampere) >= 27 * sizeof(gpu::SplitScratch),
       "enough for fewer positions");
@@ -177,7 +177,7 @@ void measure_workspaces() {
       }
 }
 
-/// No address of a batch of 2^30 positions is that of another row.
+/// No two rows of a batch of 2^30 positions share an address.
 void count_rows() {
   gpu::StoredBatch batch = batch_of(1 << 30, gpu::Format::float16, gpu::Contents::logits, 8);
   const Half somewhere(0.0);

@@ -1,4 +1,5 @@
-// The closed form of two drafts, and whether an optimum is exactly 1, against all cuts and the flow in fractions.
+// The closed form of two drafts, and the test whether an optimum is exactly 1, against all cuts and the flow in
+// fractions.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/certain_acceptance.hpp>
@@ -31,7 +32,7 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
   EXPECT_LT(below_one, 1470);
 }
 
-/// Half of the instances are raised to the boundary: p is a mixture of q and a law that K drafts serve exactly.
+/// Half of the instances lie on the boundary: p is a mixture of q and a law that K drafts reach exactly.
 TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
   SmallLawsSource source(62);
   int always = 0, touching = 0;
@@ -39,13 +40,14 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
     SmallLaws laws = source.next(6, 3, false);
     const auto& q = laws.proposals.front();
     if (i % 2 == 0) {
-      // The law of the first of the drafts in some order is served without loss: its mass below any rank is q(S)^K.
+      // The law of the draft that comes first in a fixed order of tokens is reached without loss: its mass below any
+      // rank is q(S)^K.
       Rational below = 0;
       for (std::size_t x = 0; x < q.size(); ++x) {
         laws.target[x] = exact::power<Rational>(below + q[x], laws.drafts) - exact::power(below, laws.drafts);
         below += q[x];
       }
-      if (i % 4 == 0) {  // and a hair beyond
+      if (i % 4 == 0) {  // and slightly beyond
         const Rational hair = std::min<Rational>(laws.target.front(), Rational(1, 1'000'000'000'000));
         laws.target.front() -= hair;
         laws.target.back() += hair;
@@ -85,8 +87,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     auto p = exact::as_doubles(laws.target);
     const auto q = exact::as_doubles(laws.proposals.front());
     int drafts = laws.drafts;
-    if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive as doubles; some a hair beyond
-      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least that a double at 1/16 tells apart
+    if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive in double; some slightly beyond
+      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double at 1/16 represents
       p = {0.0625 - unit, 0.4375, 0.5 + unit};
       const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
       // p(S) of the lightest token against (1/4)^2.
@@ -112,7 +114,7 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
 }
 
 // S is the heavy token, 1 - n of p and 1 - m of q in units of 2^-62: p(S) >= q(S)^2 is n <= 2 m - m^2 2^-62, an
-// equality at m = 3 2^31, n = 2 m - 9. One unit further no double sees the difference.
+// equality at m = 3 2^31, n = 2 m - 9. Doubles cannot represent the difference of one unit beyond.
 TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
   const double m = 3 * 0x1p31;
   const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };

@@ -1,5 +1,5 @@
-// The i.i.d. optimum as a device finds it, by fibers in its place, has the bits of the two scans of the host; and
-// those are what they were before host and device read one text.
+// The i.i.d. optimum of the device's code on fibers has the bits of the two scans of the host, and these have not
+// changed since host and device share one source.
 #include <bit>
 #include <vector>
 
@@ -46,7 +46,7 @@ TEST(DeviceOptimum, EqualsTheScansOfTheHostOnARealVocabulary) {
   expect_optima_of_the_host({parity::LawRows(128256, 1, parity::LawShape::peaked, 3)}, 1);
 }
 
-/// The operations, written out: moving them changed no bit, and whoever changes them here changes both sides.
+/// The operations of the value of a cut, written out: a change of the shared source must not change a bit of it.
 TEST(DeviceOptimum, ReadsTheValueOfACutAsItAlwaysWas) {
   std::uint64_t state = 1;
   const auto next = [&state] { return unit_interval(state = state * 6364136223846793005u + 1442695040888963407u); };

@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// Pr(the first n drafts are the set A), from the sets with one token less; unseen mass summed, never 1 - seen.
+/// Pr(the first n drafts are the set A), from the sets with one token less; unseen mass is summed, never 1 - seen.
 std::vector<long double> drawn_sets(const RatioTable& table, int drafts) {
   const int vocabulary = table.vocabulary();
   std::vector<long double> law(std::size_t{1} << vocabulary, 0);

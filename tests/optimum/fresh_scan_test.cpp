@@ -1,4 +1,4 @@
-// The scan of fresh rows and the scan of a ratio table are one function: equal bits, equal cut. Both against long
+// The scan of fresh rows and the scan of a ratio table give equal bits and equal cuts. Both are compared with long
 // double at the size of a real vocabulary.
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ TEST(FreshScan, EqualsTheScanOfATableHoweverTheRatiosLie) {
     }
 }
 
-/// Few tokens are scanned another way than many.
+/// Few tokens are scanned by another method than many.
 TEST(FreshScan, EqualsTheScanOfATableFromOneTokenOn) {
   SmallLawsSource source(53);
   for (std::size_t vocabulary = 1; vocabulary <= 260; ++vocabulary) {
@@ -67,7 +67,7 @@ class OfARealVocabulary : public ::testing::Test {
   const std::vector<double>& p = pair.target;
   const std::vector<double>& q = pair.proposals.front();
 
-  /// Tokens by rising ratio of the rows as they are.
+  /// Tokens by rising ratio of the rows.
   std::vector<std::size_t> rising() const {
     std::vector<std::size_t> order(p.size());
     for (std::size_t x = 0; x < order.size(); ++x) order[x] = x;
@@ -87,8 +87,8 @@ TEST_F(OfARealVocabulary, TheIidOptimumIsThatOfLongDouble) {
     least = std::min(least, in_p + (1 - in_q * in_q * in_q * in_q));
   }
   expect_same(p, q, drafts);
-  // Rows as the table serves them are within V 2^-62 + |1 - sum| of these in total variation, and the optimum moves
-  // by that of p plus K times that of q; K + 2 roundings besides. The goal is 1e-10.
+      // The table's rows are within V 2^-62 + |1 - sum| of these in total variation, and the optimum moves by at most
+      // that of p plus K times that of q; K + 2 roundings in addition. The goal is 1e-10.
   const auto moved = [&](long double sum) {
     return std::abs(1 - sum) + static_cast<long double>(p.size()) * 0x1p-62L;
   };

@@ -1,4 +1,5 @@
-// Every file of optimum/laws against all cuts of its draft law: the method is right, or brackets what is right.
+// Every file of optimum/laws against all cuts of its draft law: the method gives the optimum, or bounds that contain
+// it.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@
 namespace draftproof {
 namespace {
 
-/// All tuples and all cuts of the laws that the table serves: rows of small fractions are not the same laws, and what
-/// is left of a row without its token of 0.999999999 magnifies the difference.
+/// All tuples and all cuts of the table's laws. Rows of small fractions are other laws, and the residual of a row
+/// without its token of 0.999999999 magnifies the difference.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const auto sets =
       set_law<double>([&](Explorer<double>& random, Token* out) { return drafter.draw(table, drafts, random, out); });

@@ -1,5 +1,5 @@
-// The relaxation behind the bounds for different proposals, with weights that the search would not choose: the corner
-// at r = 1 decides there, and the search's own weights hide it.
+// The relaxation behind the bounds for different proposals, with weights that the search would not choose: with them
+// the corner at r = 1 decides, which the search's own weights hide.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// Two-sided certificates: accepted where they are right, turned down with any field changed, and their enclosure of
-// the race held against fractions.
+// Two-sided certificates: accepted when valid, rejected with any changed field, and their enclosure of the race
+// compared with fractions.
 #include <cmath>
 #include <limits>
 
@@ -32,7 +32,7 @@ constexpr CertifiedLaw laws_of_certificates[] = {
     {"iid", iid_prefix_certificate, reject_iid},
     {"without_replacement", without_replacement_prefix_certificate, reject_without_replacement}};
 
-/// The laws that a table serves, as fractions.
+/// The laws of a table, as fractions.
 SmallLaws served(const RatioTable& table, int drafts) {
   SmallLaws laws{std::vector<Rational>(static_cast<std::size_t>(table.vocabulary())), {}, drafts};
   laws.proposals.push_back(laws.target);
@@ -109,7 +109,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
       const auto p = exact::as_doubles(drawn.target), q = exact::as_doubles(drawn.proposals.front());
       const auto good = law.make(table, drawn.drafts);
       const auto rejected = [&](const PrefixCertificate& bad) { return law.reject(p, q, drawn.drafts, bad) != ""; };
-      const double beyond = 1e-12;  // more than the width of a certificate: the statement becomes false
+      const double beyond = 1e-12;  // more than the width of a certificate, so the statement is false
       auto bad = good;
       bad.lower += beyond;
       ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i;
@@ -125,7 +125,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         bad.upper = nothing;
         ASSERT_TRUE(rejected(bad));
       }
-      // Another cut is a proof only if it is worth as little.
+      // Another cut is a proof only if its value is as low.
       const auto exact_laws = served(table, drawn.drafts);
       const auto sets = exact_laws.sets(*registry().drafter(law.name));
       for (std::size_t cut = 0; cut <= good.order.size() + 1; ++cut) {
@@ -175,7 +175,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
   }
 }
 
-/// Raising `lower` above any one cut is seen, wherever in the order that cut stands.
+/// A `lower` above any one cut is detected, at every place in the order.
 TEST(PrefixCertificate, LooksAtEveryPrefix) {
   const int vocabulary = 40;
   std::vector<double> q(vocabulary, 1.0 / vocabulary), p(vocabulary, 0);

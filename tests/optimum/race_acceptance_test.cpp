@@ -1,5 +1,4 @@
-// Acceptance of the couplings: reference values, two methods against each other, and what is known of them in
-// fractions.
+// Acceptance of the couplings: reference values, two methods against each other, and known relations in fractions.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -16,8 +15,8 @@ namespace {
 
 using namespace acceptance;
 
-/// What the file's README asks for. Ours: integrals are good to 1e-13, the finite sums have at most 200 terms of
-/// coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
+/// The tolerance that the file's README states. Here integrals are good to 1e-13, and the finite sums have at most
+/// 200 terms of coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
 constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
@@ -99,7 +98,7 @@ TEST(RaceAcceptance, OneForEqualLawsAndZeroForDisjointOnes) {
     EXPECT_EQ(list_bound(p, p, drafts), 1);
     EXPECT_EQ(gls_exact(left, right, drafts), 0);
     EXPECT_EQ(shared_race_exact(left, right, drafts), 0);
-    // As many drafts as q has tokens: everything q can draft is drafted.
+    // As many drafts as q has tokens: every token of q is drafted.
     EXPECT_EQ(shared_race_exact(p, right, 2 + drafts), Rational(1, 2));
   }
   EXPECT_EQ(minhash(p, p), 1);

@@ -1,4 +1,4 @@
-// Three independent answers to one question: flows, cuts over all sets and a linear program, for every draft law;
+// Three independent computations of the optimum: flows, cuts over all sets and a linear program, for every draft law;
 // flows and cuts in fractions with ==.
 #include <cmath>
 

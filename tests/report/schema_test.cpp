@@ -1,4 +1,4 @@
-// The promises of the machine-readable reports: schema names with versions, the keys, null where nothing is known.
+// The promises of the machine-readable reports: schema names with versions, keys, and null for unknown values.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::set<std::string> keys(const Json& object) {
   return names;
 }
 
-/// A schema may grow; what it has must stay.
+/// A schema may grow, but its keys must stay.
 void expect_keys(const Json& object, const std::set<std::string>& wanted) {
   for (const auto& name : wanted) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
 }

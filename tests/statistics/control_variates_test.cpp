@@ -1,5 +1,5 @@
-// Control variates: exact where the outcome is a combination of controls, unbiased with honest errors where it is
-// not.
+// Control variates: exact if the outcome is a combination of controls, otherwise unbiased with correct standard
+// errors.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -20,11 +20,11 @@ TEST(ControlVariates, CombinationsOfControlsAreKnownExactly) {
   ControlVariates average(3, 2);
   for (std::uint64_t i = 0; i < 400; ++i) {
     const double a = control_uniform(1, i, 0) - 0.5, b = control_uniform(1, i, 1) - 0.5;
-    // The third control says nothing new.
+    // The third control is a combination of the others.
     average.add(std::vector<double>{7 + 2 * a - b, 5 * b}, std::vector<double>{a, b, a + b});
   }
   const auto estimates = average.estimates();
-  // Coefficients are off by the condition of a 2 x 2 system times 400 roundings; means are at most 5 times that.
+  // Coefficients have errors of the condition of a 2 x 2 system times 400 roundings; means have at most 5 times that.
   EXPECT_NEAR(estimates[0].mean, 7, 1e-11);
   EXPECT_NEAR(estimates[1].mean, 0, 1e-11);
   EXPECT_LT(estimates[0].standard_error, 1e-7);
@@ -59,13 +59,14 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
     plain.add(outcome, {});
   }
   const auto with = average.estimates()[0], without = plain.estimates()[0];
-  // Within-group variance of u^2 is about 1/64 of the whole: an eighth of the error, 4 x u^2 slope spread included.
+  // The within-group variance of u^2 is about 1/64 of the whole: an eighth of the error, including the spread of the
+  // slope of u^2.
   EXPECT_LT(with.standard_error * 6, without.standard_error);
   EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // 1e-9 for a normal mean
 }
 
 TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
-  // What rounding leaves of its variance would otherwise divide what rounding leaves of a large covariance.
+  // Without a threshold, the rounding error of a variance would divide the rounding error of a large covariance.
   for (int samples = 60; samples < 140; ++samples) {
     ControlVariates average(1, 1);
     double sum = 0;
@@ -74,13 +75,13 @@ TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
       sum += outcome;
       average.add(std::vector<double>{outcome}, std::vector<double>{i % 4 == 1 ? 0.9 : -0.1});
     }
-    // The odd half explains nothing either: its outcomes are equal, and their covariance is below 1e-7.
+    // The odd half has no information either: its outcomes are equal, and their covariance is below 1e-7.
     EXPECT_NEAR(average.estimates()[0].mean, sum / samples, 1e-6) << samples;
   }
 }
 
 TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
-  // 2000 small averages with a nonlinear outcome: reusing the coefficients' own half would show as bias.
+  // 2000 small averages with a nonlinear outcome: using the coefficients' own half would cause a bias.
   constexpr int runs = 2000, samples = 24;
   double sum = 0, square = 0, claimed = 0;
   for (int run = 0; run < runs; ++run) {
@@ -98,8 +99,7 @@ TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
   }
   const double truth = std::exp(1.0) - 1 + 30.0 / 24, spread = std::sqrt(square - sum * sum);
   EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // 1e-9 for a normal mean
-  // The residual variance misses the noise of the coefficients, d / n of it: 2 / 12 here, twice that with heavy
-  // tails.
+  // The residual variance omits the noise of the coefficients, d / n of it: 2 / 12 here, twice that with heavy tails.
   EXPECT_NEAR(claimed / (spread * spread), 1, 0.35);
 }
 

@@ -52,7 +52,7 @@ TEST(ETable, EqualsItsDefinition) {
       for (double& w : law) w /= sum;
       double off = 0;
       for (std::size_t i = 0; i < law.size(); ++i) {
-        // About the mean, up to twice as much or nothing.
+        // About the mean, from 0 to twice as much.
         const double share = static_cast<double>(philox_pair(5, i, 0, 1).first) * 0x1p-63;
         counts[i] = static_cast<std::uint64_t>(std::floor(exposure * law[i] * share + 0.5));
         off += std::abs(static_cast<double>(counts[i]) - exposure * law[i]);
@@ -69,7 +69,7 @@ TEST(ETable, EqualsItsDefinition) {
 }
 
 TEST(ETable, HasMeanOneUnderTheNull) {
-  // Two Poisson cells, all counts below 160: what is left out weighs less than 0.75^160 in the boldest member.
+  // Two Poisson cells, all counts below 160: the omitted rest has weight below 0.75^160 in the boldest member.
   const std::vector<double> law{0.75, 0.25};
   const ETable table(law);
   for (const double exposure : {0.5, 4.0}) {

@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-/// lgamma(a + X) - lgamma(a) - X log a as the sum it is; no lgamma involved.
+/// lgamma(a + X) - lgamma(a) - X log a as a sum, without lgamma.
 long double direct_log_e(int count, long double mean, long double shape) {
   long double rising = 0;
   for (int j = 1; j < count; ++j) rising += std::log1p(j / shape);
@@ -29,7 +29,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
         const double slope = std::log1p((count + mean) / shape) * std::clamp(count, 1, 48);
         const double off = std::abs(count - mean);
         const double bound = 8 * 0x1p-53 * (off * (1 + std::log1p(off / (shape + mean))) + 40 + slope);
-        // What the long doubles of the direct form lose: 2^-64 of each of its terms, a hundred thousand of them.
+        // The rounding of the direct form: 2^-64 of each of its terms, a hundred thousand of them.
         const double direct =
             0x1p-62 * static_cast<double>(mean + (shape + count) * std::log1p(mean / shape) + count);
         EXPECT_NEAR(static_cast<double>(log_gamma_poisson(count, mean, shape) - wanted), 0, bound + direct)
@@ -39,7 +39,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
   EXPECT_EQ(compared, 12 * 7 * 11);
 }
 
-/// Sum over counts of Pr(X) exp(f(X)), X Poisson; the part left out is below 1e-15 for the bets and means used here.
+/// Sum over counts of Pr(X) exp(f(X)), X Poisson; the omitted rest is below 1e-15 for the bets and means used here.
 template <class F>
 long double poisson_mean(long double mean, F&& log_f) {
   long double total = 0;

@@ -1,5 +1,5 @@
 // The gate on exact verifiers and on wrong ones: draws from the (path, token) law of single-draft verification, in
-// Poisson batches as a gate runs them.
+// Poisson batches as in a run of a gate.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -99,7 +99,7 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   EXPECT_LE(capped, 1 + 10 * std::sqrt(std::log(1e9) / (2.0 * runs)));
   EXPECT_LE(lower_confidence_bound(above_10, runs), 0.1);
   EXPECT_LE(lower_confidence_bound(above_100, runs), 0.01);
-  // Not vacuous: an e-value that bets has no constant value.
+  // The test is not vacuous: an e-value that bets is not constant.
   EXPECT_GT(*std::max_element(e.begin(), e.end()), 1);
   EXPECT_GT(capped, 0.3);
 }
@@ -127,7 +127,7 @@ TEST(GateNull, LookingAfterEveryBatchCostsNothing) {
   EXPECT_LE(lower_confidence_bound(often, runs), 1.0 / 20);
 }
 
-/// What a gate says of draws from `rows`.
+/// The gate's state after draws from `rows`.
 GateSchedule gate_of(const GateSuite& suite, const std::vector<std::vector<double>>& rows, std::uint64_t budget) {
   const CellDraws draws(rows);
   GateSchedule schedule(256, budget, ErrorBudget::even(1).log_threshold(0));
@@ -148,7 +148,7 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
   EXPECT_EQ(gate_of(with_paths, right, budget).state(), GateState::ok);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).state(), GateState::failed);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).state(), GateState::failed);
-  // Without paths only the token's law counts: rows are folded into one.
+  // Without paths only the law of the token matters: rows are summed into one.
   const auto fold = [](std::vector<std::vector<double>> rows) {
     for (std::size_t x = 0; x < rows[0].size(); ++x) rows[0][x] += rows[1][x];
     rows.pop_back();

@@ -1,4 +1,4 @@
-// When a gate looks and what it says; how the build's false alarms are shared out.
+// The schedule of a gate and its verdicts; the distribution of a build's false-alarm budget over gates.
 #include <cmath>
 #include <vector>
 

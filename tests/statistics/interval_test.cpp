@@ -20,8 +20,8 @@ long double tail(int n, int from, int to, long double p) {
   return sum;
 }
 
-/// A limit p is a double found to a few units of 2^-52 relative; the logarithm of a tail moves by at most
-/// n / (p (1 - p)) times as much as p does.
+/// A limit p is computed to a few units of 2^-52 relative; the logarithm of a tail moves by at most n / (p (1 - p))
+/// times as much as p does.
 double relative(int n, double p) { return 4 * 0x1p-52 * n / (1 - p); }
 
 TEST(ClopperPearson, LimitsCutTailsOfHalfAlpha) {

@@ -1,5 +1,5 @@
-// Batch sizes: the law they are drawn from against Poisson's in long double, the draws against that law, and numbers
-// that every platform must reproduce.
+// Batch sizes: their law against Poisson's in long double, the draws against that law, and numbers that every
+// platform must reproduce.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -43,7 +43,8 @@ TEST(PoissonCount, LawIsNowhereAbovePoissonByMoreThanStated) {
         ASSERT_LE(static_cast<long double>(mass) / static_cast<long double>(total), pmf_by_product(mean, k) * bound)
             << "mean " << mean << " k " << k;
       }
-    // Sums to one and never exceeds by more than the bound: so it is nowhere else short by more, in total variation.
+    // The masses sum to one and never exceed by more than the bound, so the deficit is at most as large in total
+    // variation.
     EXPECT_EQ(masses.size(), masses.rbegin()->first - masses.begin()->first + 1);
   }
 }

@@ -1,5 +1,5 @@
-// Planned numbers of trials: against values worked out elsewhere, and against what the quadratic statistic really
-// does.
+// Planned numbers of trials: against values computed elsewhere, and against the actual power of the quadratic
+// statistic.
 #include <cmath>
 #include <vector>
 

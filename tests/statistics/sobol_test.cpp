@@ -16,7 +16,7 @@ namespace draftproof {
 namespace {
 
 TEST(Sobol, DigitsAreThoseOfBoostRandom) {
-  // Boost leaves out point 0 and counts in Gray code.
+  // Boost omits point 0 and counts in Gray code.
   boost::random::sobol_engine<std::uint32_t, 32> engine(ScrambledSobol::max_dimensions);
   for (std::uint64_t n = 1; n < 3000; ++n)
     for (int d = 0; d < ScrambledSobol::max_dimensions; ++d)
@@ -107,7 +107,8 @@ TEST(Sobol, IntegratesASmoothFunctionFarBetterThanChance) {
     sobol_square += std::pow(sobol_sum / points - 1, 2) / seeds;
     plain_square += std::pow(plain_sum / points - 1, 2) / seeds;
   }
-  // Variances of nets fall like n^-3 up to logs: 1e4 to 1e5 here. A hundred is far outside what 32 seeds can blur.
+  // Variances of nets fall like n^-3 up to logs: 1e4 to 1e5 here. A factor of a hundred is far outside the noise of
+  // 32 seeds.
   EXPECT_LT(sobol_square * 100, plain_square);
   RecordProperty("variance_ratio", std::to_string(plain_square / sobol_square));
 }

@@ -1,5 +1,5 @@
-// The shortener of tables: sums of smooth functions over cells are kept, tables get shorter, few cells stay as they
-// are.
+// The compression of tables: sums of smooth functions over cells are preserved, tables get shorter, and few cells
+// stay unchanged.
 #include <cmath>
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// Recursions over clipped products are what walking every branch gives, on chains drawn at random.
+// Recursions over clipped products equal an enumeration of every branch, on random chains.
 #include <gtest/gtest.h>
 
 #include <draftproof/studies/chain_recursions.hpp>

@@ -1,4 +1,4 @@
-// A comparison that fails is counted, named and turns the study's verdict; one within its tolerance does not.
+// A failed comparison is counted, named and fails the study; one within its tolerance does not.
 #include <limits>
 
 #include <gtest/gtest.h>

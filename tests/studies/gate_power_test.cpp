@@ -1,5 +1,5 @@
-// The study of the gate's power: deviations have the size and shape that they are named for, wrong programs are seen,
-// right ones are not, and a reference that is missed fails the study.
+// The study of the gate's power: deviations have their declared size and shape, wrong programs are detected, correct
+// ones are not accused, and a missed reference fails the study.
 #include <cmath>
 #include <limits>
 
@@ -74,7 +74,7 @@ TEST(WrongPrograms, RoundAndCutAsTheySay) {
 }
 
 TEST(WrongPrograms, ServeWhatTheirNamesSay) {
-  // Two tokens; q drafts the first alone and p wants each half the time: one refusal in two.
+  // Two tokens; q drafts only the first and p has 1/2 on each: one refusal in two.
   const RatioTable table(std::vector<double>{0.5, 0.5}, std::vector<double>{1, 0});
   const auto share_of_first = [&](const auto& decide, std::vector<Token> drafts) {
     constexpr int trials = 4096;
@@ -90,7 +90,7 @@ TEST(WrongPrograms, ServeWhatTheirNamesSay) {
       return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
     };
   };
-  // Shares of 4,096 trials are off by 0.05, six standard deviations, less than once in 10^8.
+  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, less than once in 10^8.
   constexpr double near = 0.05;
   EXPECT_NEAR(share_of_first(recursive(false, false), {0}), 0.5, near) << "right as it stands";
   EXPECT_NEAR(share_of_first(recursive(false, true), {0}), 0.75, near);
@@ -129,7 +129,7 @@ TEST(GatePowerStudy, FailsWhereAReferenceIsMissed) {
   EXPECT_TRUE(complaint(study("single_draft", 4))) << "a right verifier is never seen";
   EXPECT_FALSE(complaint(study("resample_from_target", 9)));
   EXPECT_TRUE(complaint(study("resample_from_target", 0)));
-  // Nine powers of two are too few for what the nightly profile is for.
+  // Nine powers of two are too few for a deviation that needs the nightly profile.
   EXPECT_FALSE(study("resample_from_target", 9).held);
 }
 

@@ -1,4 +1,5 @@
-// The search for counterexamples finds what is there, counts the same for any number of threads and stops when told.
+// The search for counterexamples finds known ones, gives the same counts for any number of threads and can be
+// stopped.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST(OrderSearch, FalseClaimsAreRefutedBySmallInstances) {
     ASSERT_GT(tally.greater, 0u) << c;
     const Instance found = Instance::parse(tally.refutation);
     EXPECT_GT(Acceptances(found).compare(wrong[c].lower, wrong[c].upper), 0) << tally.refutation;
-    // Each of these fails at K = 2 already, and needs no more than three tokens.
+    // Each of these fails at K = 2 already, with at most three tokens.
     EXPECT_EQ(found.drafts, 2) << tally.refutation;
     EXPECT_LE(found.vocabulary(), 3) << tally.refutation;
   }

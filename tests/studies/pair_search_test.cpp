@@ -1,4 +1,5 @@
-// The search over all pairs of laws finds minima that are known, on ridges too, and is the same for any threads.
+// The search over all pairs of laws finds known minima, also on ridges, and the result does not depend on the
+// threads.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-// A valley along p_0 = q_0^2, where each coordinate alone only goes up.
+// A valley along p_0 = q_0^2, where every move of a single coordinate increases the value.
 double ridge(const std::vector<double>& p, const std::vector<double>& q) {
   return 10 * std::abs(p[0] - q[0] * q[0]) + std::abs(q[0] - std::sqrt(0.3));
 }

@@ -1,5 +1,5 @@
-// Schemes compared on the same drafts: each is what simulating it alone gives, threads do not matter, and errors of
-// differences are those of the paired trials.
+// Schemes compared on the same drafts: each gives the results of its own simulation, threads do not matter, and
+// errors of differences are those of the paired trials.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n is what address n coins + c gives: no two verifications share their randomness.
+// Coin c of trial n is that of address n coins + c, so no two verifications share their randomness.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -91,7 +91,7 @@ TEST(PairedPaths, SameForAnyThreads) {
   EXPECT_NE(compare_paths(*source, cells, 501, 1, on_threads(1), ignore).cells[0].accepted, one.cells[0].accepted);
 }
 
-// One coin a trial: tau and its square are all there is, and a scheme differs from itself by nothing.
+// One coin per trial: tau and its square determine everything, and a scheme's difference from itself is 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const std::vector cells{cell(1, 4, {"block", "token_path", "block"})};

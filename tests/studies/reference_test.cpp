@@ -1,4 +1,4 @@
-// Printed numbers are compared to the digits that were printed.
+// Published numbers are compared to their printed digits.
 #include <gtest/gtest.h>
 
 #include <draftproof/studies/reference.hpp>

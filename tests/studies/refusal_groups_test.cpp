@@ -1,4 +1,4 @@
-// Conditional laws of recursive rejection in closed form, against a walk of every tuple.
+// Conditional laws of recursive rejection in closed form, against an enumeration of every tuple.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
   const int vocabulary = 5, drafts = 3;
   for (unsigned seed = 0; seed < 6; ++seed) {
-    // Every second pair has tokens that only one of the rows knows.
+    // Every second pair has tokens that only one of the rows contains.
     const double zeros = seed % 2 ? 0.3 : 0;
     const RatioTable table(examples::random_row(40 + seed, 5, 1, zeros),
                            examples::random_row(50 + seed, 5, 1, zeros));

@@ -1,5 +1,5 @@
-// Every study holds on honest schemes and fails on a wrong one put among them; its data are the same bytes for any
-// number of threads, and a stop leaves a result that says it is not complete.
+// Every study holds on correct schemes and fails with a wrong one; its data are the same bytes for any number of
+// threads, and a stopped study reports that it is not complete.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using studies::DraftTemperatures;
 using studies::ResolutionTrade;
 
-/// Takes the first draft whatever it is: membership 1.
+/// Accepts the first draft always: membership 1.
 struct TakesTheFirst {
   static constexpr Info info{.name = "takes_the_first", .summary = "", .source = "", .drafts = DraftLaws{"greedy"}};
   template <Position P, RandomSource R>
@@ -36,7 +36,7 @@ bool complains_about(const StudyResult& result, const std::string& what) {
 
 class AnyStudy : public testing::TestWithParam<std::string> {
  protected:
-  /// The study of the test's name; by a pointer, tests would have names that change from run to run.
+  /// The study of the test's name. The parameter is a name: with a pointer, test names would change from run to run.
   static StudyResult run(const StudyOptions& options) {
     const std::string name = GetParam();
     if (name == studies::DraftLaws::name) return studies::DraftLaws::run(options);

@@ -1,4 +1,4 @@
-// Rows in fractions whose bins are buckets of any shape: what a ladder must stay exact on.
+// Rows in fractions whose bins are buckets of any shape; a ladder must be exact on them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// Rows whose tokens with q > 0 are dealt into buckets at random; buckets ordered by their ratio.
+/// Rows whose tokens with q > 0 are assigned to buckets; buckets are ordered by their ratio.
 struct Bucketed : Rows<Rational> {
   struct Bins {
     static constexpr bool single_tokens = false;

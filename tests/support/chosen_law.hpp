@@ -1,5 +1,5 @@
-// What the plans of ladder_block say without a single draft: the law of the chosen path, and the mean number of
-// tokens block verification accepts of a path with that law.
+// Results computed from the plans of ladder_block without drafts: the law of the chosen path, and the mean number of
+// tokens that block verification accepts of a path with that law.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace draftproof {
 
-/// Calls `visit(tokens, entry, chosen)` at every prefix of fewer than `length` tokens that can be chosen: its ladder,
-/// and the probability that the choice comes there; at the ends `entry` is null.
+/// Calls `visit(tokens, entry, chosen)` at every prefix of at most `length` tokens that can be chosen, with its
+/// ladder and the probability that the choice reaches it. At full length `entry` is null.
 template <class L, class Visit>
 void walk_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
   using Scalar = typename L::Scalar;
@@ -38,7 +38,7 @@ template <class L>
 typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;
   Scalar mean{0};
-  std::vector<Scalar> kept{Scalar(1)};  // a of the prefixes on the way
+  std::vector<Scalar> kept{Scalar(1)};  // a of the prefixes of the current one
   std::vector<int> context{0};
   walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();

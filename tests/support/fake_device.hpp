@@ -1,5 +1,5 @@
-// Devices that are none: they run trials on the host and count them, after which they may lie, fail or refuse. What
-// the framework makes of a device is tested on them, where there is a device and where there is none.
+// Fake devices: run trials on the host, then return wrong counts, throw, or refuse the job. They test how the
+// framework handles a device, on machines with and without one.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace draftproof::fake {
 
 struct Behaviour {
-  std::string missing{};                                                ///< empty: it is there
-  std::string failure{};                                                ///< of every run; empty: none
+  std::string missing{};                                                ///< why it is missing; empty: present
+  std::string failure{};                                                ///< thrown by every run; empty: none
   std::vector<std::string> refused{};                                   ///< verifiers without a kernel
-  std::function<void(const DeviceTrials&, Tally&)> lie{};               ///< about a Tally
-  std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< about what the gate counts
+  std::function<void(const DeviceTrials&, Tally&)> lie{};               ///< changes a Tally
+  std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< changes the counts of the gate
 };
 
 class Table final : public TrialTable {
@@ -74,7 +74,7 @@ class Device final : public TrialDevice {
   Behaviour behaviour_;
 };
 
-/// Whether trial `n` is among them.
+/// Whether trial `n` is in the range.
 inline bool among(const DeviceTrials& trials, std::uint64_t n) { return n - trials.first < trials.count; }
 
 }  // namespace draftproof::fake

@@ -19,13 +19,13 @@ struct Case {
   int drafts;
   std::vector<double> p;
   std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
-  double flag, membership, optimum;    ///< optimum is NaN where the file has none
+  double flag, membership, optimum;    ///< optimum is NaN if the file has none
   std::vector<double> output;
   double distance;  ///< total variation of output and p
   std::vector<std::size_t>
       cut;  ///< a set of tokens of the smallest cut; empty where the file has none or it is empty
   bool has_cut;
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, of `gls` alone
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, for `gls` only
 };
 
 inline const std::vector<Case>& cases() {
@@ -58,7 +58,7 @@ inline const std::vector<Case>& cases() {
   return read;
 }
 
-/// Our drafter of a draft law of the file; null if it has not been written.
+/// The drafter of a draft law of the file; null if this repository has none.
 inline const AnyDrafter* drafter(std::string_view draft_law) {
   static const std::map<std::string_view, std::string_view> names{
       {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},

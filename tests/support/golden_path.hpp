@@ -25,7 +25,8 @@ struct PathModel {
     return PrefixTable<Rows<double>>(std::move(rows));
   }
 
-  /// The same model with token x called V - 1 - x. Breadth first, so every level and every row stand reversed.
+  /// The same model with token x renamed V - 1 - x. The order is breadth first, so every level and every row is
+  /// reversed.
   PathModel reversed() const {
     PathModel model = *this;
     for (auto* rows : {&model.target, &model.proposal}) {
@@ -47,7 +48,7 @@ struct PathCase {
   double mean_accepted;              ///< of a process: of its first iteration
   std::vector<double> accepted;      ///< law of the number of accepted tokens; empty for a process
   std::map<Tokens, double> emitted;  ///< entries below 1e-15 left out; empty for a process
-  nlohmann::json entry;              ///< the rest
+  nlohmann::json entry;              ///< the case's JSON
 };
 
 inline Tokens tokens_of(const std::string& text) {
@@ -73,7 +74,7 @@ inline const std::map<std::string, PathModel>& path_models() {
     std::map<std::string, PathModel> read;
     for (const auto& [name, entry] : path_file().at("models").items()) {
       PathModel model{.vocabulary = entry.at("V"), .length = entry.at("L"), .target = {}, .proposal = {}};
-      // Breadth first is by length, then by tokens from the left: the order of this map.
+      // Breadth first means by length, then by tokens from the left: the order of this map.
       std::map<std::pair<std::size_t, Tokens>, std::string> prefixes;
       for (const auto& [prefix, row] : entry.at("target").items()) {
         const Tokens tokens = tokens_of(prefix);

@@ -1,5 +1,5 @@
-// Helpers of the tests on bad files: a directory that cleans up after itself, files built byte by byte so
-// that they can lie, and the expectation that reading one throws an InputError that names what it should.
+// Helpers of the tests on bad files: a temporary directory, files built byte by byte with wrong contents, and the
+// expectation that reading one throws an InputError with the right message.
 #pragma once
 
 #include <unistd.h>
@@ -50,7 +50,7 @@ inline std::string read_all(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// `read()` must throw an InputError whose message has every one of `parts`.
+/// Expects that `read()` throws an InputError whose message contains all of `parts`.
 template <class Read>
 void expect_input_error(Read read, const std::vector<std::string>& parts) {
   try {
@@ -77,7 +77,7 @@ std::string raw(const std::vector<T>& values) {
   return bytes;
 }
 
-/// A version 1 .npy with `dict` as its header, true or not.
+/// A version 1 .npy with `dict` as its header, valid or not.
 inline std::string npy(const std::string& dict, const std::string& data) {
   return std::string("\x93NUMPY\x01\x00", 8) + little(dict.size(), 2) + dict + data;
 }
@@ -92,8 +92,8 @@ inline std::string safetensors(const std::string& header, const std::string& dat
 
 struct ZipEntry {
   std::string name, content;
-  std::uint64_t claimed = ~std::uint64_t{0};  // uncompressed size in the directory; default: the truth
-  int method = 0;                             // the content is stored as it is, whatever this says
+  std::uint64_t claimed = ~std::uint64_t{0};  // uncompressed size in the directory; default: the true one
+  int method = 0;                             // the content is stored uncompressed in any case
   std::uint32_t checksum_error = 0;
 };
 
@@ -106,7 +106,7 @@ inline std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
-/// A zip archive of stored entries whose directory says what the entries claim.
+/// A zip archive of stored entries with the claimed sizes in its directory.
 inline std::string zip(const std::vector<ZipEntry>& entries) {
   std::string file, directory;
   for (const ZipEntry& entry : entries) {

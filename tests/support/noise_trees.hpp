@@ -1,4 +1,4 @@
-// Trials of couplings on trees of shared noise: what they emit and accept, against intervals.
+// Trials of couplings on trees of shared noise: their emitted tokens and acceptance, compared with intervals.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace draftproof::noisy {
 
-/// At most 1000 intervals are asked of correct programs in the test that includes this: a false alarm has probability
-/// 1e-9 over the choice of the seeds, which are fixed.
+/// The test that includes this file evaluates at most 1000 intervals on correct programs, so a false alarm has
+/// probability 1e-9 over the choice of the seeds, which are fixed.
 inline constexpr double alpha = 1e-12;
 inline int intervals = 0;
 
@@ -40,7 +40,7 @@ inline Tables tables_of(const small::Model& model, int conditionals) {
   return Tables(std::move(tables));
 }
 
-/// Visits the tree and the step of every trial.
+/// Runs trials and visits the tree and the step of each.
 template <class Source, class Draw, class Decide, class Visit>
 void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide decide, Visit visit) {
   DraftTree tree;
@@ -52,10 +52,10 @@ void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide d
   }
 }
 
-/// Tokens by the prefix they were emitted after, and steps by accepted tokens.
+/// Counts of emitted tokens by prefix, and of steps by accepted tokens.
 struct Emitted {
   std::map<Tokens, std::map<Token, std::uint64_t>> after;
-  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< steps that accept this many
+  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< steps that accept at least this many
 
   void operator()(const DraftTree& tree, const StepOutput& step) {
     Tokens tokens = path_to(tree, step.node);
@@ -65,8 +65,8 @@ struct Emitted {
       ++after[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))][tokens[n]];
   }
 
-  /// Tokens emitted after a prefix are independent draws of the target there if the program is right, whichever
-  /// steps came so far. Returns the frequencies that are not covered.
+  /// In a correct program the tokens emitted after a prefix are independent draws of the target there. Returns the
+  /// number of frequencies outside their interval.
   int wrong(const Tables& tables) const {
     int wrong = 0;
     for (const auto& [prefix, counts] : after) {

@@ -1,4 +1,4 @@
-// What the tests of planned schemes share: exact laws of a scheme with parameters, and generated instances.
+// Helpers for tests of planned schemes: exact laws of a scheme with parameters, and generated instances.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 namespace draftproof::planned {
 
-/// Calls body(examination, instance) on generated instances that are possible for `scheme` under the law.
-/// Returns how many there were.
+/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the law. Returns how
+/// many there were.
 template <class V, class Body>
 int for_instances(const V& scheme, std::string_view draft_law, int instances, Body body) {
   const VerifierOf<V> verifier(Kind::verifier, scheme);
@@ -29,7 +29,8 @@ int for_instances(const V& scheme, std::string_view draft_law, int instances, Bo
   return examined;
 }
 
-/// Exactly lossless on generated instances; at most the optimum, or exactly the optimum.
+/// Expects exact losslessness on generated instances, with acceptance at most the optimum, or equal to it if
+/// `optimal`.
 template <class V>
 void expect_lossless(const V& scheme, std::string_view draft_law, bool optimal, int instances = 120) {
   const int examined = for_instances(scheme, draft_law, instances, [&](InstanceAnalysis& at, const Instance& instance) {

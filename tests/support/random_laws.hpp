@@ -1,5 +1,5 @@
-// Small random laws as integer weights, for tests that need thousands of them: zeros in p and in q, ties, one token
-// with nearly all of q, one with nearly nothing.
+// Small random laws as integer weights, for tests that need thousands: zeros in p and in q, ties, one token with
+// nearly all of q, one with nearly nothing.
 #pragma once
 
 #include <map>
@@ -47,7 +47,7 @@ class SmallLawsSource {
  private:
   std::vector<Rational> row(int vocabulary) {
     std::vector<int> weights;
-    const int most = below(3) == 0 ? 2 : 12;  // few values: ties and zeros
+    const int most = below(3) == 0 ? 2 : 12;  // few values give ties and zeros
     for (int x = 0; x < vocabulary; ++x) weights.push_back(below(4) == 0 ? 0 : below(most) + (most > 2));
     const auto any = static_cast<std::size_t>(below(vocabulary));
     weights[any] += 1;

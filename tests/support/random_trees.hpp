@@ -1,4 +1,4 @@
-// Small random models of two or three tokens with zeros and ties, in fractions, and the shapes of trees drafted from
+// Small random models of two or three tokens with zeros and ties, in fractions, and shapes of trees drafted from
 // them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Small models in fractions, and what the tests of paths ask of a scheme on them.
+// Small models in fractions, and exact laws of schemes of paths on them.
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@ inline Model constant(std::vector<int> target, std::vector<int> proposal) {
   return Model({Rows<Rational>(normalised(target), normalised(proposal))});
 }
 
-/// What a random model is to show.
+/// The special property of a random model.
 enum class Kind { any, equal, disjoint, one_hot_target };
 
-/// Rows at every prefix of up to `length` tokens; weights of 0 to 5, zeros and ties among them.
+/// Random rows at every prefix of up to `length` tokens; weights of 0 to 5, with zeros and ties.
 inline Model random_model(int seed, int vocabulary, int length, Kind kind = Kind::any) {
   InstanceRng dice(20260, static_cast<std::uint64_t>(seed));
   const auto weights = [&](Token from, Token to) {
@@ -68,7 +68,7 @@ inline StepLaw<Rational> law(std::string_view scheme, std::string_view trees, co
   return explore_step_law<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
 
-/// Whether, given that the step goes beyond x, its next token has the target's law, at every prefix x.
+/// Whether, at every prefix x, the next token of a step that goes beyond x has the target's law.
 inline bool exact(const StepLaw<Rational>& law, const Model& model) {
   std::map<Tokens, Rational> reached;  // probability that the step has this prefix
   for (const auto& [tokens, probability] : law.emitted)
@@ -90,7 +90,7 @@ inline bool exact(const StepLaw<Rational>& law, const Model& model) {
   return law.complete && law.mass == 1;
 }
 
-/// What a verifier does on one drafted tree: (accepted node, extra token) -> probability.
+/// The law of a verifier's step on one drafted tree: (accepted node, extra token) -> probability.
 using OnTree = std::map<std::pair<int, Token>, Rational>;
 
 inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, const DraftTree& tree) {
@@ -102,7 +102,7 @@ inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, 
   return steps;
 }
 
-/// Calls `check(tree, probability)` on every tree the drafter may draw. Returns how many there were.
+/// Calls `check(tree, probability)` on every tree that the drafter may draw. Returns how many there were.
 template <class Check>
 int for_each_tree(std::string_view trees, const Model& model, const TreeShape& shape, Check check) {
   int count = 0;
@@ -114,7 +114,7 @@ int for_each_tree(std::string_view trees, const Model& model, const TreeShape& s
   return count;
 }
 
-/// Trees on which two schemes differ in what they do.
+/// The number of trees on which the laws of two schemes differ.
 inline int trees_that_differ(std::string_view one, std::string_view other, std::string_view trees, const Model& model,
                              const TreeShape& shape) {
   const auto first = verifier(one).prove_on(model, shape), second = verifier(other).prove_on(model, shape);

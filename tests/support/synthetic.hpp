@@ -1,4 +1,4 @@
-// Runs made up for tests, in the form that runs are stored in.
+// Synthetic benchmark runs for tests, in the stored format.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Seconds per item by repetition; none: the benchmark was skipped.
+/// Seconds per item by repetition; empty: the benchmark was skipped.
 struct SyntheticBenchmark {
   std::string name;
   std::vector<double> seconds;

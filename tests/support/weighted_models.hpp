@@ -1,4 +1,4 @@
-// Small models of paths in fractions, with zeros and ties, and what a verifier's exact law is held to on them.
+// Small models of paths in fractions, with zeros and ties, and the test of a verifier's exact law on them.
 #pragma once
 
 #include <random>
@@ -53,7 +53,8 @@ inline std::size_t prefixes(int vocabulary, int length) {
   return count;
 }
 
-/// Weights 0 .. `largest`, so that zeros and equal ratios are common. The standard fixes this generator's numbers.
+/// Weights 0 .. `largest`, so that zeros and equal ratios are common. The C++ standard fixes this generator's
+/// numbers.
 inline Model random_model(int vocabulary, int length, int largest, std::uint32_t seed) {
   std::mt19937 words(seed);
   const auto row = [&] {
@@ -71,7 +72,7 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
   return model;
 }
 
-/// Probability of `tokens` under the target.
+/// Probability of tokens[from] and those after it under the target, after `context`.
 template <class Scalar>
 Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& tokens, std::size_t from, int context) {
   Scalar product{1};
@@ -82,7 +83,7 @@ Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& to
   return product;
 }
 
-/// Largest deviation from the target of what was emitted, continued by the target to L + 1 tokens.
+/// Largest deviation from the target of the emitted tokens, continued by the target to L + 1 tokens.
 template <class Scalar>
 Scalar completed_error(const StepLaw<Scalar>& law, const PrefixTable<Rows<Scalar>>& conditionals, int length) {
   Scalar largest{0};

@@ -1,4 +1,4 @@
-// What passes of every width are tried on: entries of every kind, places b, and their sums written out plainly.
+// Inputs for passes of every width: entries of every kind, places b, and plain sums for comparison.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline std::vector<Width> widths_here() {
   return here;
 }
 
-/// Entries of every kind a row may hold, in turn by chance: zeros, denormals, numbers around the unit of 2^-60,
+/// Entries of every kind that a row may hold, in random order: zeros, denormals, numbers around the unit of 2^-60,
 /// uniform ones, and one large enough for the top bits of the integers. Their sum is below 1.
 template <class Entry>
 std::vector<Entry> entries(std::uint64_t seed, std::size_t size) {
@@ -96,7 +96,7 @@ inline Sums plain_sums(std::size_t size, const std::function<double(std::size_t)
   return result;
 }
 
-/// (p - b q)+ as rows of the format form it: in float where entries are floats and b is at most 2^100.
+/// (p - b q)+ as rows of the format form it: in float if entries are floats and b is at most 2^100.
 template <class Entry>
 double residual_term(Entry p, Entry q, double b) {
   if constexpr (std::is_same_v<Entry, float>)

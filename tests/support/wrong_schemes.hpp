@@ -1,4 +1,4 @@
-// Verifiers of paths and tree drafters that are wrong on purpose, each in the one way that one property looks for.
+// Verifiers of paths and tree drafters that are wrong on purpose, each in the one way that one property detects.
 #pragma once
 
 #include <draftproof/sim/drafters/trees/iid_paths.hpp>
@@ -13,7 +13,7 @@ constexpr Info named(std::string_view name, Claims claims = {}, DraftLaws drafts
   return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
 }
 
-/// Takes the first path whatever the target says.
+/// Accepts the first path without a test.
 struct AcceptAlways {
   static constexpr Info info = named("accept_always");
   template <class L, class R>
@@ -23,7 +23,7 @@ struct AcceptAlways {
   }
 };
 
-/// Token verification whose bonus comes from the proposal: right on the first L tokens.
+/// Token verification whose bonus comes from the proposal: correct on the first L tokens.
 struct BonusFromDraft {
   static constexpr Info info = [] {
     Info one = named("bonus_from_draft");
@@ -38,7 +38,7 @@ struct BonusFromDraft {
   }
 };
 
-/// Token verification that hands on a carry without a meaning.
+/// Token verification that returns a carry without a meaning.
 struct CarriesForNothing : verifiers::paths::TokenPath {
   static constexpr Info info = [] {
     Info one = named("carries_for_nothing");
@@ -56,7 +56,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
   }
 };
 
-/// The same, but whoever carries something takes every draft: right in the first iteration.
+/// The same, but with a carry it accepts every draft: correct in the first iteration.
 struct ForgetsItself : CarriesForNothing {
   static constexpr Info info = [] {
     Info one = named("forgets_itself");
@@ -70,7 +70,7 @@ struct ForgetsItself : CarriesForNothing {
   }
 };
 
-/// Greedy block verification that carries its last block alone: right until three iterations overlap.
+/// Greedy block verification that carries its last block only: correct until three iterations overlap.
 struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   static constexpr Info info = [] {
     Info one = named("carries_the_newest");
@@ -86,7 +86,7 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   }
 };
 
-/// Token verification, exact over sampled drafts, sold as right for any.
+/// Token verification, exact for sampled drafts, declared for any draft law.
 struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = [] {
     Info any = named("sold_for_any", {}, any_law);
@@ -95,14 +95,14 @@ struct SoldForAny : verifiers::paths::TokenPath {
   }();
 };
 
-/// Sample and match neither accepts equal laws always nor is token verification of one path.
+/// Sample and match: it does not always accept equal laws, and it is not token verification of one path.
 struct ClaimsEqualLaws : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
 };
 struct ClaimsTokenPath : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
 };
-/// Token verification moves with the proposal.
+/// Token verification depends on the proposal.
 struct ClaimsInvariance : verifiers::paths::TokenPath {
   static constexpr Info info = [] {
     Info one = named("claims_invariance", {.drafter_invariant = true});
@@ -119,7 +119,7 @@ struct ClaimsBlock : verifiers::paths::TokenPath {
   }();
 };
 
-/// Takes a path that begins with token 0 and no other.
+/// Accepts a path that begins with token 0 and no other.
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <class L, class R>

@@ -1,4 +1,4 @@
-// Verifiers that are wrong in one way each, for tests that show what a property sees.
+// Verifiers that are wrong in one way each, for tests of what a property detects.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ constexpr Info named(std::string_view name, Claims claims = {}) {
           .claims = claims};
 }
 
-/// Takes the first draft whatever the target says.
+/// Accepts the first draft without a test.
 struct AcceptAlways {
   static constexpr Info info = named("accept_always");
   template <Position P, RandomSource R>
@@ -29,7 +29,7 @@ struct AcceptAlways {
   }
 };
 
-/// Promises to stay within a thousandth of the target and takes every draft.
+/// Promises to stay within a thousandth of the target and accepts every draft.
 struct WithinNothing : AcceptAlways {
   static constexpr Info info = [] {
     Info far = named("within_nothing");
@@ -39,7 +39,7 @@ struct WithinNothing : AcceptAlways {
   }();
 };
 
-/// Exact, but says that a draft was accepted when none was.
+/// Exact, but flags a draft as accepted when none was.
 struct FlagAlways {
   static constexpr Info info = named("flag_always");
   template <Position P, RandomSource R>
@@ -59,7 +59,7 @@ struct FlagNever {
   }
 };
 
-/// Sample and match, which neither accepts equal laws always nor is single-draft sampling at K = 1.
+/// Sample and match: it does not always accept equal laws, and it is not single-draft sampling at K = 1.
 struct ClaimsEqualLaws : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
 };
@@ -67,7 +67,7 @@ struct ClaimsOneDraft : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_one_draft", {.one_draft_is_single_draft = true});
 };
 
-/// Takes a single draft always, several drafts only by chance.
+/// Always accepts a single draft, but several drafts only by chance.
 struct LosesWithMore {
   static constexpr Info info = named("loses_with_more", {.more_drafts_never_hurt = true});
   template <Position P, RandomSource R>
@@ -77,12 +77,12 @@ struct LosesWithMore {
   }
 };
 
-/// Single-draft sampling, whose token follows its draft, with a claim that it does not.
+/// Single-draft sampling, whose token depends on its draft, with a claim that it does not.
 struct ClaimsInvariance : verifiers::SingleDraft {
   static constexpr Info info = named("claims_invariance", {.drafter_invariant = true});
 };
 
-/// Emits from the proposal, whatever was drafted.
+/// Emits from the proposal, independently of the drafts.
 struct LooksAtProposal {
   static constexpr Info info = named("looks_at_proposal", {.drafter_invariant = true});
   template <Position P, RandomSource R>
@@ -91,8 +91,8 @@ struct LooksAtProposal {
   }
 };
 
-/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws. No
-/// explorer can walk it.
+/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws.
+/// It cannot be explored.
 struct RacesAlone {
   static constexpr Info info = [] {
     Info alone = named("races_alone", {.accepts_equal_laws = true, .drafter_invariant = true});
@@ -109,7 +109,7 @@ struct RacesAlone {
   }
 };
 
-/// Uniform over the vocabulary, so every empty token added to it changes the law.
+/// Uniform over the vocabulary, so every added token without mass changes the law.
 struct UniformOverVocabulary {
   static constexpr Info info = named("uniform_over_vocabulary");
   template <Position P, RandomSource R>
@@ -118,7 +118,7 @@ struct UniformOverVocabulary {
   }
 };
 
-/// Keeps token 0 and no other draft: ids decide.
+/// Accepts token 0 and no other draft, so the law depends on token ids.
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <Position P, RandomSource R>
@@ -141,7 +141,7 @@ struct ReachesNothing {
   }
 };
 
-/// Draws from the target and, every third time, by a word less: decisions depend on how many came before.
+/// Draws from the target and omits a word at every third decision, so decisions depend on their number.
 struct CountsItsDecisions {
   static constexpr Info info = named("counts_its_decisions");
   template <Laws L>
@@ -156,7 +156,7 @@ struct CountsItsDecisions {
   }
 };
 
-/// Looks at the next word before it decides how many to read.
+/// Reads the next word of a copy of its source before it decides.
 struct LooksAhead {
   static constexpr Info info = named("looks_ahead");
   template <Position P, RandomSource R>
@@ -169,7 +169,7 @@ struct LooksAhead {
   }
 };
 
-/// Exact, and says that the second draft is accepted whichever was emitted.
+/// Exact, but flags the last draft as accepted when the first was.
 struct FlagsTheWrongDraft {
   static constexpr Info info = named("flags_the_wrong_draft");
   template <Position P, RandomSource R>

@@ -1,4 +1,4 @@
-// How a file of this tree looks: short, guarded, and opening with what it is.
+// The form of a source file: short, guarded, and with a comment on its content at the top.
 #include <gtest/gtest.h>
 
 #include <draftproof/tests/tree/sources.hpp>

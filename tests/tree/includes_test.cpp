@@ -1,5 +1,5 @@
-// Who may include whom: the arrows of the design, read from the #include lines of every room. Nothing points up, and
-// what goes into an engine's build needs the standard library and CUDA alone.
+// The permitted includes of each top-level folder, checked against the #include lines of its files. Dependencies have
+// one direction, and code in an engine's build needs the standard library and CUDA only.
 #include <map>
 #include <regex>
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 using Rooms = std::set<std::string>;
 
-/// The rooms that each room may include beside itself.
+/// The top-level folders that each folder may include beside itself.
 const std::map<std::string, Rooms>& arrows() {
   static const std::map<std::string, Rooms> map = [] {
     const Rooms schemes{"sim", "verifiers", "mutants"};
@@ -41,7 +41,7 @@ const std::map<std::string, Rooms>& arrows() {
   return map;
 }
 
-/// What engines compile: no header from outside but these and the compiler's own intrinsics.
+/// The folders that engines compile. They include no external headers except CUDA's and the compiler's intrinsics.
 const Rooms engine_rooms{"sim", "verifiers", "mutants", "gpu", "bench/gpu"};
 bool standard_or_cuda(const std::string& header) {
   static const std::regex allowed(

@@ -1,4 +1,4 @@
-// The files of the source tree, by room.
+// The files of the source tree, by folder.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline bool is_source(const std::filesystem::path& path) {
   return false;
 }
 
-/// Every C++ and CUDA source below `room`; none if the room does not exist.
+/// Every C++ and CUDA source below the folder `room`; none if it does not exist.
 inline std::vector<Source> sources(const std::string& room) {
   namespace fs = std::filesystem;
   const fs::path root(DRAFTPROOF_SOURCE_DIR);

@@ -1,4 +1,4 @@
-// What schemes claim exactly must also hold, trial by trial, on captured distributions and prepared tables.
+// Claims of schemes on captured distributions and prepared tables: they must hold in every trial.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
         for (const AnyDrafter* drafter : registry().drafters_of(info)) {
           const int drafts = verifier->takes(2) ? 2 : info.most_drafts;
           if (!drafter->defined(table.vocabulary(), drafts, table.proposals())) continue;
-          // A race passes over the vocabulary a draft and side: milliseconds a trial at V = 32,000.
+          // A race passes over the vocabulary per draft and side: milliseconds per trial at V = 32,000.
           const bool races = info.shared_noise || drafter->info().shared_noise();
           const Tally tally = simulate({*verifier, *drafter, drafts, 5, first_trial(i)}, table,
                                        {.trials = races ? 8u : 2000u, .threads = 1});

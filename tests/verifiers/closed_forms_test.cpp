@@ -53,7 +53,7 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
   RC_ASSERT(law("k_seq", "iid", at.rows, at.drafts).flag == 1 - refused);
-  // Valid: the drafts serve (1 - refused) / beta of min(q, p / rho), at most rho of it.
+  // The factor is valid: the drafts have (1 - refused) / beta of min(q, p / rho), at most rho of it.
   RC_ASSERT(1 - refused <= rho * beta);
 }
 
@@ -68,9 +68,9 @@ RC_GTEST_PROP(ClosedForms, KSeqFactorIsNextToTheRoot, (const Instance& instance)
   RC_ASSERT(exact::power<Rational>(1 - (1 - mass) / below, at.drafts) <= mass);
 }
 
-// In double the bisection ends at neighbouring numbers. F(rho*) then carries the rounding of a sum of V <= 8 terms at
-// most 1 on both sides, V 2^-53 each, the last step of rho (K 2^-53), and the slope 1 between two roots that such
-// errors move: 40 * 2^-53.
+// In double the bisection ends at neighbouring numbers. F(rho*) then has the rounding of a sum of V <= 8 terms at
+// most 1 on both sides, V 2^-53 each, the last step of rho (K 2^-53), and the slope 1 between two roots moved by such
+// errors: 40 * 2^-53.
 RC_GTEST_PROP(ClosedForms, KSeqReachesItsRootInDouble, (const Instance& instance)) {
   const auto p = exact::as_doubles(normalised(instance.target));
   const auto q = exact::as_doubles(normalised(instance.proposals.front()));

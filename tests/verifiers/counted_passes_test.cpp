@@ -1,5 +1,5 @@
-// What a decision on fresh rows reads: passes over the vocabulary and blocks read again, counted, not timed. And
-// K-SEQ's factor, found in few of them: valid, and as good as the root.
+// The reads of a decision on fresh rows, as counts: passes over the vocabulary and blocks read again. K-SEQ's factor,
+// found in few passes, is valid and as good as the root.
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/families/gaussian_logits.hpp>
@@ -85,9 +85,9 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
     }
 }
 
-// Rows of every roughness: one token that holds most of a row, flat ones, proposals next to the target and far off.
-// Losslessness needs gamma <= rho at the very numbers used. Acceptance may fall short of the root's, F(rho*) turned
-// around, by the search's tolerance; truncation, below V 2^-60 a sum, is nothing beside it.
+// Rows of many kinds: one token that holds most of a row, flat ones, proposals near the target and far from it.
+// Losslessness needs gamma <= rho at the numbers that are used. Acceptance may fall short of that of the root, the
+// inverse of F(rho*), by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
 TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
   std::uint64_t most = 0, all = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)

@@ -1,5 +1,5 @@
-// Couplings through shared noise: output law and acceptance against p and the closed forms, and what a wrong use of
-// the noise does to them. Nothing here can be explored, so all of it is trials of fixed seeds against intervals.
+// Couplings through shared noise: output law and acceptance against p and the closed forms, and the effects of a
+// wrong use of the noise. Couplings cannot be explored, so all tests are trials of fixed seeds against intervals.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -20,7 +20,7 @@
 namespace draftproof {
 namespace {
 
-/// At most 1000 intervals are asked of correct programs in this file: a false alarm has probability 1e-9 over the
+/// At most 1000 intervals are evaluated on correct programs in this file: a false alarm has probability 1e-9 over the
 /// choice of the seeds, which are fixed.
 constexpr double alpha = 1e-12;
 int intervals_asked = 0;
@@ -31,7 +31,7 @@ bool covers(std::uint64_t count, std::uint64_t trials, double probability) {
   return low <= probability + 1e-12 && probability - 1e-12 <= high;
 }
 
-/// Every coupling with K drafts, and the acceptance it should have.
+/// Every coupling with K drafts, and its expected acceptance.
 template <class Visit>
 void for_couplings(const golden::Case& c, Visit visit) {
   const auto &p = c.p, &q = c.q.front();
@@ -66,7 +66,7 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
   EXPECT_LT(intervals_asked, 900);
 }
 
-/// A source of which one rule of the noise is broken.
+/// A source that breaks one rule of the noise.
 class Broken : public Philox {
  public:
   Broken(std::uint64_t trial, Role role, bool one_stream, bool own_noise)
@@ -117,7 +117,7 @@ TEST(Couplings, SoundNoiseHasTheAcceptanceOfTheList) {
 
 TEST(Couplings, OneStreamForAllDraftsIsSeenByItsAcceptance) {
   const Counts counts = run_gls(true, false);
-  expect_target(counts);  // which is why it goes unnoticed elsewhere
+  expect_target(counts);  // so other tests do not detect it
   EXPECT_FALSE(covers(counts.members, trials, acceptance::gls(target, proposal, 3)));
   EXPECT_TRUE(covers(counts.members, trials, acceptance::gumbel(target, proposal))) << "three copies of one draft";
 }

@@ -1,5 +1,4 @@
-// Schemes whose plan is a maximum flow: the optimum is reached exactly, in fractions and, to rounding, in
-// double.
+// Schemes whose plan is a maximum flow: they reach the optimum exactly in fractions and, up to rounding, in double.
 #include <cmath>
 #include <iostream>
 
@@ -23,8 +22,8 @@ namespace {
 using planned::expect_lossless;
 
 TEST(MaxFlow, OfANetworkWorkedByHand) {
-  // Source 0, sets 1 = {3, 4} and 2 = {3}, tokens 3 and 4, sink 5, all of capacity 1: set 1 is given token 3
-  // first, and must give it back for set 2 to be served.
+  // Source 0, sets 1 = {3, 4} and 2 = {3}, tokens 3 and 4, sink 5, all of capacity 1: set 1 gets token 3 first and
+  // must release it for set 2.
   MaxFlow<int> network(6);
   network.add_edge(0, 1, 1);
   network.add_edge(0, 2, 1);
@@ -54,7 +53,8 @@ TEST(OptimalTransport, ReachesTheOptimumOfEveryDraftLaw) {
 }
 
 // Beyond proofs: V = 80, K = 2 in double. The flow falls short of the scan's optimum by less than 2^-52 for each of
-// 3,240 sets and 80 tokens, and never exceeds it by more than the rounding of the enumerated Q, 2^-52 a set at most.
+// 3,240 sets and 80 tokens, and never exceeds it by more than the rounding of the enumerated Q, 2^-52 per set at
+// most.
 TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   constexpr int vocabulary = 80;
   std::vector<double> p, q;
@@ -77,7 +77,7 @@ TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   EXPECT_NEAR(served, optimum, 3320 * 0x1p-52);
 }
 
-// Laws whose optimum has a closed form need no flow; with one, the same optimum comes out.
+// Laws with a closed form of the optimum need no flow; the flow gives the same optimum.
 template <class Drafter>
 struct Transport : verifiers::OptimalTransportOf<Drafter> {
   static constexpr Info info{
@@ -94,8 +94,8 @@ TEST(CanonicalTwoStep, ReachesTheOptimum) {
   expect_lossless(verifiers::CanonicalTwoStepIndependent{}, "independent", true);
 }
 
-/// Two-step verification with arbitrary weights: member j of a set gets a share proportional to a number that
-/// only the seed, the set and j decide.
+/// Two-step verification with arbitrary weights: member j of a set has mass in proportion to a number that depends on
+/// the seed, the set and j only.
 template <class Drafter>
 struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
   static constexpr Info info{.name = "random_two_step", .summary = "for a test", .source = "none"};
@@ -131,9 +131,9 @@ TEST(CanonicalTwoStep, IsLosslessForAnyWeights) {
   }
 }
 
-/// A plan in double is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens,
-/// 1e-14; the law of the sets and its walk add a few roundings of 2^-53 a leaf: together well below what the
-/// file asks for.
+/// A plan in double is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
+/// law of the sets and its enumeration add a few roundings of 2^-53 per leaf. The sum is well below the file's
+/// tolerance.
 constexpr double flow_tolerance = 1e-12;
 
 template <class V>

@@ -1,4 +1,4 @@
-// Decisions at fresh rows that look up what a plan would have kept: the same words, the same tokens.
+// Decisions at fresh rows that use look-ups instead of a plan: the same words give the same tokens.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// Weights in steps, so that many tokens tie; zeros among them.
+/// Weights in steps, so that many tokens tie; some are zero.
 std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
   std::vector<double> row(size);
   double total = 0;

@@ -1,4 +1,4 @@
-// Global resolution: within the error that its own plan reports, on generated instances and on the reference
+// Global resolution: its error is within the bound that its plan reports, on generated instances and on the reference
 // cases.
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 using planned::for_instances;
 using verifiers::GlobalResolution;
 
-/// What rounding adds to a marginal: fewer than 256 sets, each a handful of roundings of 2^-53 of its mass.
+/// The rounding of a marginal: fewer than 256 sets, each a few roundings of 2^-53 of its mass.
 constexpr double rounding = 256 * 0x1p-53;
 
 // Two tokens: Pr({0,1}) = 1/2, singles 1/4 each, wanted (2/5, 3/5): the pair takes 0 with 0.15 / 0.5.
@@ -28,8 +28,7 @@ TEST(SoftmaxFit, WorkedByHand) {
   EXPECT_NEAR(odds[0] / (odds[0] + odds[1]), 0.3, 1e-11);
 }
 
-// On a face: token 0 is wanted by its single alone, so its level falls without end; the error still gets
-// small.
+// On a face: token 0 belongs to its single only, so its level falls without limit; the error still becomes small.
 TEST(SoftmaxFit, ReachesFaces) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.25, 0.75};
@@ -58,8 +57,8 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
   }
 }
 
-// The plan's own bound, with T of 0, 1, 2 or all tokens outside the cut. What was published bounds the L1 error by
-// 15 tau and the loss of acceptance by 10 tau; without truncation 1 tau each is enough, as the fits stop at tau.
+// The plan's own bound, with T of 0, 1, 2 or all tokens outside the cut. The published bounds are 15 tau for the L1
+// error and 10 tau for the loss of acceptance; without truncation 1 tau each suffices, because the fits stop at tau.
 TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
   for (const double tolerance : {1e-3, 1e-4}) {
     int examined = 0, truncated = 0, worse_than_tolerance = 0;
@@ -72,7 +71,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
         const auto& law = at.law();
         ASSERT_TRUE(law.complete);
         ASSERT_EQ(law.mass, 1) << instance.text();
-        // eps_T from the instance's own fractions: all drafts inside the tokens that are kept.
+        // eps_T from the instance's fractions: the probability that all drafts are kept tokens.
         Rational inside = 0;
         const auto q = normalised(instance.proposals.front());
         for (std::size_t x = 0; x < q.size(); ++x)
@@ -100,7 +99,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
   }
 }
 
-// Equal tokens stay together on one side of the truncation, whatever they are called.
+// Equal tokens are on the same side of the truncation, independently of their ids.
 TEST(GlobalResolution, TruncationDoesNotSplitEqualTokens) {
   const std::vector<double> p{0.4, 0.2, 0.2, 0.2}, q{0.4, 0.2, 0.2, 0.2};
   const ResolutionPlan plan(p, q, 2, 1e-4, 2);

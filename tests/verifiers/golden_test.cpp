@@ -38,9 +38,9 @@
 namespace draftproof {
 namespace {
 
-/// The file's values are good to 1e-15 and a few 1e-12 is what its README asks for. Ours: at most 4 stages, each a
-/// handful of roundings of 2^-53 relative to terms at most 1, divided at worst by the smallest unseen mass and the
-/// smallest residual mass that the cases reach, about 1/300 each: 30 * 2^-53 * 300 = 1e-12.
+/// The file's values are good to 1e-15, and its README states a tolerance of a few 1e-12. Here: at most 4 stages,
+/// each a few roundings of 2^-53 relative to terms at most 1, divided at worst by the smallest unseen mass and the
+/// smallest residual mass in the cases, about 1/300 each: 30 * 2^-53 * 300 = 1e-12.
 constexpr double reference_tolerance = 1e-12;
 
 /// FreshRows truncates each term of a sum at 2^-60 (V <= 6: 6 * 2^-60 = 5e-18) and RatioTable each entry of a row at
@@ -50,7 +50,7 @@ constexpr double integer_tolerance = reference_tolerance;
 template <class V>
 using As = VerifierOf<V>;
 
-/// The verifier of a scheme of the file with K drafts; null where the scheme has not been written.
+/// The verifier of a scheme of the file with K drafts; null if this repository has none.
 std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
   using namespace verifiers;
   using namespace mutants;
@@ -126,7 +126,7 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   }
   RecordProperty("largest_deviation", std::to_string(largest));
   std::cout << "largest deviation " << largest << '\n';
-  // How many the file has: none may be skipped silently.
+  // The number of cases in the file: none may be skipped.
   const std::map<std::string, int> expected{{"ctl_argmax_match/iid", 20},
                                             {"ctl_cactus_.1/iid", 20},
                                             {"ctl_iid_resorted_kseq/iid", 20},
@@ -168,8 +168,8 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
 }
 
 TEST(Golden, OrdersOfDifferentProposals) {
-  // "rrs_order_201" has the proposals in the order of their tests. Here they stay where they are, and the order is
-  // the verifier's. A random order accepts the mean over all orders, which the file has in full.
+  // "rrs_order_201" has the proposals in the order of their tests. Here they keep their order, and the verifier has
+  // the order of tests. A random order accepts the mean over all orders, all of which are in the file.
   struct Mean {
     golden::Case natural;
     double flag = 0;

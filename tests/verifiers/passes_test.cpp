@@ -1,5 +1,5 @@
-// How often a decision at fresh rows passes over the vocabulary: counted, and compared with what the scheme's header
-// says for as many refusals and draws as the decision had. No times.
+// The passes of a decision at fresh rows over the vocabulary, as counts, against the numbers that the scheme's header
+// states for its refusals and draws.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -37,7 +37,7 @@
 namespace draftproof {
 namespace {
 
-/// Fresh rows that also count what is read past them, token by token: loops over the vocabulary in a plan.
+/// Fresh rows that also count reads outside passes, token by token: loops over the vocabulary in a plan.
 class ReadRows : public FreshRows<float> {
  public:
   using FreshRows<float>::FreshRows;
@@ -84,11 +84,11 @@ class ReadRows : public FreshRows<float> {
   double passes() const { return static_cast<double>(visited() + reads_) / vocabulary(); }
 
  private:
-  mutable std::uint64_t reads_ = 0;  ///< entries; who reads p and q of every token counts twice
+  mutable std::uint64_t reads_ = 0;  ///< entries; reading p and q of every token counts twice
   mutable bool in_pass_ = false;
 };
 
-/// A source that counts how its flips and draws came out.
+/// A source that counts the outcomes of its flips and draws.
 class Counted : public Philox {
  public:
   using Philox::Philox;
@@ -107,7 +107,7 @@ class Counted : public Philox {
   }
 };
 
-/// V is a multiple of a block, so that what a draw reads again stands apart from whole passes.
+/// V is a multiple of a block, so that blocks read again by a draw are distinguishable from complete passes.
 constexpr int fresh_vocabulary = 32 * 1024;
 
 struct FreshCase {
@@ -135,12 +135,12 @@ struct FreshCase {
   }
 };
 
-/// What a decision with so many refused flips and final draws, on K drafts, costs in passes; negative: not said.
+/// The passes of a decision with so many refused flips and final draws, on K drafts; negative: not stated.
 using Expected = std::function<int(int refused, int drawn, int drafts)>;
 
-/// Passes more that a scan for the first `most` tokens of an order may cost, which reads so many entries a token: a
-/// strip is looked at token by token where it holds a new one, most (1 + ln(V / most)) times on average over orders,
-/// and twice that bounds what happens here.
+/// Passes in addition for a scan for the first `most` tokens of an order, with `reads` entries per token: a strip is
+/// read token by token if it holds a new one, most (1 + ln(V / most)) times on average over orders; twice that is the
+/// bound here.
 double scan_slack(int most, int reads) {
   return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(simd::strip) * reads /
          fresh_vocabulary;
@@ -162,7 +162,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     const Verdict verdict = verify(verifier, DraftedPosition<ReadRows>(rows, tokens, count), plan, random);
     EXPECT_GE(verdict.token, 0);
     refusals += random.refused;
-    // A draw reads one block again. Single tokens that are looked at, or found by a scan, are far fewer than a block.
+    // A draw reads one block again. Single tokens of look-ups and scans are far fewer than a block.
     const int whole = expected(random.refused, random.drawn, drafts);
     const double most = whole + (random.drawn + 1) * 1024.0 / fresh_vocabulary + slack;
     if (whole < 0) continue;
@@ -170,7 +170,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     EXPECT_LE(rows.passes(), most) << V::info.name << " " << drafts << " trial " << trial;
   }
   const bool tests_drafts = !V::info.shared_noise && V::info.name != verifiers::SampleAndMatch::info.name;
-  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // or the test has seen the cheap half only
+  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // otherwise the test covers acceptances only
 }
 
 template <class V, class D>

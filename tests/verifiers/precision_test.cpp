@@ -1,5 +1,5 @@
-// The exact law of the floating-point programs, at sizes where fractions are out of reach: how far rounding, sorted
-// tables and one-pass sums move the output law from p.
+// The exact law of the floating-point programs, at sizes beyond fractions: the change of the output law by rounding,
+// sorted tables and one-pass sums.
 #include <cmath>
 #include <iostream>
 #include <optional>
@@ -53,8 +53,8 @@ std::vector<std::vector<double>> proposals(const AnyDrafter& drafter, int drafts
   return rows;
 }
 
-// Up to K + 1 = 5 stages pass on a law; each rounds every token's share a few times, 2^-53 each, relative to a mass
-// that is at least about 1e-3 on these rows: 5 * 4 * 2^-53 * 1e3 = 2e-12 at the very worst, 1e-12 asked.
+// Up to K + 1 = 5 stages modify a law; each rounds every token's mass a few times, 2^-53 each, relative to a mass of
+// at least about 1e-3 on these rows: 5 * 4 * 2^-53 * 1e3 = 2e-12 at the very worst; the test requires 1e-12.
 constexpr double small_tolerance = 1e-12;
 
 void expect_small(std::size_t size, int drafts) {
@@ -74,7 +74,7 @@ TEST(Precision, SixtyFourTokensThreeDrafts) { expect_small(64, 3); }
 TEST(Precision, SixteenTokensFourDrafts) { expect_small(16, 4); }
 
 constexpr std::size_t vocabulary = 262144;
-/// Where the six tokens lie: ends of the vocabulary, ends of a block of 1024, and two in between.
+/// The ids of the six tokens: ends of the vocabulary, ends of a block of 1024, and two in between.
 constexpr std::size_t places[] = {0, 1023, 1024, 77777, 200001, vocabulary - 1};
 
 std::vector<double> scattered(const std::vector<double>& support) {
@@ -83,15 +83,14 @@ std::vector<double> scattered(const std::vector<double>& support) {
   return row;
 }
 
-// Tokens of p alone, of q alone and of both; three tokens of q at least, so that three drafts never exhaust it.
+// Tokens of p only, of q only and of both; at least three tokens of q, so that three drafts never exhaust it.
 const std::vector<double> target_row_of_six = examples::normalised({5, 0, 3, 1, 7, 2});
 const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}),
                                                  examples::normalised({1, 1, 5, 2, 0, 3}),
                                                  examples::normalised({0, 6, 1, 1, 1, 2})};
 
 // Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages
-// and divisions counted above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 a sum would
-// need.
+// and divisions above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 per sum would need.
 constexpr double large_tolerance = 1e-11;
 
 void expect_large(auto&& make_laws, std::string_view name) {

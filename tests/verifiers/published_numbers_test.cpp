@@ -1,4 +1,4 @@
-// Numbers printed in the literature or certified by others, for programs, closed forms and optima alike.
+// Numbers from the literature, printed or certified, for programs, closed forms and optima.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -161,7 +161,7 @@ struct Curves {
   std::vector<double> optimum, k_seq, rejection, match;  ///< at K = 1, 2, 4, 8
 };
 
-// Enumerated elsewhere, six digits: the ratio table's curve at sizes no explorer reaches.
+// Enumerated elsewhere, six digits: the ratio table's curve at sizes that cannot be explored.
 TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
   constexpr double printed = 0.5e-6;
   const std::vector<Curves> published{{{.25, .75},

@@ -1,5 +1,4 @@
-// Selections for different proposals that are optimised in part: on a reduced alphabet, or in rounds of two
-// drafts.
+// Selections for different proposals that are optimised in part: on a reduced alphabet, or in rounds of two drafts.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -44,7 +43,7 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutside) {
   }
 }
 
-// No token inside: the fixed draft alone is verified, sum min(q_c, p) with p = (1/2 1/2), q_2 = (1/4 3/4).
+// No token inside: only the fixed draft is verified, sum min(q_c, p) with p = (1/2 1/2), q_2 = (1/4 3/4).
 TEST(TruncatedAlphabet, WithNothingInsideVerifiesTheFixedDraft) {
   const Instance instance = Instance::parse("p=(1 1)/2 q=(1 0)/1 q=(1 3)/4 K=2");
   const VerifierOf<TruncatedAlphabet> scheme(Kind::verifier, TruncatedAlphabet{.inside = 0, .otherwise = 1});
@@ -96,7 +95,7 @@ TEST(TruncatedAlphabet, RunsAtALargeVocabulary) {
 
 TEST(Tournament, IsLosslessAndAtMostOptimal) { expect_lossless(Tournament{}, "independent", false, 240); }
 
-// Two drafts: the optimum. One draft more: a round may always keep its winner, so the flag never falls.
+// Two drafts reach the optimum. With one draft more, a round may always keep its winner, so the flag never falls.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {

@@ -1,5 +1,5 @@
-// Verifiers on rows as engines store them: the verdicts of the same numbers in float, and the law that rows which do
-// not sum to 1 serve, explored branch by branch against the bounds of docs/rows.md.
+// Verifiers on stored rows: the verdicts of the same numbers in float, and the law on rows that do not sum to 1,
+// explored branch by branch, against the bounds of docs/rows.md.
 #include <cmath>
 #include <iostream>
 
@@ -35,7 +35,7 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Verdicts of `trials` drawn with the same words on stored rows and on their floats; both draw their drafts, too.
+  /// Verdicts of `trials` trials with the same words on stored rows and on their floats; drafts are drawn on both.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;
@@ -84,7 +84,7 @@ TYPED_TEST(StoredVerdicts, AreThoseOfTheSameFloats) {
   }
 }
 
-/// The law of V's tokens on `rows`, every branch of drafter and verifier with its probability.
+/// The law of V's tokens on `rows`, from every branch of drafter and verifier with its probability.
 template <class V, class D, class L>
 std::vector<double> emitted_law(const L& rows, int drafts) {
   std::vector<double> law(static_cast<std::size_t>(rows.vocabulary()));
@@ -121,11 +121,11 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// Explored laws add up a few hundred products of doubles; five tokens and three drafts stay far below.
 constexpr double rounding = 1e-12;
-/// What terms of residuals formed in float move (float_residual.hpp): a refusal asks for the mass before and after,
-/// each within 2^-23 of itself, and tokens come from a law within as much of the last one's.
+/// The effect of residual terms in float (float_residual.hpp): a refusal uses the mass before and after, each within
+/// 2^-23 of itself, and the law of the drawn tokens has at most the same error for the last mass.
 constexpr double rounding_of_terms(int drafts) { return rounding + 2 * drafts * 0x1p-23; }
 
-/// Five tokens in the format, and what their sums are off by.
+/// Five tokens in the format, and the error of their sums.
 template <class Entry>
 struct StoredPair {
   explicit StoredPair(std::uint64_t seed)
@@ -170,7 +170,7 @@ void expect_bound(double amplified) {
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
-      // The same rows normalised: float's own rounding is left of both sums, 2^-24 each and as much of the entries.
+      // The same rows normalised: float's own rounding remains in both sums, 2^-24 each, and as much in the entries.
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));

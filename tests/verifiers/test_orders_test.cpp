@@ -1,5 +1,5 @@
-// Drafts of different proposals tested in other orders than their own: every order fixed beforehand serves p, a
-// random one accepts the mean over all of them, and one made from the tokens does not serve p.
+// Drafts of different proposals tested in other orders: every order fixed beforehand is lossless, a random one
+// accepts the mean over all of them, and one that depends on the tokens is not lossless.
 #include <algorithm>
 #include <numeric>
 
@@ -26,7 +26,7 @@ ExactLaw<Rational> law_of(std::string_view scheme, const std::string& instance) 
   return exact::law(scheme, "independent", at.rows(), at.drafts);
 }
 
-/// Every row of a generated instance made a proposal of its own: q, p reversed, q rotated.
+/// Makes every row of a generated instance a proposal of its own: q, p reversed, q rotated.
 Rows<Rational> several(const Instance& instance) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   Row reversed(p.rbegin(), p.rend()), rotated = q;

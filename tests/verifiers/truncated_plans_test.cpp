@@ -1,5 +1,5 @@
-// Schemes that optimise their selection among few tokens: lossless for any number of them, within their
-// bounds, optimal when all tokens are inside, and usable at a large vocabulary.
+// Schemes that optimise their selection among few tokens: lossless for any number of them, within their bounds,
+// optimal with all tokens inside, and usable at a large vocabulary.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -20,8 +20,7 @@ TEST(TruncatedLp, IsLosslessForAnyNumberOfTokensInside) {
   for (const int inside : {0, 1, 2, 3, 5}) expect_lossless(TruncatedLp{.inside = inside}, "iid", false);
 }
 
-// Sizes beyond the vocabulary are cut to it: the flow over all pairs is the exact program of two identical
-// drafts.
+// Sizes beyond the vocabulary are cut to it: the flow over all pairs is the exact program of two identical drafts.
 TEST(TruncatedLp, IsOptimalWithAllTokensInside) { expect_lossless(TruncatedLp{.inside = 99}, "iid", true); }
 
 TEST(TruncatedLp, LosesAtMostTheExcessOfTheOtherTokens) {

@@ -1,4 +1,4 @@
-// Blocks of 8 drafted tokens, and as many single refusals on rows of as many positions.
+// Blocks of 8 drafted tokens, and the same number of single refusals on rows of as many positions.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Tuples of four drafts: a reading of the proposal row a draft.
+// Tuples of four drafts: one read of the proposal row per draft.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Drafts {
   }
 
  private:
-  /// Of the proposal rows of a batch.
+  /// The proposal rows of a batch.
   struct Proposals {
     const RefusedBatches& rows;
     int sets() const { return rows.sets(); }

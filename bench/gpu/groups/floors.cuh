@@ -1,4 +1,4 @@
-// What nothing can be faster than: a copy of the same bytes, a kernel that does nothing, and clusters that only meet.
+// Floors: a copy of the same bytes, a read of them, an empty kernel, and clusters that only synchronize.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -15,7 +15,7 @@ namespace draftproof::gpu_bench {
 
 __global__ void empty_kernel() {}
 
-/// Two barriers of a cluster, as a position that accepts its first draft has.
+/// Two barriers of a cluster, as many as a position has that accepts its first draft.
 __global__ void meeting_kernel() {
 #if DRAFTPROOF_CLUSTERS
   cooperative_groups::this_cluster().sync();
@@ -23,14 +23,14 @@ __global__ void meeting_kernel() {
 #endif
 }
 
-/// Reads and writes 16 bytes a thread and turn, all over the device.
+/// Reads and writes 16 bytes per thread and iteration, over the whole device.
 __global__ void copy_kernel(const uint4* from, uint4* to, std::size_t count) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x)
     to[i] = from[i];
 }
 
-/// Reads alone; the sum is written where it cannot be, so that the loads stay.
+/// Reads only. The conditional store of the sum keeps the compiler from removing the loads.
 __global__ void read_kernel(const uint4* from, unsigned* never, std::size_t count) {
   unsigned sum = 0;
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
@@ -58,7 +58,7 @@ struct Floors {
         [&](cudaStream_t stream) { copy_kernel<<<blocks, 512, 0, stream>>>(from.data(), to.data(), count); });
     const double read = run.microseconds(
         [&](cudaStream_t stream) { read_kernel<<<blocks, 512, 0, stream>>>(from.data(), nullptr, count); });
-    // A copy moves its bytes twice.
+    // A copy reads and writes its bytes.
     run.add({.name = "floor/copy", .microseconds = copy, .bytes = 2.0 * bytes});
     run.add({.name = "floor/read", .microseconds = read, .bytes = 1.0 * bytes});
   }

@@ -1,4 +1,4 @@
-// Positions from logits of every format: powers of e and their sums on top of what a refusal costs.
+// Positions from logits of every format: softmax in addition to a refusal.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The order of p / q of several positions, their i.i.d. optima, and the table of one.
+// The order of p / q of several positions, their i.i.d. optima, and the ratio table of one.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Simulation where tokens are many and alike, and where one of them is nearly all there is.
+// Simulation on flat laws, and on laws with one dominant token.
 #pragma once
 
 #include <draftproof/bench/gpu/run.cuh>

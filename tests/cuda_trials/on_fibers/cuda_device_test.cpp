@@ -1,6 +1,5 @@
-// `--device cuda` from the framework's side to the kernel's body with no device in between: cuda_trials/cuda_device.cpp
-// as it is, device memory that is the host's, and a kernel of simulation on fibers. What it counts is what the CPU
-// counts.
+// `--device cuda` from the framework to the kernel's body without a device: cuda_trials/cuda_device.cpp unchanged,
+// host memory as device memory, and a kernel of simulation on fibers. The counts must be those of the CPU.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -106,7 +105,7 @@ namespace {
 
 using OnFibers = verifiers::RecursiveRejection;
 
-/// A launch of the kernel of OnFibers; one that fails for more than eight drafts.
+/// A launch of the kernel of OnFibers; it fails for more than eight drafts.
 void launch(std::string_view law, const gpu::DeviceTable& table, const gpu::TrialRange& range,
             const gpu::DeviceCounts& counts, gpu::Stream) {
   if (law != "iid") throw std::logic_error("recursive_rejection has no kernel for drafts of " + std::string(law));

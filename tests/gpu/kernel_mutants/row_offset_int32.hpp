@@ -1,5 +1,5 @@
-// Row times pitch in 32-bit signed arithmetic: rows from entry 2^31 on are others. Source: vllm-project/vllm#46560.
-// Hidden while the batch is smaller than that.
+// Row times pitch in 32-bit signed arithmetic: rows from entry 2^31 on are read elsewhere. Source:
+// vllm-project/vllm#46560. Hidden while the batch is smaller than that.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

@@ -1,5 +1,5 @@
-// No barrier between the warps' sums and the reading of them: a warp may add up what another has not written yet, or
-// has left there for the position before. Source: flashinfer-ai/flashinfer#424. Hidden in a team of one warp.
+// No barrier between writing and reading the warps' sums: a warp may add a sum that another has not written yet, or
+// has left from the last position. Source: flashinfer-ai/flashinfer#424. Hidden in a team of one warp.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

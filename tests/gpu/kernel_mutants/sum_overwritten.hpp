@@ -1,4 +1,4 @@
-// No barrier before a pass: a warp that is ahead overwrites sums that a slower one still reads. The other half of
+// No barrier before a pass: a fast warp overwrites sums that a slower one still reads. The counterpart of
 // stale_block_sum. Hidden in a team of one warp and where a position takes one pass.
 #pragma once
 

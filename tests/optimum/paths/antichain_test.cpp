@@ -1,4 +1,4 @@
-// The optimum by antichains: the same value without looking at trees.
+// The optimum by antichains equals the optimum by trees, without an enumeration of trees.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 namespace draftproof {
 namespace {
 
-// Rows are violated by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the number
-// of prefixes, 14; certificates add 1e-9.
+// Rows are violated by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the
+// number of prefixes, 14; certificates add 1e-9.
 constexpr double antichain_tolerance = 2e-9;
 
 void expect_optimum(const TreeLaw& trees, const std::optional<double>& value) {

@@ -1,4 +1,4 @@
-// The oracle of a solved plan is lossless in fractions and accepts what its certificate says.
+// The oracle of a solved plan is lossless in fractions and accepts as much as its certificate states.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// Probability that the target says `tokens` after the empty prefix.
+/// Probability of `tokens` under the target after the empty prefix.
 Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std::size_t from = 0) {
   Rational probability = 1;
   int context = 0;
@@ -20,8 +20,8 @@ Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std:
   return probability;
 }
 
-/// The first string of `length` tokens whose probability after a step and the target's own continuation is not the
-/// target's; empty if there is none.
+/// The first string of `length` tokens whose probability after a step, continued by the target, is not the target's;
+/// empty if there is none.
 Tokens first_wrong(const ExactContexts& conditionals, const StepLaw<Rational>& law, int length) {
   Tokens tokens(static_cast<std::size_t>(length), 0);
   for (;;) {

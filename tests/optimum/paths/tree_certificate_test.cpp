@@ -1,5 +1,5 @@
-// A certificate of a drafted tree proves what it says, and one with any field changed is turned down; whatever a
-// solver proposes, what is made of it holds.
+// A certificate of a drafted tree is valid, one with any changed field is rejected, and a certificate made from any
+// solver output is valid.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/paths/near_fraction.hpp>
@@ -119,7 +119,7 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
     const auto t = static_cast<std::size_t>(models.below(static_cast<int>(law.trees.size())));
     for (std::size_t j = 0; j < good.stops[t].size(); ++j)
       ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
-    // One price more is another bound, unless nobody pays it: the prices then prove the same.
+    // One higher price gives another bound, unless nothing pays it: the prices then prove the same.
     for (std::size_t x = 1; x < law.prefixes.size(); ++x) {
       TreeCertificate bad = good;
       bad.prices[x] += 1;

@@ -1,5 +1,4 @@
-// Each property can fail: a verifier that is wrong in the one way it looks for is reported. A property that nothing
-// can violate would prove nothing.
+// Each property can fail: a verifier that is wrong in the one way that the property detects is reported.
 #include <algorithm>
 #include <memory>
 
@@ -26,7 +25,7 @@ Proof proof_of(V verifier = {}, std::string_view law = "iid") {
   return prove(*kept.back(), *registry().drafter(law), {.instances = 120, .tier = std::nullopt});
 }
 
-/// One property of a registered mutant on one instance: where trials decide, on many they cost a minute.
+/// One property of a registered mutant on one instance; deciding by trials on many instances takes a minute.
 Proof asked_on(std::string_view name, std::string_view law, std::string_view instance, std::string_view property) {
   return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance),
                   {.tier = std::nullopt, .property = std::string(property)});
@@ -51,7 +50,7 @@ const Property& asked_property(std::string_view name) {
 TEST(Properties, ExactLawSeesAWrongLaw) { expect_violated(proof_of<AcceptAlways>(), "exact_law"); }
 
 TEST(Properties, ExactLawSeesAFactorOneStepTooSmall) {
-  // rho = 1 serves the drafts too much of min(p, q): the residual is clipped at zero and the mass goes astray.
+    // rho = 1 gives the drafts too much of min(p, q): the residual is clipped at zero and the law is wrong.
   KSeqTooSmall wrong;
   wrong.factor = 1;
   expect_violated(proof_of(wrong), "exact_law");

@@ -1,5 +1,5 @@
-// Streams of noise aliased on purpose: for every ordered pair of names, words of the one addressed under the other are
-// found; words addressed as they should be are not.
+// Streams of noise aliased on purpose: for every ordered pair of names, a word that is shared by both is detected;
+// without aliases nothing is reported.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-/// A name that a word can have in a batch of decisions.
+/// The name of a word in a batch of decisions.
 struct Stream {
   std::string_view name;
   std::uint64_t trial;

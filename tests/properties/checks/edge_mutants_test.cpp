@@ -1,5 +1,5 @@
-// Mutants that no law reveals: exact in fractions, caught by scripted words; and those that reuse a word, by ledger
-// and law, on the smallest instances they are known by.
+// Mutants that no law reveals: they are exact in fractions, and scripted words detect them. Mutants that reuse a
+// word: ledger and law detect them, on the smallest known instances.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
   const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
   EXPECT_EQ(evidence_of(proof, "exact_law"), "got (1/6 1/2 1/3), wanted (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
-  // The walked law is that of the program on words: all of them on a grid of 12 bits, thresholds in 6ths aside.
+  // The enumerated law is that of the program on words: all of them on a grid of 12 bits, except thresholds in 6ths.
   const Rows<double> rows = double_laws(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
@@ -104,7 +104,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
   for (int x = 0; x < 3; ++x) EXPECT_NEAR(share[x], by_hand[x], d) << "token " << x;
   EXPECT_GT(std::abs(share[1] - 1 / 3.0), d) << "the bias shows";
   EXPECT_GT(std::abs(share[2] - 1 / 3.0), d);
-  // With noise of its own the correction is right.
+  // With its own noise the correction is right.
   InstanceAnalysis right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
   double frequency[3] = {};
   for (const Verdict& verdict : right.trials(instance, n).verdicts) frequency[verdict.token] += 1.0 / n;

@@ -1,5 +1,5 @@
-// Wrong batch runners on instances small enough for a person, one a report, with what is emitted instead; and what
-// looks wrong and is not.
+// Wrong batch runners on instances that can be checked by hand, one per report, with the emitted law; and correct
+// runners that look wrong.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/batch/batch_law.hpp>
@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// What a check says of a runner on a case, and that a correct runner is not accused of it.
+/// The complaint of a check about a runner on a case; a correct runner must get none on it.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output"}) {
     const auto finding = examine_one(correct, check, instance);

@@ -1,5 +1,5 @@
-// Every wrong component is caught by the checks of its group with a counterexample that a person can read, no correct
-// one is accused, and every check has something to catch.
+// Every wrong component is detected by the checks of its group with a small counterexample, no correct one is
+// accused, and every check detects at least one.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ bool has_violation(const std::vector<GateFinding>& findings) {
                      [](const GateFinding& finding) { return finding.status == Status::violated; });
 }
 
-/// Examined once for all tests.
+/// Computed once for all tests.
 const std::map<std::string, std::vector<GateFinding>>& component_findings() {
   static const auto findings = [] {
     std::map<std::string, std::vector<GateFinding>> found;

@@ -1,5 +1,5 @@
-// Wrong samplers: what float sums, short uniforms and short noise cost in total variation and in tails, and the words
-// that show the rest.
+// Wrong samplers: the total variation and the tails that float sums, short uniforms and short noise cause, and the
+// words that reveal the others.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ TEST(WrongSamplers, TheRowIsNoLawAfterTheRace) {
   EXPECT_EQ(examine_one("proposal_overwritten_by_race", "boundary_words", "w=(1 1)/2")->status, Status::held);
 }
 
-/// States a law that is not the one it draws from.
+/// States another law than the one that it draws from.
 struct FalseStatement : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "false_statement", .summary = "", .source = ""};
   struct Table {

@@ -1,5 +1,5 @@
-// Wrong sources of target rows on instances small enough for a person, with exact distances; and what looks wrong and
-// is not.
+// Wrong sources of target rows on instances that can be checked by hand, with exact distances; and correct sources
+// that look wrong.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>

@@ -1,5 +1,5 @@
-// Estimated acceptance: conditional on a tuple it is what a whole walk gives, at V = 32,000 it is within 1e-4 of the
-// closed forms, and it is the same for any number of threads.
+// Estimated acceptance: given a tuple it equals an enumeration, at V = 32,000 it is within 1e-4 of the closed forms,
+// and it does not depend on the number of threads.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
       exact = closed_acceptance(name, table, 4);
     EXPECT_NEAR(estimate.flag.mean, exact, 1e-4) << name;
     EXPECT_LT(estimate.flag.standard_error, 1e-4 / 2) << name;
-    // All five accept whatever is among the drafts, K-SEQ up to the rounding of its factor.
+      // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
     EXPECT_NEAR(estimate.membership.mean, estimate.flag.mean, 1e-9) << name;
     // t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
     EXPECT_LT(std::abs(estimate.flag.mean - exact), 10 * estimate.flag.standard_error + 1e-9) << name;
@@ -67,7 +67,7 @@ TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   EXPECT_LT(estimate.flag.standard_error, 1e-12);
 }
 
-/// Every scheme on every law it is written for, small enough for a whole walk.
+/// Every scheme on every draft law that it supports, at sizes that can be enumerated.
 TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
   const auto p = examples::random_row(11, 7, 1);
   std::vector<std::vector<double>> rows;

@@ -1,4 +1,4 @@
-// Joining replicates: coefficients come from the other half, controls are centred at the means they are told, too few
+// Joining replicates: coefficients come from the other half, controls are centred at their given means, and too few
 // samples use none.
 #include <cmath>
 

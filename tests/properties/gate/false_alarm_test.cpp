@@ -1,5 +1,5 @@
-// Rules that look biased and are exact. Each passes every property on at least a hundred instances, with a distance
-// of exactly 0, and accepts at most the optimum; accusing one would be a false alarm.
+// Rules that look biased and are exact. Each passes every property on at least a hundred instances with a distance of
+// exactly 0, and accepts at most the optimum; a complaint would be a false alarm.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -72,8 +72,8 @@ TEST(FalseAlarms, TheTokenIsTheTargetsOwnSample) {
     expect_exact(*registry().verifier("sample_and_match"), law);
 }
 
-/// Takes each distinct draft with what p has left for it, zeroing it otherwise. With one draft: accept with p(x),
-/// else p without x. No proposal is read: the drafts may have any law.
+/// Accepts each distinct draft with its remaining mass of p, which is then set to zero. With one draft: accept with
+/// p(x), else draw from p without x. It reads no proposal, so the drafts may have any law.
 struct TargetAlone {
   static constexpr Info info = innocent("target_alone", DraftLaws{"iid", "fixed_top_k", "without_replacement"});
   template <Position P, RandomSource R>
@@ -126,7 +126,7 @@ TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheLawsAgree) {
   for (const Instance& instance : certain) EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).law().flag, 1);
 }
 
-/// Recursive rejection without replacement that passes over repeats and leaves the residual alone meanwhile.
+/// Recursive rejection without replacement that skips repeats without changing the residual.
 struct RepeatsPassedOver {
   static constexpr Info info = innocent("repeats_passed_over", DraftLaws{"iid"});
   template <Position P, RandomSource R>
@@ -152,7 +152,7 @@ TEST(FalseAlarms, RepeatsDroppedOrPassedOver) {
   expect_exact<RepeatsPassedOver>("iid");
 }
 
-/// K-SEQ with a factor above its root, which says no more than that it is exact.
+/// K-SEQ with a factor above its root, which is exact.
 struct FactorAbove : verifiers::KSeq {
   static constexpr Info info = innocent("factor_above", DraftLaws{"iid"});
 };
@@ -163,7 +163,7 @@ TEST(FalseAlarms, AFactorAtOrAboveTheRoot) {
   expect_exact("iid", wide);
 }
 
-/// The factor for four drafts, whatever number is at hand; the residual uses the number at hand.
+/// The factor for four drafts with any number of drafts; the residual uses the actual number.
 struct FactorOfMoreDrafts {
   static constexpr Info info = innocent("factor_of_more_drafts", DraftLaws{"iid"});
   template <Laws L>
@@ -182,8 +182,7 @@ struct FactorOfMoreDrafts {
 };
 TEST(FalseAlarms, AFactorOfMoreDraftsThanAreActive) { expect_exact<FactorOfMoreDrafts>("iid"); }
 
-/// Recursive rejection that tests the drafts from the last to the first, or in an order drawn without looking at
-/// them.
+/// Recursive rejection that tests the drafts from the last to the first, or in an order drawn independently of them.
 template <class V>
 struct TestedInOtherOrder {
   template <Position P, RandomSource R>
@@ -222,7 +221,7 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
                       3, [](Instance&) {}, true));
 }
 
-/// Sorting harms a rule that reads the order; these read the set.
+/// Sorting the drafts is wrong for a rule that depends on their order; these rules depend on the set.
 struct SortedMatch : mutants::Resorted<verifiers::SampleAndMatch> {
   static constexpr Info info = innocent("sorted_match", DraftLaws{"iid", "without_replacement"});
 };
@@ -236,7 +235,7 @@ TEST(FalseAlarms, SortedDraftsForRulesThatReadTheSet) {
 }
 
 TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
-  // Drafts of another context: any q, declared as drawn. Here p turned back to front.
+  // Drafts of another context: any q, declared as the law of the drafts. Here q is p reversed.
   const auto stale = edited_instances(3, [](Instance& instance) {
     instance.proposals.front().assign(instance.target.rbegin(), instance.target.rend());
   });
@@ -245,7 +244,7 @@ TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
 }
 
 TEST(FalseAlarms, TokensFixedByTheirNoise) {
-  // Given its noise a coupling emits one token, always: held by what trials decide, accused by nothing.
+  // Given its noise a coupling always emits one token: trials show it to be exact, and no property accuses it.
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().shared_noise || verifier->kind() == Kind::mutant) continue;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
@@ -257,7 +256,7 @@ TEST(FalseAlarms, TokensFixedByTheirNoise) {
   }
 }
 
-/// The neighbouring mistake: after the target-alone test a draw from all of p, which serves the draft twice.
+/// The similar mistake: after the target-alone test a draw from all of p, which emits the draft's mass twice.
 struct TargetAloneThenAll {
   static constexpr Info info = innocent("target_alone_then_all", DraftLaws{"iid"}, 1);
   template <Position P, RandomSource R>

@@ -1,9 +1,9 @@
-// The statistical gate on right verifiers, through the engine that runs it in earnest: drafts, decisions, Poisson
-// batches, all components, looks after every batch. What it says of 2,400 runs must be what e-values may say.
+// The statistical gate on correct verifiers, through the engine of production runs: drafts, decisions, Poisson
+// batches, all components, a look after every batch. The e-values of 2,400 runs must satisfy their definition.
 //
-// Their mean is bet on: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f (e - 1). If every e has
-// mean at most 1, so has W, and it reaches 10^6 once in 10^6 times at most. Were the e to scatter by 0.3 about 1.03,
-// W would be about 10^4; about 1.05, 10^13; a single e of 10^11 among ordinary ones takes it to 10^7.
+// A bet on their mean: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f (e - 1). If every e has
+// mean at most 1, so has W, and it reaches 10^6 with probability at most 10^-6. If the e were spread by 0.3 about
+// 1.03, W would be about 10^4; about 1.05, 10^13; a single e of 10^11 among ordinary ones raises it to 10^7.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -75,7 +75,7 @@ TEST(GateCalibration, RightVerifiersGiveEValues) {
   EXPECT_EQ(std::count(impossible.begin(), impossible.end(), 1), 0);
   EXPECT_LT(log_mean_exp(bets), std::log(1e6)) << "mean e " << mean;
   EXPECT_LE(lower_confidence_bound(above_100, runs, 1e-6), 0.01);
-  // Not vacuous: what bets wins some and loses some, and not all.
+  // The test is not vacuous: some bets win and some lose.
   EXPECT_GT(largest, 1.5);
   EXPECT_LT(least, 0.8);
   EXPECT_GT(mean, 0.3);

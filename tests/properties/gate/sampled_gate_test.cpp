@@ -1,5 +1,5 @@
-// The statistical gate: silent on right verifiers, quick on wrong ones, each component on what only it can see, the
-// same verdict for any number of threads.
+// The statistical gate: silent on correct verifiers, fast on wrong ones, each component on deviations that only it
+// detects, and the same verdict for any number of threads.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-/// A decision made by a function of (draft tuple, trial): for faults that no scheme has.
+/// A decision made by a function of (draft tuple, trial), for faults that no scheme has.
 class Contrived final : public AnyVerifier {
  public:
   using Rule =
@@ -48,7 +48,7 @@ class Contrived final : public AnyVerifier {
   Rule rule_;
 };
 
-/// A draw from p of this trial's own.
+/// A draw from p with this trial's own words.
 Token from_target(const RatioTable& laws, std::uint64_t seed, std::uint64_t trial) {
   Philox random(seed, trial, Philox::Role::verify);
   return laws.residual(0).draw(random.next(Purpose::emit));
@@ -115,7 +115,7 @@ TEST(SampledGate, SameVerdictForAnyNumberOfThreads) {
 }
 
 TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
-  // Odd trials repeat their neighbour: every single trial has law p.
+  // Odd trials repeat the last trial: every single trial has law p.
   const Contrived echo([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(laws, seed, trial & ~std::uint64_t{1}), none_accepted};
   });
@@ -125,7 +125,7 @@ TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
 }
 
 TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
-  // Claims afterwards to have drafted the token it drew from p.
+  // Replaces a draft by the token that it drew from p.
   const Contrived boaster([](const RatioTable& laws, Token* drafts, int, std::uint64_t seed, std::uint64_t trial) {
     const Token x = from_target(laws, seed, trial);
     drafts[0] = x;
@@ -137,7 +137,7 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
   EXPECT_EQ(strongest(verdict), "optimum");
 }
 
-/// Says that its drafts follow the proposal and draws them from the target.
+/// Declares drafts from the proposal and draws them from the target.
 class FromTarget final : public AnyDrafter {
  public:
   FromTarget() : AnyDrafter(info_) {}
@@ -165,7 +165,7 @@ class FromTarget final : public AnyDrafter {
 };
 
 TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
-  // Draws from p, exact whatever was drafted.
+  // Draws from p, exact for any drafts.
   const Contrived honest([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(laws, seed, trial), none_accepted};
   });

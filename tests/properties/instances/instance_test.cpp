@@ -1,4 +1,4 @@
-// Instances print and parse without loss, say what is wrong with a text, and shrink to strictly shrinks ones.
+// Instances print and parse without loss, report what is wrong with a text, and shrink to strictly smaller ones.
 #include <numeric>
 #include <stdexcept>
 #include <tuple>

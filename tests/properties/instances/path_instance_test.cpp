@@ -1,5 +1,5 @@
-// Instances for paths print and parse without loss, say what is wrong with a text, lay out their conditionals, and shrink
-// to strictly shrinks ones; what a proof's instances cover.
+// Instances for paths print and parse without loss, report what is wrong with a text, lay out their contexts, and
+// shrink to strictly smaller ones; and the range of a proof's instances.
 #include <numeric>
 #include <set>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// The kill matrix as a test: every mutant is caught, on an instance a person can check; no correct verifier is
-// accused; what a mutant says it derived_from exists.
+// The kill matrix as a test: every mutant is detected on a small instance, no correct verifier is accused, and the
+// verifier that a mutant derives from exists.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -15,12 +15,12 @@
 namespace draftproof {
 namespace {
 
-/// Not a verifier or a drafter.
+/// A component: neither a verifier nor a drafter.
 bool of_component(const KillRow& row) {
   return row.level != "position" && row.level != "paths" && row.level != "drafters";
 }
 
-/// Right in fractions: an edge or the size of a vocabulary shows it, and its weights may have to be large for that.
+/// Correct in fractions: an edge or the size of a vocabulary reveals it, and its weights may have to be large.
 bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
 
 void expect_all_caught(const KillMatrix& matrix) {
@@ -55,7 +55,7 @@ void expect_legible(const std::vector<std::vector<int>*>& rows, const std::strin
     for (const int weight : *row) EXPECT_LE(weight, legible_weight) << where;
 }
 
-/// V <= 4, K <= 3, L <= 3, weights <= 5, and a line that shows it again.
+/// V <= 4, K <= 3, L <= 3, weights <= 5, and a line that reproduces it.
 void expect_small(const KillRow& row) {
   const GateFinding& shown = *row.shown();
   const std::string where = row.name + " on " + shown.instance;
@@ -77,8 +77,8 @@ void expect_small(const KillRow& row) {
   }
 }
 
-/// Drafters by their own law, everything else by what decides losslessness: no mutant hides behind a lesser check,
-/// unless its law is right on every instance or cannot be known.
+/// Drafters must be detected by their own law, all others by a check that decides losslessness, unless the law is
+/// correct on every instance or cannot be computed.
 void expect_caught_by_its_class(const KillRow& row) {
   if (of_component(row)) return;
   if (right_in_fractions(row)) {
@@ -139,7 +139,7 @@ TEST(KillMatrix, DoesNotDependOnThreads) {
 }
 
 TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
-  // The same search on a correct rule: a matrix that catches everything it is given would prove nothing.
+  // The same search on a correct rule: a matrix that accuses everything would prove nothing.
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const ProofOptions options{.instances = 60};

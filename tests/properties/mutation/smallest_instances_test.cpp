@@ -1,5 +1,5 @@
-// The smallest instance on which each mutant shows, with its law in fractions as a person gets it by hand; and the
-// places where a mutant hides, because its law there is that of the correct rule.
+// The smallest instance that reveals each mutant, with its law in fractions computed by hand; and instances on which
+// a mutant has the law of the correct rule.
 #include <string>
 #include <vector>
 
@@ -185,7 +185,7 @@ TEST(HiddenMutants, DisjointSupports) {
 }
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
-  // A refused token has p < q, so what is left of its entry is clipped: the law of a draw from p without the token.
+  // A refused token has p < q, so its residual is clipped to 0: the law of a draw from p without the token.
   for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);

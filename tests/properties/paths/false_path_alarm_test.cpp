@@ -1,5 +1,5 @@
 // Rules of paths that look biased and are exact: each passes every property on at least a hundred instances, with a
-// distance of exactly 0 where one iteration is a law of its own.
+// distance of exactly 0 where a single iteration has a law of its own.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -30,8 +30,8 @@ void expect_no_alarm(const AnyPathVerifier& verifier) {
   }
 }
 
-/// Block verification that asks every test from the first to the last and keeps the largest that succeeds: a fresh
-/// coin each, where the usual form goes backwards and stops at the first success.
+/// Block verification that makes every test from the first to the last and keeps the largest success, with a fresh
+/// coin each; the usual form goes backwards and stops at the first success.
 struct ForwardBlock {
   static constexpr Info info = innocent_path("forward_block", 1);
   template <class L, class R>
@@ -65,7 +65,7 @@ TEST(FalsePathAlarms, BlockTestsAskedFromEitherEnd) {
   }
 }
 
-/// The first draft of every node tested, and a draw of the residual that ends the step even where it was drafted.
+/// Tests the first draft of every node; a draw of the residual ends the step even if the token was drafted there.
 struct ResidualStops {
   static constexpr Info info = innocent_path("residual_stops", 0);
   template <class L, class R>
@@ -109,7 +109,7 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
 
 TEST(FalsePathAlarms, AStatefulRuleIsJudgedOverSeveralCalls) {
   expect_no_alarm(small::verifier("greedy_block"));
-  // One call of the toy, completed by the target, is not the target; what the process owes is in its state.
+  // One iteration on the toy, completed by the target, does not have the target's law; its state carries the rest.
   const auto toy = small::constant({1, 2}, {2, 1});
   const auto once =
       small::law("greedy_block", "iid_paths", toy, {.drafts = 1, .length = 2, .branching = {}, .stem = 0});

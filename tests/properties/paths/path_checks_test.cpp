@@ -1,4 +1,4 @@
-// Each property of paths can fail: a verifier or a drafter that is wrong in the one way it looks for is reported.
+// Each property of paths can fail: a verifier or a drafter that is wrong in the one way that it detects is reported.
 #include <gtest/gtest.h>
 
 #include <draftproof/mutants/non_strict_compare.hpp>
@@ -17,7 +17,7 @@ using namespace wrong;
 
 const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
 
-/// A proof refers to its verifier and drafter: they are kept.
+/// A proof refers to its verifier and drafter, so they are kept.
 template <class V>
 const AnyPathVerifier& verifier_of() {
   static const PathVerifierOf<V> verifier(Kind::mutant);
@@ -59,8 +59,8 @@ TEST(PathProperties, CompletedLawNamesThePrefixBeforeAWrongBonus) {
 }
 
 TEST(PathProperties, CompletedLawOnAnExampleByHand) {
-  // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and taken with 1/2; after it comes
-  // another 0, where the target wants either.
+  // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and accepted with 1/2; the bonus is
+  // another 0, where the target has either token.
   const PathProof proof =
       prove_on(verifier_of<BonusFromDraft>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 0)/1"), {});
   EXPECT_EQ(finding(proof, "completed_law")->evidence,
@@ -75,7 +75,7 @@ TEST(PathProperties, ProcessLawHoldsForAStateWithoutAMeaning) {
   const PathProof proof = proof_of<CarriesForNothing>();
   EXPECT_TRUE(proof.exact());
   EXPECT_EQ(finding(proof, "process_law")->held, 96);
-  // Whoever says that a block still asks for something has to mean it.
+  // A carry that declares a remaining residual must be used.
   expect_violated(proof, "state_law");
 }
 
@@ -92,10 +92,10 @@ TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
 }
 
 TEST(PathProperties, StateLawOnAnExampleByHand) {
-  // Both take [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
-  // layer with R = 2. So [1] is followed by 0 and 1 with 2/9 and 1/9 of mass within the iteration, and 1/3 is still
-  // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Who carries nothing lets p
-  // follow, and what the iteration itself emitted after [1] stands as it is.
+  // Both accept [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
+  // layer with R = 2. So within the iteration [1] is followed by 0 and 1 with 2/9 and 1/9 of mass, and 1/3 is still
+  // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Without a carry, p follows
+  // instead, and the tokens that the iteration itself emitted after [1] remain.
   const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
   EXPECT_EQ(checks::paths::StateLaw::check(greedy).status, Answer::Status::held);
@@ -146,7 +146,7 @@ TEST(PathProperties, DeclaredLawSeesRepeatsAmongDistinctSiblings) {
   expect_violated(proof_with_drafter<ClaimsDistinct>(), "declared_law");
 }
 TEST(PathProperties, DeclaredLawSeesRandomnessInAFixedTree) {
-  // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
+    // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
   expect_violated(proof_with_drafter<ClaimsFixed>({.leaves = 500}), "declared_law");
 }
 
@@ -171,7 +171,7 @@ TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 }
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
-/// Nobody may walk it; only trials can tell.
+/// Cannot be explored; only trials detect it.
 struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
   static constexpr Info info = [] {
     Info hidden = mutants::paths::ResampleFromTargetPath::info;

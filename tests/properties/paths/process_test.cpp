@@ -23,7 +23,7 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
-  // Whatever was not emitted must not be wanted: masses sum to 1 on both sides.
+      // Tokens that are never emitted must have no target mass: masses sum to 1 on both sides.
   Rational wanted = 0;
   for (const auto& [prefix, probability] : law.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);
@@ -83,7 +83,7 @@ TEST(Process, ExpectedTokensOfTheToy) {
   EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
   EXPECT_EQ(tokens("block"), (Expected{{20, 9}, {40, 9}, {60, 9}, {80, 9}}));
   EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
-  // Wins the first iteration, ties after two, loses after three.
+  // It is ahead in the first iteration, equal after two, and behind after three.
   EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
 }
 

@@ -1,4 +1,4 @@
-// Other token ids, the same schemes: the law of a relabelled model is the relabelled law.
+// Renamed token ids: the law of a relabelled model is the relabelled law.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ small::Model relabelled(const small::Model& model, int length, const std::vector
   std::vector<Token> original(name.size());
   for (std::size_t x = 0; x < name.size(); ++x) original[static_cast<std::size_t>(name[x])] = static_cast<Token>(x);
   std::vector<Rows<Rational>> rows;
-  std::vector<int> level{0};  // conditionals of the model, in the new order
+  std::vector<int> level{0};  // contexts of the model, in the new order
   for (int depth = 0; depth <= length; ++depth) {
     std::vector<int> next;
     for (const int context : level) {

@@ -1,5 +1,5 @@
-// The smallest instance on which each mutant of paths shows, with the law of what it emits; and the places where it
-// hides.
+// The smallest instance that reveals each mutant of paths, with the law of its emitted tokens; and instances on which
+// it has the correct law.
 #include <algorithm>
 #include <string>
 #include <vector>

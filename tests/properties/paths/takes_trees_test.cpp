@@ -1,4 +1,4 @@
-// Verifiers find their trees, and trees their verifiers, by what each says of itself: no list names both.
+// Verifiers and tree drafters are matched by their infos; no list names pairs.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_registry.hpp>

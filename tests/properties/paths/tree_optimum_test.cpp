@@ -1,5 +1,5 @@
-// The optimum of drafted trees: reference values, published toys in fractions, closed forms, and the order in which
-// every scheme we have, the best of one shot and the best that knows the whole block must stand.
+// The optimum of drafted trees: reference values, published toys in fractions, closed forms, and the order of every
+// scheme, the one-shot optimum and the optimum of a verifier that knows the whole block.
 #include <cmath>
 #include <iostream>
 
@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-/// The entry of a reference row as the fraction it stands for: sixth decimals or thirds.
+/// The fraction of a reference entry: sixth decimals or thirds.
 Rational fraction_of(double value) {
   for (const int denominator : {1'000'000, 3}) {
     const double scaled = value * denominator;
@@ -40,7 +40,7 @@ std::string_view drafter_of(const golden::PathCase& c) {
   return c.entry.contains("branching") ? "without_replacement_tree" : "iid_paths";
 }
 
-/// The file's promise for both fields.
+/// The accuracy that the file states for both fields.
 const Rational solver_accuracy(1, 10'000'000);
 
 void expect_close(const TreeCertificate& certificate, const nlohmann::json& value, const std::string& what) {

@@ -1,4 +1,5 @@
-// The precision audit: distances by hand, correct verifiers far below its limits, and wrong sums that it sees.
+// The precision audit: distances computed by hand, correct verifiers far below its limits, and wrong sums that it
+// detects.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,7 +19,7 @@
 namespace draftproof {
 namespace {
 
-/// Single-draft sampling with one number in float: the chance of a refusal is not what its residual serves.
+/// Single-draft sampling with one number in float: the refusal probability does not match the residual's mass.
 struct RoundedQuotient {
   static constexpr Info info{.name = "rounded_quotient", .summary = "", .source = "", .most_drafts = 1};
   template <Position P, RandomSource R>
@@ -34,7 +35,7 @@ struct RoundedQuotient {
   }
 };
 
-/// Throws away what a draw of weights below 2^-30 would serve.
+/// Drops the weights below 2^-30 in a draw.
 struct CoarseUnits {
   static constexpr Info info{.name = "coarse_units", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -136,7 +137,7 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   EXPECT_EQ(finding->status, Status::violated) << finding->evidence;
 }
 
-/// What a draw from (p - b q)+ serves, against the weights, in mass: it is reached with probability F(b).
+/// Total error of a draw from (p - b q)+ against its weights, in mass: the draw has probability F(b).
 double draw_error(const auto& laws, double b) {
   std::vector<double> served(static_cast<std::size_t>(laws.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };

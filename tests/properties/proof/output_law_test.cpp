@@ -1,4 +1,4 @@
-// The exact law of drafter and verifier together: masses, both kinds of acceptance, and sums that keep their digits.
+// The exact law of drafter and verifier together: masses, both kinds of acceptance, and sums without loss of digits.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Explored, CountsFlagAndMembershipApart) {
   const auto found = law("sample_and_match", Instance::parse("p=(1 1) q=(1 1) K=2"));
   EXPECT_EQ(found.membership, Rational(3, 4));
   EXPECT_EQ(found.flag, Rational(3, 4));
-  // The mutant's draw from p may land on the draft that was refused: unflagged, but a member.
+  // The mutant's draw from p may be the refused draft: not flagged, but a member.
   const auto slip = law("resample_from_target", Instance::parse("p=(1 1) q=(1 0) K=1"));
   EXPECT_EQ(slip.flag, Rational(1, 2));
   EXPECT_EQ(slip.membership, Rational(3, 4));

@@ -1,5 +1,5 @@
-// RapidCheck's toy models of paths are valid, come back from what is printed of them, and shrink until a person can
-// check by hand what a wrong scheme does on them.
+// RapidCheck's models of paths are valid, parse from their printed text, and shrink to instances that can be checked
+// by hand.
 #include <numeric>
 #include <sstream>
 
@@ -21,7 +21,7 @@ bool keeps_completed_law(const AnyPathVerifier& verifier, const PathInstance& in
   return checks::paths::CompletedLaw::check(at).status != Answer::Status::violated;
 }
 
-/// What RapidCheck comes to: from the first model that fails, the first shrinks one that fails, until none does.
+/// The result of RapidCheck's shrinking: starting from a failing model, the first failing shrink, until none fails.
 std::optional<PathInstance> shrunk_failure(const AnyPathVerifier& verifier, const rc::Gen<PathInstance>& models) {
   rc::Random random(20);
   for (int i = 0; i < 200; ++i) {

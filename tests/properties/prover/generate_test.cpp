@@ -1,4 +1,4 @@
-// What 500 generated instances of one seed cover: the sizes, families and degenerate supports that bugs hide in.
+// The coverage of 500 generated instances of one seed: the sizes, families and degenerate supports that bugs need.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -46,7 +46,7 @@ TEST(Generate, CoversSizesAndSupports) {
   for (int drafts = 1; drafts <= 4; ++drafts)
     for (int vocabulary = 2; vocabulary <= (drafts <= 2 ? 8 : drafts == 3 ? 6 : 5); ++vocabulary)
       EXPECT_TRUE(sizes.contains({vocabulary, drafts})) << "V " << vocabulary << " K " << drafts;
-  // Shares of at least one in a hundred (exhaustion) and one in ten: far from zero, nowhere near their means.
+  // Proportions of at least one in a hundred (exhaustion) and one in ten: far from zero, far below their means.
   EXPECT_GE(exhausted, instances / 100);
   EXPECT_GE(residual_left, instances / 10);
   EXPECT_GE(zero_in_p, instances / 10);

@@ -1,5 +1,5 @@
-// What proofs of verifiers of paths come to together, and what the registry of paths holds. What the prover says of
-// each is asked at both levels in tests/properties/prover/prover_test.cpp.
+// Summaries of proofs of verifiers of paths, and the contents of the registry of paths. Proofs of single verifiers
+// are tested at both levels in tests/properties/prover/prover_test.cpp.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ TEST(PathRegistry, ANameIsOfOneLevel) {
 }
 
 TEST(PathRegistry, PlansForSampledSiblingsTakeNoMergedPaths) {
-  // How many distinct siblings merged paths have depends on which: p = (1 1)/2, q = (2 1)/3, K = 2 refutes such a
-  // plan.
+  // The number of distinct siblings of merged paths depends on the siblings: p = (1 1)/2, q = (2 1)/3, K = 2 refutes
+  // such a plan.
   const AnyPathVerifier* plan = path_registry().verifier("optimal_transport_wor_tree");
   ASSERT_TRUE(plan);
   const TreeDrafterInfo& paths = path_registry().drafter("iid_paths")->info();

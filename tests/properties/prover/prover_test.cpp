@@ -1,5 +1,5 @@
-// What the prover says of everything that was found, at either level: lossless schemes are exact, mutants are refuted
-// by an instance that a person can check, and nothing depends on how many threads looked.
+// The prover on all registered verifiers, at both levels: lossless schemes are exact, mutants are refuted by small
+// instances, and the result does not depend on the number of threads.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -58,7 +58,7 @@ struct LevelNames {
 using Levels = testing::Types<TokenLevel, BlockLevel>;
 TYPED_TEST_SUITE(Prover, Levels, LevelNames);
 
-/// Calls `visit(verifier, drafter)` for every pair that can be walked.
+/// Calls `visit(verifier, drafter)` for every pair that can be explored.
 void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
@@ -94,7 +94,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     const auto* violation = proof.violation();
     ASSERT_TRUE(violation);
     if (proof.exact()) {
-      // No law of one decision shows it: what scripted words, ledgers and counters reveal.
+      // The law of one decision does not reveal it; scripted words, ledgers and counters do.
       const auto& all = TypeParam::properties();
       const auto property =
           std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == violation->property; });
@@ -117,7 +117,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     ASSERT_TRUE(violation->instance);
     TestFixture::expect_small(*violation->instance);
     EXPECT_NE(violation->replay.find(violation->instance->text()), std::string::npos) << violation->replay;
-    // What the replay line shows again, from its text.
+    // The replay line, parsed from its text, must reproduce the violation.
     const auto again =
         prove_on(verifier, drafter, TypeParam::Instance::parse(violation->instance->text()), {.tier = std::nullopt});
     ASSERT_TRUE(again.violation());
@@ -174,7 +174,7 @@ TYPED_TEST(Prover, StopsWhenAsked) {
 }
 
 TYPED_TEST(Prover, EveryPropertyIsMetWithinTheQuickRun) {
-  // Rationed properties (every > 1) must still be decided on some instance.
+  // Properties that are checked on every n-th instance only must still be decided on some instance.
   const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law), quick);
   EXPECT_GE(proof.findings.size(), 7u);
   for (const auto& finding : proof.findings) EXPECT_GE(finding.held, 3) << finding.property;

@@ -1,4 +1,5 @@
-// Everything found stands in the registry once, in order, and what the files say of each other is true.
+// The registry holds everything that the build found once and in order, and the references between its entries are
+// valid.
 #include <algorithm>
 #include <set>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Trials in batches against trials one by one: the same program on the same table with one counter after the other,
-// as replay runs it. Every scheme, every law, every width of registers, every way to cut a run into batches.
+// Trials in batches against single trials: the same program on the same table with one counter after the other, as
+// replay runs it. Every scheme, every law, every register width, every division of a run into batches.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -53,7 +53,7 @@ struct Pair {
   int trials;
 };
 
-/// Flat, peaked, with zeros, and a q that runs out of tokens.
+/// Flat and peaked rows, rows with zeros, and a q that runs out of tokens.
 std::vector<Pair> pairs() {
   using examples::random_row;
   return {{random_row(1, 37, 3), {random_row(2, 37, 3), random_row(3, 37, 2), random_row(4, 37, 4)}, 700},
@@ -85,7 +85,7 @@ void for_each_case(const Visit& visit) {
 TEST(BatchedTrials, AreTheTrialsOneByOne) {
   for_each_case(
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
-        // Addresses whose lower half wraps on the way.
+        // Addresses whose lower half wraps around during the run.
         const std::uint64_t first = (std::uint64_t{1} << 32) - 100;
         const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, first, count);
         const auto decider = verifier.simulate_on(table, drafts);
@@ -138,7 +138,7 @@ TEST(BatchedTrials, CountWhatOneByOneCounts) {
       });
 }
 
-// Long enough for the guide of a residual that recurs: it is made on the way, in one thread or in another.
+// Long enough for the guide of a recurring residual, which is made during the run by any of the threads.
 TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
   const RatioTable table(examples::random_row(1, 300, 4), examples::random_row(2, 300, 4));
   for (const char* name : {"single_draft", "recursive_rejection", "k_seq", "naive_tree"}) {

@@ -1,4 +1,4 @@
-// Closed laws of (accepted draft, token) against an exact walk of the scheme they belong to.
+// Closed laws of (accepted draft, token) against an exact enumeration of their scheme.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// Mass of every (row, token), by walking drafter and verifier on the table.
+/// Mass of every (row, token), by an enumeration of drafter and verifier on the table.
 JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                      std::size_t count) {
   JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));

@@ -1,4 +1,4 @@
-// Simulation: the same counts for any number of threads, and the law that exploration finds exactly.
+// Simulation: the same counts for any number of threads, and the law that exploration computes exactly.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/proof/output_law.hpp>
@@ -42,15 +42,15 @@ TEST(Simulation, TallyDoesNotDependOnTheNumberOfThreads) {
   });
 }
 
-// Every count is a binomial; about 1000 intervals of confidence 1 - 1e-12 are held against it, so a correct program
-// fails with probability 1e-9 over the choice of the seed, which is fixed here.
+// Every count is a binomial. About 1000 intervals of confidence 1 - 1e-12 are evaluated, so a correct program fails
+// with probability 1e-9 over the choice of the seed, which is fixed here.
 constexpr double alpha = 1e-12;
 
 TEST(Simulation, FollowsTheExploredLaw) {
   for_each_pair([](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const auto& q) {
     const Rows<double> rows(target, q);
     const RatioTable table(target, q);
-    // A wrong scheme may hang on the order of tokens, which is another one on a table: each form has its law.
+    // A wrong scheme may depend on the order of tokens, which differs on a table, so each form has its own law.
     const auto expect = [&](const Tally& tally, const ExactLaw<double>& law, std::string_view model) {
       const auto agrees = [&](std::uint64_t count, double probability, std::string_view what) {
         const auto [low, high] = clopper_pearson(count, tally.trials, alpha);
@@ -71,7 +71,7 @@ TEST(Simulation, FollowsTheExploredLaw) {
 }
 
 TEST(Simulation, FirstTrialIsAnAddress) {
-  // Trials 0 .. 199 in one run, or in two runs that meet.
+  // Trials 0 .. 199 in one run, or in two adjacent runs.
   const AnyVerifier& verifier = *registry().verifier("recursive_rejection");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const RatioTable laws(target, std::vector<std::vector<double>>{proposals.front()});

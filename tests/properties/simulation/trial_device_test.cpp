@@ -1,5 +1,5 @@
-// Trials on a device: the host's numbers from whoever counts as the host does, where it cannot the host and a reason,
-// never the host in silence; and a device that is off by one is found.
+// Trials on a device: a correct device gives the host's numbers; if it cannot run, the host runs and the report says
+// why; and a device that is wrong by one is detected.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/gate/gate.hpp>
@@ -140,13 +140,13 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
       EXPECT_FALSE(parity.alone.empty());
     }
   EXPECT_TRUE(parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-                tally.members += fake::among(trials, 5700);  // the first that is not asked for
+                tally.members += fake::among(trials, 5700);  // the first trial after the range
               }}).equal());
 }
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.members -= trials.count > 100;  // known_rejections where many meet
+    tally.members -= trials.count > 100;  // one is lost in a long run
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);

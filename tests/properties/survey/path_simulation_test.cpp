@@ -99,14 +99,14 @@ TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
-// 200 iterations want 200 tokens and more; the model reads 512, of which a text takes 8 to 71.
+// 200 iterations need 200 tokens and more; the model reads 512, of which a text takes 8 to 71.
 TEST(PathSimulation, EpisodesEndWithTheModel) {
   const auto source = PathSource::open(data + "stories260k.bin:q4", {});
   const StepTally tally = simulated("block", *source, 1, 8, 1, 200);
   EXPECT_EQ(tally.trials, 1u);
   EXPECT_LT(tally.steps, 200u);
   EXPECT_LE(tally.trial_tokens + tally.steps, 504u);
-  // Less than a path was left in the end.
+  // Less than a path was left at the end.
   EXPECT_GE(tally.trial_tokens + tally.steps, 512u - 71u - 8u - 1u);
 }
 

@@ -1,5 +1,5 @@
-// What a survey of steps says beside its simulation: the optimum of each law, which no lossless scheme exceeds and
-// one path's block verification reaches.
+// The results of a survey of steps beside its simulation: the optimum of each law, which no lossless scheme exceeds
+// and block verification of one path reaches.
 #include <set>
 
 #include <gtest/gtest.h>

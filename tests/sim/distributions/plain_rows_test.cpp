@@ -1,4 +1,4 @@
-// Plain rows against their definitions, in fractions: the reference that every other model of the laws is held to.
+// Plain rows against their definitions, in fractions: the reference of every other model of the laws.
 #include <gtest/gtest.h>
 
 #include <draftproof/exact/rational.hpp>

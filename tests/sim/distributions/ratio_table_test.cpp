@@ -29,14 +29,14 @@ std::vector<Pair> pairs() {
 const std::vector<double> places{0, 1e-9, 0.25, 0.5, 0.75, 1, 1.25, 2, 3.5, 8};
 constexpr double no_knee = std::numeric_limits<double>::infinity();
 
-/// p - b min(q, p / clip_ratio), or (p - b q)+ without a clip_ratio: what the two kinds of residual are defined as.
+/// p - b min(q, p / clip_ratio), or (p - b q)+ without a clip_ratio: the definitions of the two kinds of residual.
 long double weight(const RatioTable& table, Token x, double b, double clip_ratio) {
   const long double p = table.target(x), q = table.proposal(x);
   return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio) : std::max<long double>(p - b * q, 0);
 }
 
-// P and Q are rounded to doubles at most 1, b Q and the difference once each: (1 + 3b) 2^-53. The probabilities the
-// sum here is made of are masses rounded too, by 2^-54 of their size, p and b q in total: (1 + b) 2^-54.
+// P and Q are rounded to doubles at most 1, b Q and the difference once each: (1 + 3b) 2^-53. The probabilities of
+// this sum are rounded masses too, by 2^-54 of their size, p and b q in total: (1 + b) 2^-54.
 double tolerance(double b) { return (2 + 4 * b) * 0x1p-53; }
 
 TEST(RatioTable, ResidualMassIsTheSumOfPositiveParts) {
@@ -73,7 +73,7 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double cl
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
-    if (total <= tolerance(b)) continue;  // a residual of rounding errors: reached with probability of that size
+    if (total <= tolerance(b)) continue;  // a residual of rounding errors, with a probability of that size
     ASSERT_NE(drawn, no_token);
     const auto j = static_cast<std::size_t>(std::find(table.order().begin(), table.order().end(), drawn) -
                                             table.order().begin());

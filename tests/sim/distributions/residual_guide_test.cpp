@@ -1,4 +1,5 @@
-// A guide changes how long a draw takes and never the token: held to the bare bisection where words part ways.
+// A guide changes the time of a draw and never the token: compared with the plain bisection at words where tokens
+// change.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
@@ -7,7 +8,7 @@
 namespace draftproof {
 namespace {
 
-/// Words at the ends of every cell a guide could have, and where thresholds cross a sum.
+/// Words at the ends of every possible cell of a guide, and where thresholds cross a sum.
 std::vector<std::uint64_t> parting_words(const RatioTable& table, const RatioTable::Residual& bare) {
   std::vector<std::uint64_t> words = examples::some_words(9, 2000);
   for (std::uint64_t cell = 0; cell < 1024; ++cell)
@@ -45,8 +46,8 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
   }
 }
 
-// 1000 tokens take ten comparisons; words that come to a guide spread evenly have about one left. Those above do not,
-// they lie where cells part.
+// 1000 tokens take ten comparisons; uniformly spread words with a guide leave about one. The words above are not
+// spread, since they lie at the ends of cells.
 TEST(ResidualGuide, LeavesFewSteps) {
   const RatioTable table(examples::random_row(1, 1000, 2), examples::random_row(2, 1000, 2));
   RatioTable::Residual residual = table.residual(1);

@@ -1,5 +1,5 @@
 // Rows from logits: the same bits at every width, in every order of blocks and on any number of threads; the derived
-// bounds against long double; and what logits must not hold.
+// bounds against long double; and refused logits.
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -33,7 +33,7 @@ struct Shape {
   std::size_t masked;
   double temperature;
 };
-// Spread 30 at 4096 tokens ends some 250 below the greatest: powers, factors and rows underflow, each in its place.
+// Spread 30 at 4096 tokens ends about 250 below the greatest logit, so powers, factors and rows underflow.
 const std::vector<Shape> shapes{
     {1, 0, 0, 1}, {2.5, 17.3, 0, 1}, {3, -250, 3, 0.7}, {30, 40, 0, 1}, {5, 1000, 7, 2.5}};
 const std::vector<std::size_t> sizes{1, 2, 7, 8, 15, 16, 17, 33, 1023, 1024, 1025, 1039, 4096};
@@ -125,8 +125,8 @@ TYPED_TEST(SoftmaxOf, KeepsItsBounds) {
         if (std::isinf(static_cast<float>(logits[x]))) {
           ASSERT_EQ(row[x], 0) << "masked";
         } else if (row[x] == 0) {
-          // Nothing above the least normal float vanishes but a power below e^-87 of its own block, or a whole block
-          // that is as far below the row.
+          // Above the least normal float, only powers below e^-87 of their own block vanish, or whole blocks that are
+          // as far below the row.
           ASSERT_LT(wanted, 0x1p-125L);
         } else {
           const long double bound = 0x1p-22L + 0x1p-22L + 0x1p-23L + 3 * 0x1p-24L * depth(x);

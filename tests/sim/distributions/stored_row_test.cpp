@@ -1,5 +1,5 @@
-// Rows as they are stored: what is refused at the boundary, sums and normalised rows with the same bits at every
-// width, and readers against the conversion of each entry.
+// Rows as they are stored: refused rows at the boundary, sums and normalised rows with the same bits at every width,
+// and readers against the conversion of each entry.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -84,7 +84,7 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
         row[token] = static_cast<TypeParam>(0.25);
         ASSERT_EQ(message(row, width).substr(0, 48), "target row: found probabilities with sum 1.25000");
       }
-    // Integers of sums would come round to 1 again at 2^64 units.
+    // An integer sum would wrap around to 1 again at 2^64 units.
     const std::vector<TypeParam> ones(1 << 13, static_cast<TypeParam>(1));
     ASSERT_EQ(message(ones, width).substr(0, 50), "target row: found probabilities with sum 2 or more");
   }
@@ -93,7 +93,7 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
 TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
 #if DRAFTPROOF_WIDE
   if constexpr (sizeof(TypeParam) == 2) {
-    // Every finite pattern, through what passes read rows with: normalised at factor 1, it is the entry itself.
+    // Every finite pattern through the readers of passes: normalised with factor 1, the result is the entry itself.
     std::vector<TypeParam> all;
     for (int bits = 0; bits < 1 << 16; ++bits) {
       const auto entry = TypeParam::of_bits(static_cast<std::uint16_t>(bits));
@@ -111,11 +111,11 @@ TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
 }
 
 TEST(SumTolerance, CoversWhatDenormalsOfFp16LoseTogether) {
-  // 1 / V is 16.49 quanta of 2^-24: every entry loses nearly half of one, 3 % of the row.
+  // 1 / V is 16.49 quanta of 2^-24: every entry loses nearly half a quantum, 3 % of the row.
   const std::size_t size = 1'017'417;
   const std::vector<Half> flat(size, Half(1.0 / static_cast<double>(size)));
   EXPECT_LT(checked_sum(std::span<const Half>(flat)), 0.971);
-  // The same loss is none of the format's in a row of a tenth of the tokens, each ten times as likely.
+  // The format does not explain the same loss in a row of a tenth of the tokens, each ten times as likely.
   const std::vector<Half> fewer(size / 10, Half(9.7 / static_cast<double>(size)));
   EXPECT_THROW(checked_sum(std::span<const Half>(fewer)), std::invalid_argument);
 }

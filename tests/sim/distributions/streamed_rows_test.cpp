@@ -1,5 +1,5 @@
-// One-pass rows against the definition, across block borders, in both entry types and every width; the work they
-// count.
+// One-pass rows against the definition, across block borders, in both entry types and every width; and their counts
+// of work.
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -73,12 +73,12 @@ TYPED_TEST(FreshRowsOf, ResidualDrawIsTheLinearWalk) {
           ASSERT_GT(residual_term(p[i], q[i], b), 0);
         }
       }
-      rows.residual_mass(0.5);  // another pass in between must not spoil the next draw
+      rows.residual_mass(0.5);  // a pass in between must not affect the next draw
     }
   }
 }
 
-/// The first token whose running sum of integers exceeds what the word asks for.
+/// The first token whose running sum of integers exceeds the scaled word.
 template <class F>
 Token running_sum_draw(int size, const F& weight, std::uint64_t word) {
   Fixed total = 0;
@@ -128,9 +128,9 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
   }
 }
 
-// float_residual.hpp: rows of floats serve residuals whose terms are off by 2^-23 of what is left and 2^-47 of p, so
-// that F is off by no more than their sum, and the law by no more than that over F. Sums of integers lose less than
-// 2^-60 a term. Proposals next to the target leave little, where a relative bound is hardest to keep.
+// float_residual.hpp: rows of floats give residuals whose terms have errors of 2^-23 of the residual and 2^-47 of p.
+// So F has at most their sum as error, and the law at most that over F. Sums of integers lose less than 2^-60 per
+// term. Proposals near the target leave a small residual, where a relative bound is hardest to keep.
 TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {
   int served = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {

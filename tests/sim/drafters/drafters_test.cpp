@@ -1,5 +1,5 @@
-// Every drafter draws from the law it declares: its explored tuples against the definition, written a second time
-// without the drafter's means, and its sets against the closed forms.
+// Every drafter draws from the law that it declares: its explored tuples against a second implementation of the
+// definition, and its sets against the closed forms.
 #include <bit>
 #include <functional>
 #include <map>
@@ -35,7 +35,7 @@ TupleLaw explored(std::string_view name, const Instance& instance) {
   return law;
 }
 
-/// The law of the next draft after `tuple`; empty when there is none.
+/// The law of the next draft after `tuple`; empty if there is none.
 using Next = std::function<Row(const std::vector<Row>& q, const Tuple& tuple)>;
 
 void extend(const Next& next, const std::vector<Row>& q, int drafts, const Tuple& tuple, const Rational& reached,
@@ -186,8 +186,9 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
   }
 }
 
-// Drafters that read shared noise cannot be explored: 100,000 tuples of each against the law they declare. Fewer than
-// 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the choice of the seed.
+// Drafters that read shared noise cannot be explored: 100,000 tuples of each are compared with the law that they
+// declare. Fewer than 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the choice
+// of the seed.
 TEST(Drafters, DrawTheirLawThroughSharedNoise) {
   constexpr int trials = 100'000;
   int found = 0, intervals = 0;

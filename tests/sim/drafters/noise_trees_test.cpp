@@ -1,6 +1,6 @@
-// Couplings on trees of shared noise: the trees have the law they name, what the walks emit has the target's law
-// after every prefix, and as much is accepted as the closed forms of one position give level by level. No explorer
-// walks noise, so all of it is trials of fixed seeds against intervals.
+// Couplings on trees of shared noise: the trees have their declared law, the emitted tokens have the target's law
+// after every prefix, and the acceptance is that of the closed forms of one position, level by level. Noise cannot be
+// explored, so all tests are trials of fixed seeds against intervals.
 #include <algorithm>
 #include <map>
 
@@ -74,10 +74,10 @@ TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
 
 const Doubles noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
 
-/// The probability that both drafts of a list coupling are its token. As for optimum/race_acceptance.hpp: Y = j wins
-/// in one of the streams, density p_j e^(-t phi(r)); in the other nothing rings before t under p and its draft is j,
-/// q_j t times the integral of e^(-t phi(u)) over u > r. Over t that is 1 / (phi(r) + phi(u))^2, and phi is linear
-/// between ratios.
+/// The probability that both drafts of a list coupling are its token, derived as in optimum/race_acceptance.hpp. Y =
+/// j wins in one of the streams, with density p_j e^(-t phi(r)). In the other nothing arrives before t under p and
+/// its draft is j: q_j t times the integral of e^(-t phi(u)) over u > r. Over t that is 1 / (phi(r) + phi(u))^2, and
+/// phi is linear between ratios.
 double both_drafts(const Doubles& p, const Doubles& q) {
   const auto phi = [&](double u) {
     double sum = 0;
@@ -105,8 +105,8 @@ double both_drafts(const Doubles& p, const Doubles& q) {
 }
 
 TEST(NoiseTrees, BothDraftsInNumbersKnownOtherwise) {
-  // p = q: each stream has one winner for both, the token is that of the earlier stream, and the later stream's is an
-  // independent draw.
+  // p = q: in each stream both have one winner. The token is that of the earlier stream, and the winner of the later
+  // one is an independent draw.
   EXPECT_NEAR(both_drafts({0.5, 0.5}, {0.5, 0.5}), 0.5, 1e-15);
   EXPECT_NEAR(both_drafts({1, 0}, {1, 0}), 1, 1e-15);
   EXPECT_EQ(both_drafts({1, 0}, {0, 1}), 0);
@@ -130,7 +130,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   expect("gls_tree", path, {one, one * one, one * one * one});
   const double darts = acceptance::minhash(p, q);
   expect("weighted_minhash_tree", path, {darts, darts * darts, darts * darts * darts});
-  // How many of two paths agree so far is a chain: two stay two with `both`.
+  // The number of two paths that agree so far is a Markov chain: two stay two with `both`.
   Doubles wanted;
   double with_two = 1, with_one = 0;
   for (int depth = 0; depth < 3; ++depth) {
@@ -145,7 +145,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
 }
 
 TEST(NoiseTrees, EqualLawsAcceptWholePaths) {
-  // With four paths those that still agree need not be the first: their streams are not in a row.
+  // With four paths the agreeing ones need not be the first, so their streams need not be consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
                                        {"shared_race_tree", 3},

@@ -1,4 +1,5 @@
-// Powers of e: the library's in long double within the derived bound, over the whole range and where n changes.
+// Powers of e against the library's in long double within the derived bound, over the whole range and where n
+// changes.
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -11,8 +12,8 @@
 namespace draftproof {
 namespace {
 
-/// Every 256th float from -0 down to the end of the range, any beside it, and the neighbours of multiples of ln 2
-/// / 2.
+/// Every 256th float from -0 down to the end of the range, random floats in between, and the neighbours of multiples
+/// of ln 2 / 2.
 template <class Visit>
 void for_exponents(Visit visit) {
   const auto end = bit_cast<std::uint32_t>(PowerOfE::least);
@@ -57,7 +58,7 @@ TEST(PowerOfE, HasItsEnds) {
 }
 
 TEST(PowerOfE, HasTheBitsItHad) {
-  // Computed once: a change of compiler, flag or formula that moves a bit moves tokens of a seed.
+  // Golden bits: a compiler, flag or formula that changes a bit changes tokens of a seed.
   const std::pair<float, std::uint32_t> known[] = {
       {-0.1f, 1063756653}, {-1.0f, 1052531378}, {-2.5f, 1034427438}, {-17.25f, 856324687}, {-86.9f, 12980105}};
   for (const auto& [x, bits] : known) EXPECT_EQ(bit_cast<std::uint32_t>(exp_nonpositive(x)), bits) << x;

@@ -1,5 +1,5 @@
-// Exponentials of words: the logarithm of long double within the derived bound, the bound that races skip by, and the
-// law.
+// Exponentials of words: the logarithm in long double within the derived bound, the bound by which races skip tokens,
+// and the law.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-/// Words near both ends and the switch of branches, powers of two and their neighbours, and any.
+/// Words near both ends and the switch of branches, powers of two and their neighbours, and random words.
 template <class Visit>
 void for_words(Visit visit) {
   for (std::uint64_t n = 0; n < 2000; ++n) {

@@ -1,4 +1,4 @@
-// Integer sums: the stated error, and draws that depend on the weights and the word alone.
+// Integer sums: the stated error, and draws that depend on the weights and the word only.
 #include <utility>
 
 #include <gtest/gtest.h>

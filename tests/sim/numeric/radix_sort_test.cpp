@@ -1,4 +1,4 @@
-// The radix sort gives the order of a comparison sort, ties and keys that floats cannot tell apart included.
+// The radix sort gives the order of a comparison sort, including ties and keys that are equal as floats.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -22,7 +22,7 @@ TYPED_TEST_SUITE(ShortFloatOf, Formats);
 
 constexpr int patterns = 1 << 16;
 
-/// What the fields say, by powers of two of the library.
+/// The value of the fields of a pattern, by powers of two of the library.
 template <class Format>
 double by_definition(int bits) {
   const int fraction_bits = std::is_same_v<Format, Half> ? 10 : 7;
@@ -54,7 +54,7 @@ TYPED_TEST(ShortFloatOf, WidensEveryPatternExactly) {
 }
 
 TYPED_TEST(ShortFloatOf, NarrowsToTheNearestAndTiesToEven) {
-  // Beyond the largest finite number the neighbour is what the next exponent would be: infinity has its pattern.
+  // The neighbour of the largest finite number is that of the next exponent; infinity has its pattern.
   constexpr int infinity = TypeParam::infinity;
   for (int below = 0; below < infinity; ++below) {
     const double low = by_definition<TypeParam>(below);

@@ -1,4 +1,4 @@
-// Words made many at a time are those made one by one, at every width the processor has.
+// Words generated in bulk equal words generated one by one, at every width of the processor.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::vector<simd::Width> widths_here() {
   return all;
 }
 
-/// Trials whose upper words matter, whose lower words wrap, and some of no order.
+/// Trials with non-zero upper halves, with lower halves that wrap around, and in no order.
 std::vector<std::uint64_t> awkward_trials() {
   std::vector<std::uint64_t> trials;
   for (const std::uint64_t first :

@@ -1,5 +1,5 @@
-// The largest coins on rows that no small integer weights give, for every verifier that was found. What goes for any
-// instance is a property: boundary_uniforms, edge_rows and strict_grid of properties/laws.
+// The largest uniforms on rows that small integer weights cannot give, for every registered verifier. Properties test
+// what holds on any instance: boundary_uniforms, edge_rows and strict_grid of properties/laws.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -26,14 +26,14 @@ Verdict run_scripted(const AnyVerifier& verifier, const Laws& laws, std::vector<
   return decider->decide(drafts, random);
 }
 
-/// The first drafts of a tuple, as many as the verifier takes.
+/// The first drafts of a tuple, as many as the verifier supports.
 std::vector<Token> as_many(const AnyVerifier& verifier, std::vector<Token> drafts) {
   while (!verifier.takes(static_cast<int>(drafts.size()))) drafts.pop_back();
   return drafts;
 }
 
-/// Visits every verifier that promises losslessness, may be given any words with any drafts, and passes `chosen`; at
-/// least one must. Couplings are not among them: their drafts come from the same words (couplings_test.cpp).
+/// Visits every verifier that promises losslessness, accepts arbitrary words with any drafts, and passes `chosen`; at
+/// least one must. Couplings are excluded: their drafts depend on the same words (couplings_test.cpp).
 void for_each_verifier(auto&& chosen, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers())
@@ -46,12 +46,12 @@ void for_each_verifier(auto&& chosen, auto&& visit) {
   EXPECT_GT(visited, 0);
 }
 
-/// Schemes that test drafts one by one. Enumerated plans share a set's mass on a grid of 2^-52 and may leave that
-/// much over: they are held to exactness in fractions instead.
+/// Schemes that test drafts one by one. Enumerated plans divide a set's mass on a grid of 2^-52 and may leave that
+/// much over; their exactness is tested in fractions instead.
 constexpr bool tests_drafts(const Info& info) { return info.unsupported.simulate.empty(); }
 
 TEST(BoundaryUniforms, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
-  // p >= q in doubles that have no short binary form, with equality among them.
+  // p >= q in doubles without a short binary form, with some equalities.
   const double third = 1.0 / 3;
   const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
                                 {{third, 1 - third}, {third, 1 - third}},

@@ -1,4 +1,5 @@
-// The explorer walks every branch of positive probability once, with its probability, and says when it has not.
+// The explorer visits every branch of positive probability once, with its probability, and reports an incomplete
+// enumeration.
 #include <map>
 #include <stdexcept>
 

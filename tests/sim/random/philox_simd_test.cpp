@@ -1,5 +1,5 @@
-// Blocks in bulk: the words of the block function at every width the processor has, and races and darts that do not
-// notice.
+// Blocks in bulk: the words of the block function at every width of the processor, and races and darts with the same
+// results.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
@@ -15,7 +15,7 @@ namespace draftproof {
 namespace {
 
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
-  // Slots that run over 2^32, counts that leave every remainder of a register.
+  // Slots that wrap around at 2^32, and counts that leave every remainder of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
   for (const simd::Width width : simd::widths)
     for (std::size_t count = 0; count <= 40 && width <= simd::widest(); ++count) {
@@ -31,7 +31,7 @@ TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
     }
 }
 
-/// The noise of a source, block by block only.
+/// The noise of a source, one block at a time.
 struct BlockByBlock {
   Philox source;
   template <class Scalar>

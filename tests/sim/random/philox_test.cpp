@@ -1,4 +1,4 @@
-// The generator gives the published answers, and no two draws of a run ever read the same word.
+// The generator gives the published answers, and no two draws of a run read the same word.
 #include <cstdint>
 #include <set>
 

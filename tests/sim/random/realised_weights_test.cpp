@@ -1,4 +1,4 @@
-// What weights say a draw serves, against their draws on an even grid of words; and the explorer that takes it.
+// The realised weights of a draw against draws on an even grid of words; and the explorer that uses them.
 #include <cmath>
 #include <map>
 
@@ -24,8 +24,8 @@ std::map<Token, double> realised_law(const auto& weights) {
   return law;
 }
 
-/// Words in the middle of `grid_words` equal cells: a token's share is off by less than a cell at each of its ends,
-/// and a few words more by the resolution of what draws compare.
+/// Words in the middle of `grid_words` equal cells: a token's count is wrong by less than a cell at each of its ends,
+/// and by a few words more for the resolution of the draw's comparison.
 void expect_served(const auto& weights) {
   std::map<Token, double> drawn;
   for (std::uint64_t cell = 0; cell < grid_words; ++cell)
@@ -55,7 +55,7 @@ TEST(RealisedWeights, AreWhatDrawsServe) {
 }
 
 TEST(RealisedWeights, OfARunningSumLoseWhatItLoses) {
-  // In float 1 + 2^-25 is 1: the second token is never drawn, though its weight is not 0. Then 2^-23 makes a full
+  // In float 1 + 2^-25 is 1: the second token is never drawn, although its weight is not 0. Then 2^-23 makes a full
   // step.
   const FunctionWeights weights(3, [](Token x) { return x == 0 ? 1.0f : x == 1 ? 0x1p-25f : 0x1p-23f; });
   const auto law = realised_law(weights);
@@ -72,7 +72,7 @@ TEST(RealisedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
 }
 
 TEST(RealisedWeights, OfABisectionOverFallingBounds) {
-  // Looking among 4 for the first bound above the threshold meets the second bound first, then one of the others.
+  // A bisection among 4 for the first bound above the threshold reads the second bound first, then one of the others.
   const std::vector<double> bounds{0.5, 0.25, 0.75, 1};
   std::vector<double> shares(4, 0.0);
   serve_bisection(

@@ -1,4 +1,4 @@
-// Tapes run_scripted words in order and say when they run out; a recorder's log replays to the same verdict.
+// Tapes return scripted words in order and report their end; a recorder's log replays to the same verdict.
 #include <stdexcept>
 
 #include <gtest/gtest.h>

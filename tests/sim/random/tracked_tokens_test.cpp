@@ -1,5 +1,5 @@
-// Walks that look at a few tokens only: weights say of one token what they say when all are visited, and an explorer
-// that attends to some tokens gives them the mass of a whole walk.
+// Tracked tokens: weights give one token the value that a visit of all tokens gives it, and an explorer that tracks
+// some tokens gives them the mass of a complete enumeration.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -85,7 +85,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   Explorer<double> explorer;
   explorer.explore(program, sink);
   EXPECT_EQ(mass.size(), 8u);
-  // With a word for the level, what follows is still walked, and every replay draws the same.
+  // If a word chooses the level, the rest is still enumerated, and every replay draws the same.
   for (int quarter = 0; quarter < 4; ++quarter) {
     mass.clear();
     const std::uint64_t word[] = {static_cast<std::uint64_t>(quarter) << 62 | 5};

@@ -1,4 +1,4 @@
-// How a 64-bit word becomes a decision: the unit interval, comparisons at its ends, and integers below a bound.
+// The decisions of a 64-bit word: the unit interval, comparisons at its ends, and integers below a bound.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -66,7 +66,8 @@ TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
       EXPECT_EQ(scale(word, bound), static_cast<std::uint64_t>(static_cast<Wide>(word) * bound >> 64));
 }
 
-// The words of value i are those from ceil(i 2^64 / bound) on: every value gets its share to within one word.
+// The words of value i are those from ceil(i 2^64 / bound) on, so every value has the same number of them to within
+// one.
 TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
   for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{7}, std::uint64_t{1000}}) {
     for (std::uint64_t i = 0; i < bound; ++i) {

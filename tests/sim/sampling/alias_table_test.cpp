@@ -9,8 +9,8 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Words of the 2^64 that draw each token. A cell is an interval of words in which the token changes at most once,
-/// so bisection finds every change.
+/// Counts the words of the 2^64 that draw each token. A cell is an interval of words in which the token changes at
+/// most once, so bisection finds every change.
 std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
   std::vector<Wide> counts(size, 0);
   const auto start = [size](std::size_t cell) { return ((static_cast<Wide>(cell) << 64) + size - 1) / size; };
@@ -66,7 +66,7 @@ TEST(AliasTable, NeverDrawsAZeroToken) {
   }
 }
 
-/// Words at which something changes: where cells begin and where a cell's own share ends, and their neighbours.
+/// Words at which the token changes: beginnings of cells and ends of a cell's own mass, and their neighbours.
 std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t size) {
   std::vector<std::uint64_t> words = examples::some_words(8, 500);
   for (std::size_t cell = 0; cell < std::min<std::size_t>(size, 64); ++cell) {

@@ -1,5 +1,4 @@
-// Draws without replacement of a batch against those of one trial after the other, on words that fall on the very
-// edges of what was removed.
+// Draws without replacement of a batch against those of single trials, on words at the edges of the removed tokens.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/sampling/batched_wor.hpp>
@@ -8,7 +7,7 @@
 namespace draftproof {
 namespace {
 
-/// Words of a batch, dealt by hand: word n of trial t.
+/// Prescribed words of a batch: word n of trial t.
 struct DealtBatch {
   std::vector<std::vector<std::uint64_t>> dealt;
   int count() const { return static_cast<int>(dealt[0].size()); }
@@ -52,8 +51,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
         for (std::size_t k = 0; k < drafts; ++k) {
           batch.dealt[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
           if (k == 0 || t % 4 == 3) continue;
-          // The place where a token drawn before began, counted without the tokens before it: the draw must step
-          // over.
+          // The place where an earlier token began, counted without the tokens before it: the draw must skip it.
           const auto before = prefix_consistent(
               whole, rest, {{batch.dealt.begin(), batch.dealt.begin() + static_cast<std::ptrdiff_t>(k)}}, t);
           if (!before.complete) continue;

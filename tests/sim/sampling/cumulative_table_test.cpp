@@ -1,4 +1,4 @@
-// Draws without some tokens agree with a linear walk over what is left, at every boundary between tokens too.
+// Draws without some tokens agree with a linear scan of the rest, also at every boundary between tokens.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Token linear_draw(const std::vector<std::uint64_t>& mass, const std::vector<Toke
   }
 }
 
-/// The words on both sides of every boundary of the law that is left, and some others.
+/// The words on both sides of every boundary of the remaining law, and some others.
 std::vector<std::uint64_t> telling_words(const std::vector<std::uint64_t>& mass, const std::vector<Token>& seen) {
   auto words = examples::some_words(9, 40);
   std::uint64_t left = 0, before = 0;

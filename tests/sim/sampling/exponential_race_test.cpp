@@ -1,4 +1,5 @@
-// GumbelIid: the arrivals of a plain sort, whoever looks; noise that belongs to the trial and not to a role.
+// GumbelIid: the arrivals of a plain sort, for any team of threads; and noise that depends on the trial and not on a
+// role.
 #include <algorithm>
 #include <set>
 
@@ -77,7 +78,7 @@ TEST(Race, EveryModelOfTheLawsHasTheSameWinners) {
   }
 }
 
-/// Noise of which every block is written down: one for a stream and one for its companion.
+/// Noise with prescribed blocks: one for a stream and one for its companion.
 struct Scripted : UniformSource<Scripted> {
   NoiseBlock upper, lower;
   std::uint64_t next(Purpose) { return 0; }

@@ -1,4 +1,4 @@
-// Weights kept for a plan draw what the pass over the vocabulary draws, and show a walk the same weights.
+// Tabulated weights draw what a pass over the vocabulary draws, and give an enumeration the same weights.
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,7 @@ TEST(CumulativeWeights, DrawAndWalkAsThePassDoes) {
 }
 
 TEST(CumulativeWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
-  // 2^-61 is nothing on the grid of 2^-60: walked, never drawn.
+  // 2^-61 is 0 on the grid of 2^-60: enumerated, never drawn.
   const std::vector<double> row{0, 0x1p-61, 0.25, 0, 0.5, 0x1p-61};
   const auto entry = [&row](Token x) { return row[static_cast<std::size_t>(x)]; };
   const CumulativeWeights table(6, entry);

@@ -1,5 +1,5 @@
-// The histogram of p / q and the pass over what a ladder leaves: every width gives the bits of a plain loop, on rows
-// with zeros, denormals, ratios beyond the buckets and lengths that no register divides.
+// The histogram of p / q and the pass over a ladder's residual: every width gives the bits of a plain loop, on rows
+// with zeros, denormals, ratios beyond the buckets and lengths that are no multiple of a register.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -93,8 +93,8 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
     }
 }
 
-// What ladders are planned on: integers down to the last unit, and each token in the bin that its look-up says.
-// Tokens of so little q that it vanishes stand above the bin they are looked up in, if not in it.
+// The bins of a ladder's plan: integers exact to the last unit, and each token in the bin of its look-up. A token
+// whose q vanishes in units of 2^-60 counts above the bin of its look-up, or in it.
 TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
   int bins_seen = 0, vanished = 0;
   for (const std::size_t vocabulary : lengths)
@@ -132,7 +132,7 @@ TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
         while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
         ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(bins.target_below(bins.size()), 1);  // whatever rows sum to
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // for any sum of the row
       EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
   EXPECT_GT(bins_seen, 1000);

@@ -10,8 +10,8 @@ namespace {
 
 using namespace wide_entries;
 
-// Every sixteenth term is as large as it may be, so that one lane holds all of them, and others fill every level's
-// unit to the brim: no level may leave its binade.
+// Every sixteenth term is as large as possible, so that one lane holds all of them, and others fill every level's
+// unit completely: no level may leave its binade.
 TEST(WideFloats, KeepEveryBitOfAFullBlock) {
   for (const float large : {0x1.fffffep-4f, 0x1.fffffep-5f, 0x1.fffffep-23f, 0x1.fffffep-42f, 0x1.8p-60f})
     for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{64}}) {
@@ -33,7 +33,7 @@ TEST(WideFloats, KeepEveryBitOfAFullBlock) {
     }
 }
 
-// Draws that end in the last strip, whole or not, of a row that goes on with large entries.
+// Draws that end in the last strip, complete or not, of a row that is followed by large entries.
 TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   const auto p = entries<float>(3, 3000), q = entries<float>(4, 3000);
   int found = 0;
@@ -81,7 +81,7 @@ TEST(WideFloats, AreThoseOfShortEntriesToo) {
   expect_sums_of_floats<Half>();
 }
 
-// float_residual.hpp: 2^-23 of what is left and 2^-47 of p, whatever b; the last term is for denormals.
+// float_residual.hpp: an error of 2^-23 of the residual and 2^-47 of p, for any b; the last term is for denormals.
 TEST(WideFloats, AreOffRelativeToWhatIsLeft) {
   int close = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {

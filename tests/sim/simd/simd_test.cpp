@@ -1,4 +1,4 @@
-// Passes in every width the processor has: the bits of the scalar one, and of sums written out plainly.
+// Passes in every width of the processor: the bits of the scalar one, and of plain sums.
 #include <cmath>
 #include <limits>
 
@@ -52,9 +52,9 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
     }
 }
 
-// Quotients p / clip_ratio closer to the middle between two doubles than any other with that clip_ratio: with p = P 2^-53 and
-// clip_ratio = N 2^-52, odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 lies 1 / N of half a unit
-// beside the 54-bit number M.
+// Quotients p / clip_ratio that are closest to the midpoint of two doubles for that clip_ratio: with p = P 2^-53 and
+// clip_ratio = N 2^-52, odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 lies 1 / N of half a
+// unit beside the 54-bit number M.
 TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
   __extension__ using Wide = unsigned __int128;
   int hard = 0;
@@ -93,7 +93,7 @@ TYPED_TEST(WidePasses, FindTheTokenOfTheRunningSum) {
   }
 }
 
-// Products that a fused multiply-add would round differently, sums that cancel, branches, other scalars than double.
+// Products that a fused multiply-add would round differently, cancelling sums, branches, other scalars than double.
 TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   const std::size_t most = 2100;
   const auto p = entries<double>(5, most), q = entries<double>(6, most);

@@ -1,4 +1,4 @@
-// Every trial runs exactly once whatever the number of threads; stop, progress and failures reach the caller.
+// Every trial runs exactly once for any number of threads; stop, progress and failures reach the caller.
 #include <atomic>
 #include <stdexcept>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t trials = 100'003;  // no multiple of a shard
 
-/// A little program of its trial's number alone.
+/// A function of the trial's number only.
 void run(std::uint64_t first, std::uint64_t count, Tally& tally) {
   for (std::uint64_t trial = first; trial < first + count; ++trial) {
     Philox random(1, trial, Philox::Role::verify);

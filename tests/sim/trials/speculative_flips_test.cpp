@@ -1,4 +1,5 @@
-// A trial decided on a guess sees its own coins and no others: held to the source that takes them one by one.
+// A trial decided speculatively reads its own uniforms and no others: compared with the source that takes them one by
+// one.
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,10 +13,10 @@ constexpr std::uint64_t seed = 3;
 constexpr int trials = PhiloxBatch::most, coins = 6;
 constexpr double chances[coins] = {0.5, 0.25, 0.75, 0.5, 1, 0.1};
 
-/// Coins of each trial as they fall, and the word of its last draw.
+/// The uniforms of each trial in order, and the word of its last draw.
 struct Fallen {
   bool won[coins];
-  int known_rejections = 0;  ///< before the first that is won
+  int known_rejections = 0;  ///< before the first success
 };
 Fallen fallen(std::uint64_t trial) {
   Philox alone(seed, trial, Philox::Role::verify);

@@ -1,6 +1,5 @@
-// Fibers: threads of a program that take turns on one thread of the machine, so that hundreds of them which meet at
-// barriers all the time cost what they compute, run the same way every time, and a meeting that somebody misses is
-// an error and not a hang.
+// Fibers: threads of a program that take turns on one thread of the machine. Hundreds of them can meet at barriers at
+// no extra cost, every run is the same, and a missed barrier is an error instead of a hang.
 #pragma once
 
 #include <ucontext.h>
@@ -18,8 +17,8 @@ namespace draftproof::parity {
 
 class Fibers {
  public:
-  /// Runs body(i) for i = 0 .. count - 1, all at once as far as they can tell. Throws what a body throws, and
-  /// std::logic_error if some wait for others that have ended.
+  /// Runs body(i) for i = 0 .. count - 1, concurrently. Throws: what a body throws; std::logic_error if some fibers
+  /// wait for others that have ended.
   void run(int count, std::function<void(int)> body) {
     body_ = std::move(body);
     current() = this;
@@ -41,8 +40,8 @@ class Fibers {
     }
   }
 
-  /// The fiber that calls it may fall behind the others here, by a few rounds, in the same way in every run of the
-  /// program: behind a barrier, that shows where the next one is missed.
+  /// The calling fiber may fall behind the others by a few rounds, in the same way in every run of the program.
+  /// Called after a barrier, this reveals a missing next barrier.
   void linger() {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     if ((random_ >> 62) != 0) return;
@@ -52,7 +51,7 @@ class Fibers {
     }
   }
 
-  /// A meeting of `size` fibers, again and again.
+  /// A reusable barrier of `size` fibers.
   class Barrier {
    public:
     explicit Barrier(int size) : size_{size} {}
@@ -79,7 +78,7 @@ class Fibers {
       context.uc_stack.ss_sp = stack.get();
       context.uc_stack.ss_size = stack_bytes;
       context.uc_link = &all.scheduler_;
-      makecontext(&context, &Fibers::start, 0);  // it passes integers alone: start() asks which fiber runs
+      makecontext(&context, &Fibers::start, 0);  // it passes integers only, so start() reads which fiber runs
     }
     int index;
     bool ended = false;
@@ -106,9 +105,9 @@ class Fibers {
     }
     own.ended = true;
   }
-  /// For some rounds, 1 to 64 of them, a run of fibers stands still while the others go on as far as they can without
-  /// it: what a slow warp is to fast ones, which a missing barrier lets run away. The same ones in every run of the
-  /// program. From one exchange of the whole team to the next it takes a dozen rounds.
+  /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. This imitates a slow
+  /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program.
+  /// From one exchange of the whole team to the next it takes a dozen rounds.
   void put_to_sleep(int count, bool went_on) {
     if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;
@@ -129,7 +128,7 @@ class Fibers {
   ucontext_t scheduler_;
   std::size_t progress_ = 0;
   int rounds_left_ = 1;
-  std::uint64_t random_ = ++started();  ///< no two teams of a program stand still in the same way
+  std::uint64_t random_ = ++started();  ///< teams of a program are suspended in different ways
   int first_asleep_ = 0, end_asleep_ = 0;
   std::exception_ptr failure_;
 };

@@ -1,4 +1,4 @@
-// What a device does with the rows of a batch to make tables and optima of them, done by a HostMachine.
+// The device's preparation of the rows of a batch for tables and optima, done by a HostMachine.
 #pragma once
 
 #include <span>
@@ -48,7 +48,7 @@ class HostLaws {
   gpu::FixedRows fixed_{};
 };
 
-/// optima[k][i]: of drafts[k] drafts at position i, `turn` positions sorted together.
+/// optima[k][i]: the optimum of drafts[k] drafts at position i, with `turn` positions sorted together.
 inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const gpu::FixedRows& fixed,
                                                      const std::vector<int>& drafts, std::int64_t turn) {
   const std::int64_t positions = fixed.rows.batch.positions;
@@ -69,7 +69,7 @@ inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const
   return found;
 }
 
-/// The arrays of the table of the batch's one position, in memory of their own.
+/// The arrays of the table of the batch's one position, with their memory.
 struct HostBuilt {
   std::vector<char> memory;
   gpu::TableArrays arrays;

@@ -1,5 +1,5 @@
-// Fibers and the standard library in the place of a device and its library of sorts and sums: the machine with which
-// tables and optima of gpu/tables are built, and tested, without a device.
+// Fibers and the standard library instead of a device and its library of sorts and sums: the machine that builds the
+// tables and optima of gpu/tables in tests without a device.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class HostMachine {
  public:
   HostMachine(int warps, int lanes) : team_({.shares = 1, .warps = warps, .lanes = lanes}) {}
 
-  /// Twice: a body whose threads read what others of them write would make something else the second time.
+  /// Runs the body twice: a body whose threads read each other's output gives another result the second time.
   template <class Body>
   void each(const Body& body) {
     for (int time = 0; time < 2; ++time) team_.run([&body](const HostThread& thread) { body(HostGrid(thread)); });
@@ -62,7 +62,7 @@ class HostMachine {
   HostTeam team_;
 };
 
-/// Memory for whatever takes its places in it, filled with what nothing should read.
+/// Memory for the arrays that `take` requests, filled with a pattern that must not be read.
 template <class Take>
 std::vector<char> memory_for(const Take& take) {
   gpu::Places none(nullptr);

@@ -1,5 +1,5 @@
-// Fibers of the host in the place of a device's threads: the model of a team with which the algorithms of gpu/ run,
-// and are tested, on a machine without a device.
+// Fibers of the host instead of a device's threads: the team with which the algorithms of gpu/ run in tests without a
+// device.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct TeamShape {
   int threads() const { return partitions * warps * lanes; }
 };
 
-/// What the threads of a team partition. Each partition has a scratch of its own, as blocks of a cluster do.
+/// The shared state of a team's threads. Each partition has its own scratch, as blocks of a cluster do.
 class HostTeam {
  public:
   explicit HostTeam(const TeamShape& shape)
@@ -39,12 +39,12 @@ class HostTeam {
     return own.data();
   }
 
-  /// For plans: as much of each partition's memory as a kernel would give the verifier.
+  /// Allocates each partition's memory for plans, as a kernel does for the verifier.
   void give_memory(std::size_t bytes) {
     for (auto& memory : memories_) memory.assign(bytes / sizeof(Chunk), Chunk{});
   }
 
-  /// Calls body(thread) on all threads at once.
+  /// Calls body(thread) on all threads, concurrently.
   template <class Body>
   void run(const Body& body);
 
@@ -98,7 +98,7 @@ class HostThread {
   const HostThread& own_share() const { return *this; }
   void add_shared(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(partition()); }
-  /// The same place in another partition's slice, or in its memory.
+  /// The same address in another partition's slice, or in its memory.
   template <class T>
   T* of_partition(T* place, int partition) const {
     const auto bytes_of = [this](int of, bool memory) {

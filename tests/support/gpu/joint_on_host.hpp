@@ -1,4 +1,4 @@
-// Joint counts of trials by a plain loop: what a device's are held to.
+// Joint counts of trials by a plain loop, the reference for a device's counts.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// Batches that tell a kernel with a slip from a sound one, and the host's verdicts on them.
+// Batches that distinguish a mutant kernel from the correct one, and the host's verdicts on them.
 //
 //   adjacent     rows of V tokens without a gap, V one more than a tile
-//   passes       longer rows: several refusals a position write sums over and over
-//   far          rows 2^30 entries apart, around the middle of their memory: none of 32-bit offsets leaves it
+//   passes       longer rows: several refusals per position overwrite sums repeatedly
+//   far          rows 2^30 entries apart, around the middle of their memory, so that no 32-bit offset leaves it
 //
-// p and q overlap little, so that most drafts are refused.
+// p and q overlap little, so most drafts are refused.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@
 
 namespace draftproof::kernel_mutants {
 
-/// Of all cases: passes, draws and flips in any number.
+/// The verifier of all cases: it makes passes, draws and flips.
 using Verifier = verifiers::RecursiveRejection;
 
-/// A batch in memory of its own, of which only rows are there: address space is enough for the rest.
+/// A batch with its own memory, of which only the rows are backed by pages; the rest is address space.
 class KernelCase {
  public:
-  /// Row i of `positions` pairs lies at entry middle + i * pitch of `size`, its proposal behind it. Throws
-  /// std::runtime_error if there is no such address space.
+  /// Row i of `positions` pairs lies at entry middle + i * pitch of `size`, its proposal behind it.
+  /// Throws: std::runtime_error if there is not enough address space.
   KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
              std::size_t size);
 
   const std::string& name() const { return name_; }
   std::size_t size() const { return size_; }
   float* data() const { return memory_.get(); }
-  /// Where the pairs of rows begin, 2 V entries each.
+  /// The entries where the pairs of rows begin, 2 V entries each.
   std::span<const std::int64_t> starts() const { return starts_; }
   const gpu::Batch<float>& batch() const { return batch_; }
   std::span<const Token> tuples() const { return tuples_; }
@@ -61,11 +61,11 @@ class KernelCase {
   std::vector<Verdict> wanted_;
 };
 
-/// `positions` of each kind, but a few of those far apart.
+/// Cases of each kind with `positions` positions; fewer for those far apart.
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
 
-/// Runs a kernel on all cases, wrong_verdicts(i) of case i, and prints what differs from the host. Returns 1 if the
-/// sound kernel differs or another one does not.
+/// Runs a kernel on all cases, with wrong_verdicts(i) on case i, and prints the differences from the host. Returns 1
+/// if the correct kernel differs or a mutant does not.
 template <class Wrong>
 int judge(const std::string& kernel, bool sound, const std::vector<std::unique_ptr<KernelCase>>& cases,
           const Wrong& wrong_verdicts) {

@@ -1,8 +1,8 @@
-// A kernel with one slip: what it changes between a batch and a verdict. Files of kernel_mutants/ are found by the
-// build and run twice, by fibers of the host and, where there is a device, as kernels.
+// Kernel mutants: each changes one step between a batch and a verdict. The build finds files of kernel_mutants/ and
+// runs them twice, by fibers of the host and, if there is a device, as kernels.
 //
-//   rows(batch, position, lanes)    where a position's rows lie, and how many tokens they have
-//   Team<T>                         how its threads meet
+//   rows(batch, position, lanes)    the rows of a position, and their number of tokens
+//   Team<T>                         the synchronization of its threads
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace draftproof::kernel_mutants {
 
-/// No slip: what the others change one part of.
+/// The correct kernel; a mutant replaces one part of it.
 struct SoundKernel {
   static constexpr const char* name = "sound";
   DRAFTPROOF_DEVICE static gpu::RowView<float> rows(const gpu::Batch<float>& batch, std::int64_t position, int) {
@@ -24,7 +24,7 @@ struct SoundKernel {
   using Team = T;
 };
 
-/// A team T that leaves out every other barrier: the first, third, .. or the second, fourth, ..
+/// A team T that omits every other barrier: the first, third, .. or the second, fourth, ..
 template <class T, unsigned int parity>
 class MissingBarrier : public T {
  public:
@@ -38,7 +38,7 @@ class MissingBarrier : public T {
   mutable unsigned int calls_ = 0;
 };
 
-/// What a thread of `team` does with one position.
+/// The work of a thread of `team` on one position.
 template <class M, class V, class T>
 DRAFTPROOF_DEVICE Verdict decide_with(const gpu::Batch<float>& batch, std::int64_t position, const T& team) {
   const typename M::template Team<T> own(team);

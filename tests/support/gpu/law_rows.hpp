@@ -1,5 +1,5 @@
-// Rows of p and q for tests of tables that a device builds: the shapes that make an order, an alias cell or a guide
-// differ if anything can. Addressed by shape and trial, so that a mismatch can be made again alone.
+// Rows of p and q for tests of tables that a device builds: shapes in which orders, alias cells or guides could
+// differ. A row depends on shape and trial only, so a mismatch can be reproduced alone.
 #pragma once
 
 #include <cmath>
@@ -58,9 +58,9 @@ class LawRows {
         return x == hot ? 1 : (u < 0.5 ? std::ldexp(v, -130) : std::ldexp(v, -40 - x % 40));
       case LawShape::geometric:
         return std::exp2(-(x % 50) - (k > 0 ? x % 3 : 0));
-      case LawShape::steps:  // all of a row alike: cells that are full to the last unit
+      case LawShape::steps:  // equal entries in a row: cells that are full to the last unit
         return k == 0 || x % 2 == 0 ? 1 : 0;
-      case LawShape::plateau:  // of one draft, all cuts but the ends have one value
+      case LawShape::plateau:  // of one draft: all cuts but the ends have one value
         return k > 0 ? 1 : (x == 0 ? 2 : (x == vocabulary - 1 ? 0 : 1));
       default:
         return v + 0x1p-20;

@@ -1,5 +1,4 @@
-// Batches of logits with drafts from their proposals, for tests on a device and in lock-step, and the host's
-// verdicts.
+// Batches of logits with drafts from their proposals, for tests on a device and in lockstep, and the host's verdicts.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace draftproof::parity {
 
-/// Positions of every shape; drafts of draft law D, 1 .. 4 of them.
+/// Positions of every shape, with 1 .. 4 drafts of draft law D.
 template <class Entry, class D>
 class LogitBatch {
  public:
@@ -42,7 +41,7 @@ class LogitBatch {
     for (int i = 0; i < positions; ++i) {
       Philox random(seed, static_cast<std::uint64_t>(i), Philox::Role::draft);
       const int asked = 1 + i % most_drafts;
-      // No more tokens than q has, if all of them differ.
+      // At most as many tokens as q has, since drafts of some laws are distinct.
       const int drafted = i % static_cast<int>(LogitShape::end) == static_cast<int>(LogitShape::one_token)
                               ? 1
                               : std::min(asked, (vocabulary + 1) / 2);

@@ -1,4 +1,4 @@
-// Rows of logits for tests: the shapes that make softmax differ if anything can.
+// Rows of logits for tests: shapes in which softmax could differ.
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<Entry> logit_row(LogitShape shape, int size, std::uint64_t row) {
       case LogitShape::masked_half:
         if (v < 0.5 && x + 1 < size) logit = masked;
         break;
-      case LogitShape::masked_blocks:  // the first block of softmax is masked from end to end
+      case LogitShape::masked_blocks:  // the first block of softmax is masked completely
         if (x < 1024 && x + 1 < size) logit = masked;
         break;
       case LogitShape::one_token:

@@ -1,4 +1,4 @@
-// How a parity test ends: 0 if all is the same, 1 if not, 77 if it cannot be asked here.
+// Exit codes of a parity test: 0 if all results are equal, 1 if not, 77 if it cannot run here.
 #pragma once
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace draftproof::parity {
 
-/// What `test` returns, or 1 and the text of what it throws.
+/// Returns the result of `test`, or 1 after printing the text of its exception.
 template <class Test>
 int outcome(const Test& test) try {
   return test();
@@ -15,7 +15,7 @@ int outcome(const Test& test) try {
   return 1;
 }
 
-/// The same where there is a device.
+/// The same if there is a device, else 77.
 template <class Test>
 int outcome_on_device(int (&devices)(), const Test& test) {
   return outcome([&] {

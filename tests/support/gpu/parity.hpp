@@ -1,5 +1,5 @@
-// Parity: a verifier run by another machine must emit the tokens, and flag the drafts, that it does on the
-// host for the same rows, drafts and counters. Zero mismatches; nothing statistical is left to chance.
+// Parity: a verifier on another machine must emit the host's tokens and flag the host's drafts for the same rows,
+// drafts and counters. No mismatch is tolerated, and no test is statistical.
 #pragma once
 
 #include <cstdint>
@@ -42,18 +42,18 @@ void add(DraftLaw law);
 struct Sizes {
   std::vector<int> vocabularies;
   int drafts;     ///< counts run over 1 .. drafts
-  int positions;  ///< of a batch; one batch per scheme, draft law and vocabulary
-  /// For very many positions: all look at one pair of rows, all have `drafts` drafts, and the host decides on as many
-  /// threads as it has.
+  int positions;  ///< per batch; one batch per scheme, draft law and vocabulary
+  /// For very many positions: all share one pair of rows, all have `drafts` drafts, and the host decides on all of
+  /// its threads.
   bool one_pair = false;
   std::uint64_t first_trial = 0;
 };
 
-/// Runs every registered scheme on every draft law it is written for. Prints each mismatch and a summary;
-/// returns the number of mismatches, plus 1 if nothing was compared.
+/// Runs every registered scheme on every draft law that it supports. Prints each mismatch and a summary; returns the
+/// number of mismatches, plus 1 if nothing was compared.
 int run(const Sizes& sizes);
 
-/// The host's verdict of V, as every machine is compared with it.
+/// The host's verdict of V, the reference for every machine.
 template <class V>
 Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
   const V verifier{};

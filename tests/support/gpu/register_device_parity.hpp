@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace parity {
 
-/// By the mapping that the device would choose, and then by all that it has; they must agree.
+/// Verifies by the automatic mapping, and then by all mappings of the device; the results must agree.
 template <class V>
 gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
   const gpu::DeviceBatch<float> device(host);

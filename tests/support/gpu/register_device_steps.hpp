@@ -1,4 +1,4 @@
-// Registers kernels of schemes of paths and of walks for the parity test on a device. They are compiled in
+// Registers kernels of schemes of paths and of NodeByNode for the parity test on a device. They are compiled in
 // draftproof::gpu.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace step_parity {
 
-/// Every mapping in turn; they must agree with each other too.
+/// Runs every mapping in turn; the results must agree with each other too.
 template <class V>
 void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
   bool first = true;
@@ -27,7 +27,7 @@ void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
       batch.steps[i] = found;
     }
     first = false;
-    // The carries of the iteration before serve every mapping; the last one's go on.
+    // Every mapping gets the carries of the last iteration; the results of the last mapping are kept.
     if (mapping == gpu::Mapping::split) std::ranges::copy(results.carries, batch.carries);
   }
 }

@@ -1,5 +1,5 @@
-// Registers a drafter for the parity test of kernels: the host's tuples are what kernels verify, and what the kernels
-// that draft are compared with.
+// Registers a drafter for the parity test of kernels: kernels verify the host's tuples, and tuples of the drafting
+// kernels are compared with them.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace parity {
 
-/// By the mapping that the device would choose, and then by all that it has; they must agree.
+/// Drafts by the automatic mapping, and then by all mappings of the device; the results must agree.
 template <class D>
 gpu::DraftTuples device_tuples(const gpu::DraftBatch<float>& host) {
   const gpu::DraftTuples chosen = gpu::draft_copied(D{}, host);

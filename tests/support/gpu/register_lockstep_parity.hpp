@@ -1,4 +1,4 @@
-// Registers a verifier for the lockstep test: TeamRows with fibers of the host in the place of a device's threads.
+// Registers a verifier for the lockstep test: TeamRows with fibers of the host instead of a device's threads.
 #pragma once
 
 #include <stdexcept>
@@ -15,8 +15,8 @@
 namespace draftproof {
 namespace parity {
 
-/// A block of two warps of four lanes: enough for every exchange to cross lanes and every barrier to matter. A warp
-/// alone. Shares that are blocks of their own, and the same with rows in the memory of the shares.
+/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter; a single
+/// warp; partitions that are separate blocks, and the same with rows in the memory of the partitions.
 enum class Mapping { block, warp, split, cluster };
 inline constexpr TeamShape block_shape{.shares = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {
@@ -35,8 +35,8 @@ template <class Entry>
 using LockstepRowsOf = gpu::TeamRows<gpu::RowView<Entry>, HostThread>;
 using LockstepRows = LockstepRowsOf<float>;
 
-/// Runs body(laws) on all threads of a team on one position; all must return the same. `memory` of each share is for
-/// a plan.
+/// Runs body(laws) on all threads of a team on one position; all must return the same. Each partition has `memory`
+/// bytes for a plan.
 template <class Entry, class Body>
 auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block,
                  std::size_t memory = 0) {

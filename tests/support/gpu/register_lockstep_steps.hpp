@@ -1,5 +1,5 @@
-// Registers schemes of paths and walks for the lockstep test of steps: fibers of the host in the place of a
-// device's threads.
+// Registers schemes of paths and NodeByNode for the lockstep test of steps: fibers of the host instead of a device's
+// threads.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace step_parity {
 
-/// A block of two warps, a warp alone, and blocks all over the device.
+/// A block of two warps, a single warp, and blocks all over the device.
 inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{.shares = 1, .warps = 2, .lanes = 4},
                                                               parity::TeamShape{.shares = 1, .warps = 1, .lanes = 4},
                                                               parity::TeamShape{.shares = 4, .warps = 2, .lanes = 4}};

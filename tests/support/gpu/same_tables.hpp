@@ -1,4 +1,4 @@
-// Arrays of a ratio table that was built elsewhere against those of the host's table of the same rows, bit for bit.
+// Compares the arrays of a ratio table with those of the host's table of the same rows, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace draftproof::parity {
 
-/// Comparisons and how they ended; the first failures are printed.
+/// Counts comparisons and mismatches, and prints the first mismatches.
 class SameTables {
  public:
   void expect(bool same, const std::string& what, const std::string& where) {
@@ -80,7 +80,7 @@ class SameTables {
   long long compared = 0, mismatches = 0;
 };
 
-/// Every prefix of the table's order, one after the other.
+/// The optimum by a scan of every prefix of the table's order.
 inline Optimum scanned_optimum(const RatioTable& table, int drafts) {
   Optimum best{1, table.order().size()};
   for (std::size_t j = 0; j < table.prefix().size(); ++j)

@@ -1,6 +1,6 @@
-// Parity of steps: a scheme of paths, or the walk of a verifier, run by another machine must accept the nodes and
-// emit the tokens that it does on the host for the same rows, trees and counters, iteration after iteration where it
-// carries state. Zero mismatches.
+// Parity of steps: a scheme of paths, or NodeByNode of a verifier, on another machine must accept the host's nodes
+// and emit the host's tokens for the same rows, trees and counters, in every iteration if it carries state. No
+// mismatch is tolerated.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ using HostCarry = VerifierState<double>;
 
 struct Scheme {
   Info info;
-  bool carries;  ///< state, from one iteration to the next
-  /// A step on the host; reads the carry and leaves that of the next iteration.
+  bool carries;  ///< whether it carries state from one iteration to the next
+  /// A step on the host; reads the carry and replaces it by that of the next iteration.
   std::function<StepOutput(const HostAt&, HostCarry&, Philox)> host;
   /// The steps of a batch in host memory by the machine under test.
   std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
@@ -39,11 +39,11 @@ void add(TreeLaw law);
 
 struct Sizes {
   std::vector<int> vocabularies;
-  int requests;    ///< of a batch; one batch per scheme, tree law and vocabulary
+  int requests;    ///< per batch; one batch per scheme, tree law and vocabulary
   int iterations;  ///< of schemes that carry state
 };
 
-/// Runs every registered scheme on every tree law it is written for. Prints each mismatch and a summary; returns the
+/// Runs every registered scheme on every tree law that it supports. Prints each mismatch and a summary; returns the
 /// number of mismatches, plus 1 if nothing was compared.
 int run(const Sizes& sizes);
 

@@ -1,5 +1,5 @@
-// Stored batches verified by teams of fibers, as the kernels do it: rows brought on chip by a cluster, and rows
-// converted and then read at every pass by a block.
+// Verifies stored batches by teams of fibers, as the kernels do: a cluster brings rows on chip, and a block converts
+// rows and then reads them at every pass.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace draftproof::parity {
 inline constexpr TeamShape cluster_of_fibers{.shares = 4, .warps = 2, .lanes = 4};
 inline constexpr TeamShape block_of_fibers{.shares = 1, .warps = 3, .lanes = 4};
 
-/// What decide() of gpu/positions/verify_kernel.cuh does.
+/// The same as decide() of gpu/positions/verify_kernel.cuh.
 template <class V, class B, class L>
 Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& laws) {
   if (batch.refused(position)) return {};
@@ -32,7 +32,7 @@ Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& laws)
   return verify(verifier, DraftedPosition(laws, batch.drafts + position * batch.draft_stride, count), plan, random);
 }
 
-/// `all` verdicts are the same; returns it.
+/// Returns the verdict of all threads. Throws: std::logic_error if they differ.
 inline Verdict agreed(const std::vector<Verdict>& all) {
   for (const Verdict& verdict : all)
     if (verdict.token != all.front().token || verdict.accepted != all.front().accepted)
@@ -40,7 +40,7 @@ inline Verdict agreed(const std::vector<Verdict>& all) {
   return all.front();
 }
 
-/// By a cluster; writes the fault of the position as the kernel does.
+/// The verdict by a cluster; writes the fault of the position as the kernel does.
 template <class V>
 Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   const TeamShape shape = cluster_of_fibers;
@@ -58,7 +58,7 @@ Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   return agreed(verdicts);
 }
 
-/// All rows as float probabilities, by a block each; tells faults.
+/// All rows as float probabilities, by one block; records faults.
 inline std::vector<float> converted_rows(const gpu::StoredBatch& batch) {
   const gpu::DistinctRows rows{batch};
   std::vector<float> out(static_cast<std::size_t>(rows.floats()));
@@ -79,7 +79,7 @@ inline void check_rows_in_lockstep(const gpu::StoredBatch& batch, double toleran
   });
 }
 
-/// By a block on converted rows.
+/// The verdict by a block on converted rows.
 template <class V>
 Verdict verdict_on_converted(const gpu::Batch<float>& batch, std::int64_t position) {
   HostTeam team(block_of_fibers);

@@ -1,4 +1,4 @@
-// Parity on ratio tables: views of a table, here and in a device's memory, against the table itself, trial by trial.
+// Parity on ratio tables: views of a table, in host and in device memory, against the table itself, trial by trial.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct TableScheme {
   Info info;
   OnLaws<RatioTable, std::vector<Verdict>> host;
   OnLaws<TableView, std::vector<Verdict>> view;  ///< empty: not compared
-  /// The same trials, drafts included, by a device; empty: not compared.
+  /// The same trials, with drafting, on a device; empty: not compared.
   std::function<Tally(std::string_view law, const RatioTable&, const gpu::TrialRange&)> device;
 };
 
@@ -50,8 +50,8 @@ struct TableSizes {
   int trials;  ///< of each scheme, draft law, number of drafts and table
 };
 
-/// Every registered scheme on every draft law it is written for, on tables of every shape. Prints each mismatch and a
-/// summary; returns the number of mismatches, plus 1 if nothing was compared.
+/// Runs every registered scheme on every draft law that it supports, on tables of every shape. Prints each mismatch
+/// and a summary; returns the number of mismatches, plus 1 if nothing was compared.
 int run(const TableSizes& sizes);
 
 template <class V, class L, class Plan>

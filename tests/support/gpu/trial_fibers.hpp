@@ -1,5 +1,5 @@
-// A block of a kernel of simulation on fibers of the host, and what tests of its counts run on it: laws with a token
-// that most trials end in, and a scheme that fails now and then.
+// A block of a simulation kernel on fibers of the host, with inputs for tests of its counts: laws with one dominant
+// token, and a scheme that fails at times.
 #pragma once
 
 #include <cmath>
@@ -47,7 +47,7 @@ class HostTrialThread {
 };
 static_assert(gpu::TrialThreads<HostTrialThread>);
 
-/// Fails now and then, as a branch of probability zero does, and accepts a draft that it does not emit.
+/// Fails at times, as a branch of probability zero does, and flags a draft that it does not emit.
 struct SometimesImpossible {
   static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -78,15 +78,15 @@ struct Grid {
   int warps, lanes;
 };
 
-/// body(thread, counters of its block) on all threads of the grid, block after block.
+/// Calls body(thread, counters of its block) on all threads of the grid, block after block.
 template <class Body>
 void run_grid(const Grid& grid, const Body& body) {
   for (unsigned int block = 0; block < grid.blocks; ++block) {
     HostTeam team({.shares = 1, .warps = grid.warps, .lanes = grid.lanes});
     gpu::BlockCounts counts;
-    std::memset(&counts, 0xa5, sizeof counts);  // a block's memory begins as anything
+    std::memset(&counts, 0xa5, sizeof counts);  // a block's memory is uninitialized
     team.run([&](const HostThread& thread) {
-      // Later warps begin late, as on a device: the first ones are then far ahead unless something holds them.
+      // Later warps begin late, as on a device, so the first ones are far ahead unless a barrier stops them.
       for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
       body(HostTrialThread(thread, block, grid.blocks), counts);
     });

@@ -1,4 +1,4 @@
-// The ladder on rows that are seen once: what buckets cost, at every width the same, and the law it states.
+// The ladder on fresh rows: the loss of buckets, equal at every width, and the law that it states.
 #include <cmath>
 #include <iostream>
 #include <random>
@@ -25,7 +25,7 @@ struct Cost {
   std::size_t breaks;
 };
 
-/// Acceptance that buckets cost, and how many breaks the sweep still moved.
+/// The loss of acceptance by buckets, and the number of breaks that the sweep moved.
 Cost bucketed_cost(const RowPair& pair, int drafts) {
   const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
   const Ladder::Core<FreshRows<double>> core(rows, drafts);
@@ -49,7 +49,7 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     for (const auto& [name, pair] : pairs) {
       const Cost cost = bucketed_cost(pair, drafts);
       EXPECT_GE(cost.lost, -1e-9) << name;  // V truncations of 2^-60 and one rounding a bin
-      // Ratios within w of each other exceed their mean by w / 4 on average at most, and a bucket is at most 1/64 of
+      // Ratios within w of each other exceed their mean by at most w / 4 on average, and a bucket is at most 1/64 of
       // its ratio wide.
       EXPECT_LE(cost.lost, 1.0 / 256) << name << ", K = " << drafts;
       if (name[0] == 'c') {
@@ -61,13 +61,13 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     }
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
-    // With surplus to take from, buckets are served whole (ladder_goal.hpp): a twentieth of what they could lose.
+    // If there is surplus, buckets are served whole (ladder_goal.hpp): a twentieth of the possible loss.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }
 
-// Half the target on a token of which the proposal has less than a unit of 2^-60: no draft will ever be it, and
-// acceptance is as low as if it had none.
+// Half the target is on a token whose proposal mass is less than a unit of 2^-60: it is never drafted, and acceptance
+// is as low as without its proposal mass.
 TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
   for (const int drafts : {2, 4}) {
     std::vector<double> p{0.5}, q{0x1p-70};
@@ -126,7 +126,7 @@ TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
     }
 }
 
-/// Bins of which a plan tells a few stretches apart.
+/// Bins for which a plan distinguishes few stretches.
 struct FewStretches : BucketBins {
   static constexpr int most_stretches = 16;
   explicit FewStretches(const BucketBins& all) : BucketBins(all) {}
@@ -155,11 +155,12 @@ TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
   EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
   EXPECT_LE(slopes, 16);
   EXPECT_LE(of_held, of_free + 1e-3);
-  // Nearly all mass lies within five octaves, a third of one a stretch: a quarter of that width is lost at most.
+  // Nearly all mass lies within five octaves, a third of an octave per stretch: at most a quarter of that width is
+  // lost.
   EXPECT_GE(of_held, of_free - 1.0 / 16);
 }
 
-/// Output law of drafter and ladder on `laws`, by walking every branch.
+/// Output law of drafter and ladder on `laws`, by an enumeration of every branch.
 template <class L>
 std::vector<double> output_law(const L& laws, int drafts) {
   std::vector<double> output(static_cast<std::size_t>(laws.vocabulary()));
@@ -205,7 +206,7 @@ TEST(BucketedLadder, IsLosslessWhenBucketsHoldSeveralTokens) {
     for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
     whole += rows.bins().size() < 6;
   }
-  EXPECT_GT(whole, 40);  // buckets of one token each would test nothing
+  EXPECT_GT(whole, 40);  // buckets of one token each would make the test vacuous
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The law of the path that ladders choose, by another route: all K-tuples of paths, all levels, all choices, and the
-// number of active paths counted instead of computed.
+// The law of the path that ladders choose, computed independently: all K-tuples of paths, all levels, all choices,
+// and the number of active paths by counting.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 namespace draftproof {
 namespace {
 
-using Tuple = std::vector<Tokens>;  ///< K whole paths
+using Tuple = std::vector<Tokens>;  ///< K complete paths
 using States = std::map<Tuple, Rational>;
 
-/// Each tuple's probability together with "the choice came to the node", node by node.
+/// Each tuple's probability jointly with the event that the choice reaches the node, node by node.
 template <class L>
 class EveryTuple {
  public:
@@ -40,9 +40,9 @@ class EveryTuple {
     descend({}, 0, states);
   }
 
-  std::map<Tokens, Rational> reached;              ///< probability that the choice comes to a prefix
+  std::map<Tokens, Rational> reached;              ///< probability that the choice reaches a prefix
   std::map<Tokens, std::vector<Rational>> active;  ///< law of the number of active paths there
-  bool fresh = true;                               ///< given who is active, the next tokens were always i.i.d. from q
+  bool fresh = true;                               ///< given the active paths, next tokens were always i.i.d. from q
 
  private:
   static bool starts_with(const Tokens& path, const Tokens& prefix) {
@@ -55,7 +55,7 @@ class EveryTuple {
     if (static_cast<int>(prefix.size()) == length_) return;
     const L& laws = conditionals_.laws(context);
     std::vector<Rational> law(states.begin()->first.size());
-    std::map<std::vector<bool>, Rational> together;                      // who is active
+    std::map<std::vector<bool>, Rational> together;                      // the set of active paths
     std::map<std::pair<std::vector<bool>, Tokens>, Rational> following;  // and their next tokens
     for (const auto& [tuple, mass] : states) {
       std::vector<bool> who;

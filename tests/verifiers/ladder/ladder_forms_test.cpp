@@ -1,4 +1,4 @@
-// ladder_block on the forms laws come in: tables, fresh rows with buckets, and what it keeps between steps.
+// ladder_block on all forms of laws: tables, fresh rows with buckets, and its caches between steps.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -24,7 +24,7 @@ weighted::Model sixteenths(int vocabulary, int length, std::uint32_t seed) {
   return model;
 }
 
-/// ConditionalModel of `L` over the rows of `plain`; fresh rows refer to `kept`.
+/// A model with laws of type `L` over the rows of `plain`; fresh rows refer to `kept`.
 template <class L>
 PrefixTable<L> as(const PrefixTable<Rows<double>>& plain, std::size_t count,
                      std::vector<std::vector<float>>& kept) {
@@ -75,8 +75,8 @@ using Forms = testing::Types<Rows<double>, RatioTable, FreshRows<float>>;
 TYPED_TEST_SUITE(LadderBlockOn, Forms, );
 
 TYPED_TEST(LadderBlockOn, LawIsTheTargetsUpToRounding) {
-  // At most 2^9 trees of 2^5 branches, each a product of 20 factors that err by 2^-52 or, where buckets truncate, by
-  // V 2^-60: below 2^14 20 2^-52 = 7e-11 if all erred alike.
+  // At most 2^9 trees of 2^5 branches, each a product of 20 factors with errors of 2^-52 or, where buckets truncate,
+  // V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had one sign.
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
     const auto model = sixteenths(3, 2, seed);
     const auto conditionals = model.conditionals<double>();
@@ -102,7 +102,7 @@ class OnePair final : public ConditionalModel<RatioTable> {
 };
 
 TEST(LadderBlockPlans, OneContextAtManyDepthsHasManyPlans) {
-  // Fewer paths are together further down, so plans must not be shared by the nodes of one context.
+  // At deeper nodes fewer paths are together, so nodes of one context must not share plans.
   const OnePair conditionals(RatioTable(std::vector{0.5, 0.3, 0.2}, std::vector{0.2, 0.3, 0.5}));
   LadderPaths<RatioTable> plans;
   const auto& root = plans.root(conditionals, 0, 3);

@@ -1,5 +1,5 @@
-// Where more paths do not help: ladder_block is not monotone in K and can fall below block verification of one path.
-// Smallest instances found, in fractions, and a search that keeps both rare and small.
+// More paths can hurt: ladder_block is not monotone in K and can fall below block verification of one path. Smallest
+// known instances, in fractions, and a search that shows both effects to be rare and small.
 #include <iostream>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ Rational mean(const weighted::Model& model, int paths) {
 
 const std::vector<int> certain{1, 0, 0}, sure{1, 0};
 
-/// Two tokens that p and q rank alike, a third that cannot be drafted; only after token 1 do p and q differ.
+/// Two tokens with the same rank under p and q, and a third that cannot be drafted; p and q differ only after token
+/// 1.
 weighted::Model below_one_path(std::vector<int> p, std::vector<int> q, std::vector<int> q_after) {
   weighted::Model model{3, 2, std::vector<std::vector<int>>(13, certain), std::vector<std::vector<int>>(13, certain)};
   model.target[0] = std::move(p);

@@ -1,4 +1,4 @@
-// The ladder's claims in fractions: its law, its optimum, and that buckets of any shape cost acceptance only.
+// The ladder's claims in fractions: its law, its optimum, and that buckets of any shape reduce acceptance only.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Ladder, LevelsLawAndAcceptanceAreTheReferenceOnes) {
   }
 }
 
-/// Output law and probability of each draft position's token being selected, by walking every branch.
+/// Output law and probability of each draft position's token being selected, by an enumeration of every branch.
 template <class L>
 ExactLaw<Rational> walk(const L& laws, int drafts) {
   std::vector<Rational> output(static_cast<std::size_t>(laws.vocabulary()));
@@ -90,7 +90,7 @@ TEST(Ladder, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
     EXPECT_LE(law.flag, fine.plan.acceptance) << instance.text();
     coarse += law.flag < fine.plan.acceptance;
   }
-  EXPECT_GT(coarse, 20);  // buckets that cost nothing would test nothing
+  EXPECT_GT(coarse, 20);  // buckets without a loss would make the test vacuous
 }
 
 TEST(Ladder, OneTokenABinReachesTheOptimumExactly) {
@@ -100,7 +100,7 @@ TEST(Ladder, OneTokenABinReachesTheOptimumExactly) {
     const Instance instance = generate_instance(41, n, 4, false);
     const auto rows = instance.rows();
     const Ladder::Core<Rows<Rational>> core(rows, instance.drafts);
-    // The plan's acceptance against all cuts; every tenth instance by walking the tree too.
+    // The plan's acceptance against all cuts; for every tenth instance also an enumeration.
     InstanceAnalysis at(ladder, iid, instance);
     ASSERT_EQ(core.plan.acceptance, at.optimum()) << instance.text();
     const auto selected = selected_law(rows, core);
@@ -121,8 +121,8 @@ double planned_acceptance(const L& laws, int drafts) {
   return laws.sum([&](Token x) { return std::min(laws.target(x), core.selected(laws, x)); });
 }
 
-// Where the optimum is 1, p_I is p and a refusal would have nothing to emit: in doubles p_I may miss p by a rounding, and
-// the acceptance the plan computes may miss 1.
+// If the optimum is 1, p_I is p and a refusal would have an empty residual: in double p_I may differ from p by a
+// rounding, and the plan's acceptance may differ from 1.
 TEST(Ladder, RoundingReachesNoEmptyResidual) {
   const auto explore = [](const Instance& instance) {
     const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
@@ -144,7 +144,7 @@ TEST(Ladder, RoundingReachesNoEmptyResidual) {
 
 TEST(Ladder, RoundingCostsNothingOnCapturedDistributions) {
   // Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
-  // cancellation, so each of K chords errs by a few 2^-53 of itself, and V truncations of 2^-60 come on top.
+  // cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60.
   registry();
   const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
   for (std::size_t i = 0; i < source.positions(); i += 12) {

@@ -1,4 +1,4 @@
-// The largest of any run against a look at each of its values, with the table of rows and without.
+// The maximum of every range against a linear scan, with the table of rows and without.
 #include <algorithm>
 #include <cstdint>
 #include <random>

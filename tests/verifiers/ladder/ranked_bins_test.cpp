@@ -1,5 +1,5 @@
-// Groups of a ranking: those a walk finds, with ties on both sides of a break; and nodes that are told to be plain by
-// a bound are plain by their law.
+// Groups of a ranking: equal to those of a linear scan, with ties on both sides of a break. Nodes that a bound
+// declares plain are plain by their law.
 #include <cmath>
 #include <random>
 
@@ -56,7 +56,7 @@ TEST(RankedBins, AreThoseOfAWalk) {
     }
 }
 
-// Coarse below 1/8, none below 1/256; a law is stated for coarse groups as for fine ones.
+// Nodes are coarse below 1/8 and have no groups below 1/256; a law is stated for coarse groups as for fine ones.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable laws = table_with_ties(2000, seed);

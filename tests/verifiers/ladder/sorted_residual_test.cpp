@@ -1,5 +1,5 @@
-// What is left above the law of a chosen token, by table against the sum over the vocabulary, in fractions and in
-// double; and that a ladder's node is drawn from as its weights say.
+// The excess over the law of a chosen token, by table against the sum over the vocabulary, in fractions and in
+// double; and draws from a ladder's node against its weights.
 #include <cmath>
 #include <map>
 #include <random>
@@ -73,7 +73,7 @@ TEST(ChosenTables, ALaddersNodeIsDrawnFromAsItsWeightsSay) {
         weight[x] += w;
       };
       node.with_left_over(laws, [&](const auto& left) { left.for_each(c, weigh); });
-      // Words at equal distances meet a token's stretch of the running sum once too often or too rarely at most;
+      // Equally spaced words fall into a token's interval of the running sum at most once too often or too rarely;
       // rounding may move its ends past one more word.
       constexpr std::uint64_t count = 1 << 14;
       for (std::uint64_t i = 0; i < count; ++i)

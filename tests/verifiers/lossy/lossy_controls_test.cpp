@@ -1,5 +1,5 @@
-// Details of the lossy controls that reference values do not decide: the entropy threshold with and without the
-// addend, its edge where nothing passes, and the certain target of Cactus.
+// Details of the lossy controls that reference values do not cover: the entropy threshold with and without the
+// addend, the case in which no token passes, and the certain target of Cactus.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
 }
 
 TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
-  // H = -ln(1 + added), below zero by the addend: no term may be negative, or a fixed-point sum would not hold it.
+  // H = -ln(1 + added) is negative by the addend; no term may be negative, or a fixed-point sum could not hold it.
   const Doubles sure{1, 0};
   for (const double added : {0.0, 1e-5}) {
     EXPECT_NEAR(mutants::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);

@@ -1,5 +1,5 @@
-// Mentored decoding by its definition: no output law within the divergence accepts more, by looking at all laws of a
-// grid; nothing allowed gives single-draft sampling; everything allowed gives q.
+// Mentored decoding by its definition: no output law within the divergence accepts more, by a scan of a grid of laws;
+// a divergence of 0 gives single-draft sampling, and a large one gives q.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ double overlap(const Doubles& a, const Doubles& b) {
   return sum;
 }
 
-/// The most that any law on a grid of the simplex over three tokens accepts within the divergence.
+/// The highest acceptance of any law within the divergence, on a grid of the simplex over three tokens.
 double best_of_grid(const Doubles& p, const Doubles& q, double allowed, int cells) {
   double best = 0;
   for (int i = 0; i <= cells; ++i)

@@ -1,4 +1,4 @@
-// Schemes that are one and the same somewhere: compared tree by tree, in fractions, for everything they may emit.
+// Schemes that coincide on some inputs: compared tree by tree, in fractions, for every possible output.
 #include <gtest/gtest.h>
 
 #include <draftproof/tests/support/small_models.hpp>
@@ -10,7 +10,7 @@ using small::random_model;
 
 const std::vector<std::pair<int, int>> chains{{2, 1}, {3, 1}, {2, 3}, {3, 2}, {3, 3}, {2, 4}};
 
-/// Trees on which two schemes differ, over models of chains of these sizes (V, L).
+/// Number of trees on which two schemes differ, over models of chains of these sizes (V, L).
 int chains_that_differ(std::string_view one, std::string_view other, const std::vector<std::pair<int, int>>& sizes,
                        small::Kind kind = small::Kind::any) {
   int differing = 0;
@@ -52,8 +52,8 @@ TEST(Equalities, AStemOfTheWholeLengthIsAChain) {
     EXPECT_EQ(small::trees_that_differ(scheme, "block", "delayed_paths", model, stem), 0) << scheme;
 }
 
-// A tree of depth 1 ends in drafted leaves, so both go on to a bonus token; the walk descends to a drafted residual
-// token, which at depth 1 both schemes never emit after refusing it.
+// A tree of depth 1 ends in drafted leaves, so both schemes go on to a bonus token. NodeByNode descends to a drafted
+// residual token, which at depth 1 both schemes never emit after refusing it.
 TEST(Equalities, TraversalOfDepthOneIsRecursiveRejectionWithoutReplacement) {
   for (int seed = 0; seed < 20; ++seed) {
     const int vocabulary = 2 + seed % 3;
@@ -74,7 +74,7 @@ std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& steps) {
   return tail;
 }
 
-// Tree by tree: re-entry only ever goes on where greedy multi-path block verification stops.
+// Tree by tree: re-entry continues only where greedy multi-path block verification stops.
 TEST(Equalities, ReentryNeverShortensAStep) {
   int longer = 0;
   for (int seed = 0; seed < 12; ++seed) {
@@ -93,8 +93,8 @@ TEST(Equalities, ReentryNeverShortensAStep) {
   EXPECT_GT(longer, 0);
 }
 
-// Pr[tau >= i | first i tokens] = R_i / max of R_j over j <= i, for block verification; over all paths never less
-// than token verification has.
+// Pr[tau >= i | first i tokens] = R_i / max of R_j over j <= i, for block verification; over all paths it is never
+// less than for token verification.
 TEST(Equalities, TailsOfBlockVerification) {
   for (const auto& [vocabulary, length] : chains) {
     const auto model = random_model(vocabulary + length, vocabulary, length);

@@ -11,7 +11,7 @@ struct ModelSize {
   TreeShape shape;
 };
 
-/// Small enough for a walk of every tree, with V >= 3, L >= 2 and K >= 2 among them.
+/// Sizes at which every tree can be enumerated, including V >= 3, L >= 2 and K >= 2.
 std::vector<ModelSize> sizes_of(std::string_view trees) {
   if (trees == "without_replacement_tree")
     return {{3, {.length = 1, .branching = {3}}},    {2, {.length = 2, .branching = {2, 2}}},
@@ -23,7 +23,7 @@ std::vector<ModelSize> sizes_of(std::string_view trees) {
           {2, {.drafts = 3, .length = 2}}, {3, {.drafts = 2, .length = 2}}, {2, {.drafts = 2, .length = 3}}};
 }
 
-/// Models on which `scheme` is exact, of how many.
+/// The number of models on which `scheme` is exact, and the number of models.
 std::pair<int, int> exact_models(std::string_view scheme, std::string_view trees, int seeds) {
   int right = 0, all = 0;
   for (const auto& [vocabulary, shape] : sizes_of(trees)) {

@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace {
 
-/// A scheme of the file as we know it: verifier and tree drafter by name.
+/// The name of a scheme of the file in this repository: verifier and tree drafter.
 struct Ours {
   std::string_view verifier, drafter;
   bool reversed = false;  ///< ties of p / q go to the higher id in the file, to the lower one here
@@ -59,7 +59,7 @@ const std::map<std::string_view, Ours>& ours() {
   return map;
 }
 
-/// The verifier of that name, with the parameters that the name of the case gives.
+/// The verifier of that name, with the parameters in the name of the case.
 const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view name) {
   static const auto lenient = [] {
     LiftedToTrees<verifiers::lossy::Lenience> walk;
@@ -87,7 +87,7 @@ std::map<Tokens, double> reversed_back(const std::map<Tokens, double>& emitted, 
 }
 
 // Both sides add at most 2^12 products of a dozen factors in double: 2^12 * 12 * 2^-53 = 6e-12 at worst, 1e-15 in
-// practice; the file promises 1e-12.
+// practice; the file states 1e-12.
 constexpr double reference_law_tolerance = 1e-10;
 
 TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {

@@ -1,5 +1,5 @@
-// Hierarchical speculative decoding, arXiv:2601.05724: as defined it is block verification, as its repository has it
-// it is not lossless. docs/findings/hsd.md.
+// Hierarchical speculative decoding, arXiv:2601.05724: its definition is block verification, and the code in its
+// repository is not lossless. docs/findings/hsd.md.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -23,7 +23,7 @@ std::vector<Scalar> capped_ratios(const std::vector<Scalar>& products) {
   return ratios;
 }
 
-/// The definitions, with rows: r* of every child, divergences by sums of their own.
+/// The definitions, with rows: r* of every child, and divergences as direct sums.
 class AsDefined {
  public:
   static constexpr Info info{.name = "hsd_as_defined",
@@ -55,7 +55,7 @@ class AsDefined {
       Scalar forward(0), backward(0);
       std::vector<Scalar> residual;
       for (Token y = 0; y < laws.vocabulary(); ++y) {
-        // (r* - 1)+ q, and its limit where q = 0: r* q is p times what r* is without the last step.
+        // (r* - 1)+ q, and its limit where q = 0: r* q is p times the r* without the last step.
         Scalar excess(0);
         if (laws.proposal(y) > 0) {
           excess = (child(y) - 1) * laws.proposal(y);
@@ -75,7 +75,7 @@ class AsDefined {
   }
 };
 
-/// Trees on which `scheme` differs from the definitions, over random chains.
+/// Number of trees on which `scheme` differs from the definitions, over random chains.
 int differing(std::string_view scheme, AsDefined defined) {
   const PathVerifierOf<AsDefined> hsd(Kind::verifier, defined);
   const std::vector<std::pair<int, int>> sizes{{2, 1}, {3, 2}, {3, 3}, {2, 4}, {2, 5}};
@@ -129,8 +129,8 @@ TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   EXPECT_EQ(refuted, (std::vector<std::vector<int>>{{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 1}, {2, 1, 1, 1}}));
 }
 
-// By hand, p = (1 1)/2, q = (1 2)/3: a drafted first token 0 has R = 3/2, and then 9/4 or 9/8: the block is accepted
-// whatever comes. So beyond 0 the next token has q's law, 1/3 and 2/3.
+// By hand, p = (1 1)/2, q = (1 2)/3: a drafted first token 0 has R = 3/2, and then 9/4 or 9/8, so the block is always
+// accepted. So after 0 the next token has q's law, 1/3 and 2/3.
 TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   const auto model = small::constant({1, 1}, {1, 2});
   const auto law = small::law("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
@@ -138,10 +138,10 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   for (const auto& [tokens, probability] : law.emitted)
     if (tokens.size() > 1 && tokens[0] == 0) beyond[static_cast<std::size_t>(tokens[1])] += probability;
   EXPECT_EQ(beyond, (std::vector<Rational>{{1, 9}, {2, 9}}));
-  // More than the most a lossless rule can accept, which is what block verification does.
+  // Above the optimum of lossless rules, which block verification attains.
   EXPECT_EQ(law.mean_accepted(), Rational(59, 36));
   EXPECT_EQ(small::law("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(), Rational(57, 36));
-  // The first token betrays nothing.
+  // The law of the first token is the target's.
   Rational first = 0;
   for (const auto& [tokens, probability] : law.emitted) first += tokens[0] == 0 ? probability : Rational(0);
   EXPECT_EQ(first, Rational(1, 2));

@@ -1,4 +1,4 @@
-// ladder_block: reference values, exactness in fractions, and what it is where it is something known.
+// ladder_block: reference values, exactness in fractions, and equality with known schemes in special cases.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -78,13 +78,13 @@ TEST(LadderBlock, IsExactInFractions) {
       ASSERT_TRUE(law.complete);
       ASSERT_EQ(law.mass, 1);
       ASSERT_EQ(weighted::completed_error(law, conditionals, size.length), 0) << model.text() << ", K = " << size.paths;
-      // The same mean from the plans alone: block verification is told the law the chosen path has.
+      // The same mean from the plans only: block verification with the law of the chosen path.
       ASSERT_EQ(law.mean_accepted(), planned_mean_accepted(conditionals, size.paths, size.length)) << model.text();
     }
 }
 
 TEST(LadderBlock, NeverAcceptsMoreThanIsDraftedOrWanted) {
-  // A prefix is accepted at most as often as it is drafted, and as often as the target says it.
+  // A prefix is accepted with at most its draft probability and at most its target probability.
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
       const auto conditionals = weighted::random_model(size.vocabulary, size.length, 4, seed).conditionals<Rational>();
@@ -139,8 +139,8 @@ TEST(LadderBlock, EqualLawsAreAcceptedWhole) {
 
 TEST(LadderBlock, RoundingOfEqualLawsLeavesSomethingToEmit) {
   // Rows of double whose sum misses 1 by an ulp give the chosen law a factor of 1 + 2^-52. The refusal that this
-  // makes possible would have nothing to emit, and the explorer would throw: so it does on 17 of 200 such models
-  // when the plan does not see that nothing is left.
+  // makes possible would have an empty residual, and the explorer would throw: it does on 17 of 200 such models if
+  // the plan does not detect that the residual is empty.
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     auto model = weighted::random_model(16, 1, 99, seed);
     model.target = model.proposal;

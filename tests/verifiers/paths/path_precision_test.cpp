@@ -1,4 +1,4 @@
-// The same sources on prepared tables and on fresh rows: their exact law under an explorer, and their runs on Philox.
+// The same sources on prepared tables and on fresh rows: their exact law by exploration, and their runs on Philox.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TYPED_TEST(PathForms, HaveOneLaw) {
   }
 }
 
-// Fresh rows rank tokens by buckets of p / q; within one, ids decide. Choice and law must use the same order there.
+// Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. Choice and law must use the same order.
 TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
   std::vector<FreshRows<double>> laws;
@@ -148,7 +148,7 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   }
 }
 
-/// Mean of accepted tokens in `trials` runs, and whether each step is one.
+/// Mean of accepted tokens in `trials` runs; also checks that each step is valid.
 template <class L>
 double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider, const ConditionalModel<L>& conditionals,
                      const ConditionalModel<RatioTable>& tables, const TreeShape& shape, int vocabulary, int trials) {
@@ -185,7 +185,7 @@ TEST(PathRuns, PhiloxOnTablesAndOnFreshRows) {
     const auto on_tables = verifier.simulate_on(tables, shape);
     const auto on_fresh = verifier.simulate_on(fresh, shape);
     EXPECT_NEAR(mean_accepted(verifier, *on_tables, tables, tables, shape, 3, trials), expected, bound) << name;
-    // Float rows move the law by 2^-24 a row: nothing beside the bound.
+    // Float rows move the law by 2^-24 per row, which is negligible beside the bound.
     EXPECT_NEAR(mean_accepted(verifier, *on_fresh, fresh, tables, shape, 3, trials), expected, bound) << name;
   }
 }

@@ -19,7 +19,8 @@ TEST(PublishedPaths, TheTwoTokenExample) {
   EXPECT_EQ(law.accepted, (std::vector<Rational>{{1, 3}, {1, 9}, {5, 9}}));
 }
 
-// Accepted in full and to one token, path by path: aa 1/4, ab 1, ba 1/2 and 1/2, bb 1.
+// Probability that both tokens are accepted, and that exactly one is, path by path: aa 1/4, ab 1, ba 1/2 and 1/2,
+// bb 1.
 TEST(PublishedPaths, TheTableOfTheExample) {
   const auto toy = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
@@ -50,7 +51,7 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
   EXPECT_EQ(accepted("greedy_multipath_block", toy, 3), Rational(1289, 729));
 }
 
-// Not published: what the schemes of ours accept beside them.
+// Not published: the acceptance of schemes of this repository on the example.
 TEST(PublishedPaths, TheExampleWithOurSchemes) {
   const auto toy = small::constant({1, 2}, {2, 1});
   EXPECT_EQ(accepted("layerwise_rejection", toy, 2), Rational(112, 81));
@@ -61,7 +62,7 @@ TEST(PublishedPaths, TheExampleWithOurSchemes) {
   EXPECT_EQ(accepted("ladder_tree", toy, 3), Rational(742, 405));
 }
 
-// A stem where the laws agree is accepted, and what follows is the example itself.
+// A stem on which the laws agree is accepted, and the rest is the example itself.
 TEST(PublishedPaths, TheExampleBehindAStem) {
   const Rows<Rational> toy(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
   const Rows<Rational> equal(normalised(std::vector{1, 1}), normalised(std::vector{1, 1}));
@@ -100,8 +101,8 @@ TEST(PublishedPaths, EqualLawsAcceptEverything) {
   }
 }
 
-// Not greedy multi-path block verification: choosing a path costs where there is nothing to choose. How much hangs on
-// the tie rule: here the lower id stands on top.
+// Greedy multi-path block verification is not among the schemes that accept everything: choosing a path reduces
+// acceptance even for equal laws. The result depends on the tie rule: here the lower id ranks higher.
 TEST(PublishedPaths, ChoosingAmongEqualLawsCosts) {
   const auto model = small::constant({3, 7}, {3, 7});
   EXPECT_EQ(accepted("greedy_multipath_block", model, 1, 3), 3);

@@ -1,5 +1,5 @@
-// How often an iteration at fresh rows passes over the vocabulary: counted, on a path that is refused to its root and
-// on trees, against what the headers say. No times.
+// The passes of an iteration at fresh rows over the vocabulary, as counts, on a path that is refused to its root and
+// on trees, against the numbers in the headers.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 
-/// One pair of rows after every prefix, in an object for each context.
+/// One pair of rows after every prefix, with one object per context.
 class FreshContexts final : public ConditionalModel<FreshRows<float>> {
  public:
   explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
@@ -32,7 +32,7 @@ class FreshContexts final : public ConditionalModel<FreshRows<float>> {
     for (const auto& laws : laws_) sum += laws.visited();
     return sum;
   }
-  /// The token that the target wants least for its proposal.
+  /// The token of the least p / q.
   Token least() const {
     Token best = 0;
     const auto ratio = [this](Token x) { return laws(0).target(x) / laws(0).proposal(x); };
@@ -53,7 +53,7 @@ class FreshContexts final : public ConditionalModel<FreshRows<float>> {
   std::vector<FreshRows<float>> laws_;
 };
 
-/// Refuses whatever is asked and draws with the words of a trial.
+/// Refuses every flip and draws with the words of a trial.
 struct RefusingSource {
   Philox words;
   bool flip(double, double) const { return false; }
@@ -61,7 +61,7 @@ struct RefusingSource {
   Verdict emit(const auto& weights) { return words.emit(weights); }
 };
 
-/// Visited tokens of an iteration that refuses a path of the least wanted token.
+/// Number of tokens read in an iteration that refuses a path of the token of least p / q.
 template <class V>
 std::uint64_t visited_by_refusal(int length) {
   const FreshContexts conditionals(40);
@@ -82,7 +82,7 @@ std::uint64_t visited_by_refusal(int length) {
 TEST(StepPasses, ARefusedPathCostsOneAPositionAndOneBlock) {
   using namespace verifiers::paths;
   for (const int length : {1, 2, 8, 20}) {
-    // The end of the path has no test of this kind; the root none, but the draw.
+    // The end of the path has no test of this kind; the root has only the draw.
     const std::uint64_t passes = row_size * static_cast<std::uint64_t>(length);
     for (const std::uint64_t visited :
          {visited_by_refusal<Block>(length), visited_by_refusal<GreedyBlock>(length),
@@ -109,7 +109,7 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // one each but the root, a draw
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // all but the root; a draw
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);
     expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);

@@ -1,4 +1,4 @@
-// Traversal verification with full rows, as it is published: the independent route to the scalar form.
+// Traversal verification with full rows, as published: an independent implementation to compare the scalar form with.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -7,7 +7,7 @@
 namespace draftproof {
 namespace {
 
-/// The whole tree with a target row, a draft row and a weight at every node; recomputed below whatever changes.
+/// The complete tree with a target row, a draft row and a weight at every node; changed rows are recomputed.
 class RowsOfTraversal {
  public:
   static constexpr Info info{.name = "rows_of_traversal",

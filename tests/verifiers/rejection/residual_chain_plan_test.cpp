@@ -1,4 +1,5 @@
-// A plan of refusals changes the cost of a decision, never the decision: trial by trial the same as without it.
+// A plan of refusals changes the cost of a decision and never the decision: every trial has the same verdict without
+// it.
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
@@ -10,7 +11,7 @@
 namespace draftproof {
 namespace {
 
-/// Trials of K drafts in which nothing was accepted; each is decided with and without `plan`.
+/// Number of trials of K drafts in which nothing was accepted; each is decided with and without `plan`.
 int refused_trials(const RatioTable& table, const RefusalPlan<RatioTable>& plan, int drafts) {
   const verifiers::RecursiveRejectionRandomOrder scheme;
   int refused = 0;

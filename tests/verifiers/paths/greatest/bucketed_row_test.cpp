@@ -1,5 +1,5 @@
 // The greatest path's row by passes: law, excess, weights and draws against the definition token by token, on rows
-// with zeros and ties, at every width of registers; and how many passes a sum takes.
+// with zeros and ties, at every register width; and the number of passes of a sum.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace {
 
-/// Rows and the law of the greatest of a max_of_k, found by sorting.
+/// Rows and the law of the greatest path's token, by sorting.
 template <class Entry>
 struct RankedByHand {
   std::vector<Entry> p, q;
@@ -52,7 +52,7 @@ struct RankedByHand {
   }
 };
 
-/// Laws `sigma` nats apart in steps of `step`; some tokens are beyond the proposal, others beyond the target.
+/// Laws `sigma` nats apart in steps of `step`; some tokens have no q, others no p.
 template <class Entry>
 RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(seed);
@@ -73,7 +73,7 @@ RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, do
   return {entries(p, p_sum), entries(q, q_sum), max_of_k};
 }
 
-/// A target that is the law of the greatest itself, so that at c = 1 all buckets cross.
+/// A target equal to the law of the greatest path's token, so that at c = 1 all buckets cross.
 RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(3);
   std::exponential_distribution<double> weight;
@@ -81,7 +81,7 @@ RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k
   double sum = 0;
   for (int x = 0; x < vocabulary; ++x) sum += q.emplace_back(weight(words));
   for (double& entry : q) entry /= sum;
-  // Ratios that rise with the id: in the order of the law that they then have.
+  // Ratios that rise with the id, in the order of the resulting law.
   std::vector<double> rising;
   for (int x = 0; x < vocabulary; ++x) rising.push_back(q[static_cast<std::size_t>(x)] * std::pow(2.0, x / 8.0 - 90));
   return {RankedByHand<double>(rising, q, max_of_k).law, q, max_of_k};
@@ -128,7 +128,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
     ++drawn[x];
   }
   for (const auto& [x, times] : drawn) ASSERT_GT(weight[x], 0) << x;
-  // A stretch of the running sum meets one word too many or too few at most at each end.
+  // Equally spaced words fall into an interval of the running sum at most once too often or too rarely at each end.
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / left * static_cast<double>(count), 2) << x;
 }
 

@@ -72,7 +72,7 @@ TEST(GreatestRowInFractions, LawAndExcessAreThoseOfTheDefinition) {
   EXPECT_GT(split_runs, 100);
 }
 
-/// Long rows; a share of the tokens is beyond the proposal, another beyond the target, and ratios come in ties.
+/// Long rows: some tokens have no q, others no p, and ratios come in ties.
 RatioTable long_table(std::uint32_t seed, int vocabulary, double sigma) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
@@ -131,7 +131,7 @@ TEST(GreatestRowOnTables, DrawsFollowTheWeightsAndTheWeightsTheLaw) {
         EXPECT_NEAR(w, c * table.target(x) - row.law(x), 1e-14);
         weight[x] += w;
       });
-      // Words at equal distances meet a token's stretch of the running sum once too often or too rarely at most;
+      // Equally spaced words fall into a token's interval of the running sum at most once too often or too rarely;
       // rounding may move its ends past one more word.
       constexpr std::uint64_t count = 1 << 14;
       for (std::uint64_t i = 0; i < count; ++i) ++drawn[row.draw(c, i << 50)];
