@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 namespace {

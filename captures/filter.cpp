@@ -9,6 +9,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/row.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,18 +6,9 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
-
-double compensated_sum(std::span<const double> terms) {
-  double sum = 0, lost = 0;
-  for (const double term : terms) {
-    const double next = sum + term;
-    lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
-    sum = next;
-  }
-  return sum + lost;
-}
 
 void normalise(std::vector<double>& weights) {
   const double sum = compensated_sum(weights);

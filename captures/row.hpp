@@ -42,9 +42,6 @@ inline constexpr double log_probability_sum_tolerance = 1e-5;
 std::vector<double> check_row(std::span<const double> row, const RowPlace& place,
                               double tolerance = probability_sum_tolerance);
 
-/// Sum with Neumaier's compensation. For non-negative terms the error is near 1 ulp of the result at any length.
-double compensated_sum(std::span<const double> terms);
-
 /// Divides `weights` (finite, non-negative, not all zero) by their compensated sum.
 void normalise(std::vector<double>& weights);
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/select.hpp>
@@ -47,6 +49,14 @@ struct SurveyChoice {
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
+  }
+
+  /// Throws InputError where the survey of that name has no rows.
+  static void check_rows(std::uint64_t size, const char* survey) {
+    if (size == 0)
+      throw InputError({.file = survey,
+                        .found = "no verifier that fits these sources, laws and numbers of drafts",
+                        .wanted = "at least one"});
   }
 };
 

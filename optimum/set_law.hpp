@@ -15,10 +15,10 @@ namespace draftproof {
 /// A set of tokens below 64, one bit a token.
 using TokenSet = std::uint64_t;
 
-/// The set of the first `count` drafts.
-inline TokenSet set_of(const Token* drafts, int count) {
+/// The set of these drafts.
+inline TokenSet set_of(std::span<const Token> drafts) {
   TokenSet set = 0;
-  for (int k = 0; k < count; ++k) set |= TokenSet{1} << drafts[k];
+  for (const Token x : drafts) set |= TokenSet{1} << x;
   return set;
 }
 
@@ -26,16 +26,10 @@ inline TokenSet set_of(const Token* drafts, int count) {
 template <class Weight>
 std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, Token*)>& draw) {
   std::map<TokenSet, Weight> law;
-  TokenSet drafted = 0;
   Explorer<Weight> explorer;
-  explorer.explore(
-      [&](Explorer<Weight>& random) {
-        Token drafts[max_drafts];
-        const int count = draw(random, drafts);
-        drafted = set_of(drafts, count);
-        return Verdict{0, none_accepted};
-      },
-      [&](const Leaf<Weight>& leaf) { law.try_emplace(drafted, 0).first->second += leaf.probability; });
+  each_drafted_tuple(explorer, draw, [&law](std::span<const Token> tuple, const Weight& drawn) {
+    law.try_emplace(set_of(tuple), 0).first->second += drawn;
+  });
   return law;
 }
 

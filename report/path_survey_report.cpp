@@ -1,38 +1,24 @@
 #include <draftproof/report/path_survey_report.hpp>
 
-#include <algorithm>
-#include <tuple>
-
 #include <fmt/format.h>
 
 #include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/survey_rows.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof {
 
 namespace {
 
-/// The rows by number of drafts, verifiers before mutants, in ascending order of acceptance.
-std::vector<const StepRow*> in_reading_order(const SurveyedPaths& item, const AnyTreeDrafter& drafter) {
-  std::vector<const StepRow*> rows;
-  for (const StepRow& row : item.rows)
-    if (row.drafter == &drafter && row.tally.steps > 0) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const StepRow* a, const StepRow* b) {
-    return std::tuple(a->drafts, a->verifier->kind(), a->tally.mean_accepted()) <
-           std::tuple(b->drafts, b->verifier->kind(), b->tally.mean_accepted());
-  });
-  return rows;
-}
-
 Cell verdict_of(const PathProof* proof, const StepRow& row) {
   if (row.oracle) return {"by its plan", Tone::good};
   return verdict_cell(proof, row.verifier->info());
 }
 
-Section section_of(const SurveyedPaths& item, const AnyTreeDrafter& drafter, std::span<const PathProof> proofs,
+Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::span<const PathProof> proofs,
                    int length) {
-  Section section{.title = fmt::format("{}, tree law {}", item.source->name(), drafter.info().name),
-                  .before = {std::string(drafter.info().summary)}};
+  Section section{.title = fmt::format("{}, tree law {}", item.source->name(), law.drafter->info().name),
+                  .before = {std::string(law.drafter->info().summary)}};
   section.table.columns = {{"verifier"},
                            {"K", true},
                            {"exact?"},
@@ -43,7 +29,7 @@ Section section_of(const SurveyedPaths& item, const AnyTreeDrafter& drafter, std
                            {"optimum", true},
                            {"full information", true},
                            {"us/step", true}};
-  for (const StepRow* row : in_reading_order(item, drafter)) {
+  for (const StepRow* row : law.rows) {
     const StepTally& tally = row->tally;
     section.table.rows.push_back(
         {{std::string(row->verifier->info().name), row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
@@ -57,9 +43,8 @@ Section section_of(const SurveyedPaths& item, const AnyTreeDrafter& drafter, std
          {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
          {fmt::format("{:.2f}", row->microseconds_per_step()), Tone::faint}});
     if (tally.impossible > 0)
-      section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
-                                          row->verifier->info().name, row->drafts,
-                                          counted(tally.impossible, "step")));
+      section.after.push_back(
+          row_note(*row, " reached a branch of probability zero in " + counted(tally.impossible, "step")));
   }
   return section;
 }
@@ -87,13 +72,11 @@ nlohmann::ordered_json row_data(const StepRow& row, const PathProof* proof, int 
 }  // namespace
 
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
-                         const PathSurveyOptions& options, bool complete, bool timings) {
+                            const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.steps/1"},
-          {"seed", options.seed},
-          {"length", options.length},
-          {"complete", complete}};
+  data = {
+      {"schema", "draftproof.steps/1"}, {"seed", options.seed}, {"length", options.length}, {"complete", complete}};
   for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},
@@ -103,21 +86,14 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
          .before = {"  " + item.source->summary() +
                     fmt::format("; paths of {}", counted(static_cast<std::uint64_t>(options.length), "token")) +
                     (complete ? "" : " (stopped early)")}});
-    std::vector<const AnyTreeDrafter*> drafters;
-    for (const StepRow& row : item.rows) {
-      if (row.tally.steps == 0) continue;
-      entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
-      if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
-    }
-    for (const AnyTreeDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, proofs, options.length));
+    const auto ran = [](const StepRow& row) { return row.tally.steps > 0; };
+    for (const StepRow& row : item.rows)
+      if (ran(row)) entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
+    for (const auto& law : rows_by_law(item.rows, ran, [](const StepRow& row) { return row.tally.mean_accepted(); }))
+      document.sections.push_back(section_of(item, law, proofs, options.length));
     data["sources"].push_back(std::move(entry));
   }
-  for (const PathProof& proof : proofs) {
-    data["proofs"].push_back(proof_data(proof, timings));
-    if (proof.violation())
-      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
-  }
+  add_proofs(document, proofs, timings);
   document.sections.push_back(
       {.title = "",
        .before = {

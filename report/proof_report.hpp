@@ -46,4 +46,14 @@ std::string refutation_title(const ProofOf<Level>& proof);
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
 
+/// Adds the proofs beside a survey to its data, and a section for every violation.
+template <class Level>
+void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool timings) {
+  for (const ProofOf<Level>& proof : proofs) {
+    document.data["proofs"].push_back(proof_data(proof, timings));
+    if (proof.violation())
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
+  }
+}
+
 }  // namespace draftproof

@@ -1,11 +1,11 @@
 #include <draftproof/report/survey_report.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/survey_rows.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/statistics/interval.hpp>
 
@@ -38,27 +38,14 @@ std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, 
   return lines;
 }
 
-/// The rows by number of drafts, verifiers before mutants, in ascending order of acceptance.
-std::vector<const SurveyRow*> in_reading_order(const SurveyResult& result, const AnyDrafter& drafter) {
-  std::vector<const SurveyRow*> rows;
-  for (const SurveyRow& row : result.rows)
-    if (row.drafter == &drafter) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const SurveyRow* a, const SurveyRow* b) {
-    return std::tuple(a->drafts, a->verifier->kind(), a->tally.members) <
-           std::tuple(b->drafts, b->verifier->kind(), b->tally.members);
-  });
-  return rows;
-}
-
-Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, std::span<const Proof> proofs,
+Section section_of(const SurveyedSource& surveyed, const LawRows<SurveyRow>& law, std::span<const Proof> proofs,
                    const SurveyOptions& options, double confidence) {
-  Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), drafter.info().name),
-                  .before = {std::string(drafter.info().summary) + "; the optimum is that of this law"}};
+  Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), law.drafter->info().name),
+                  .before = {std::string(law.drafter->info().summary) + "; the optimum is that of this law"}};
   section.table.columns = {{"verifier"},         {"K", true},       {"exact?"},           {"flag", true},
                            {"membership", true}, {"optimum", true}, {"gap closed", true}, {"ns/tuple", true}};
-  const auto rows = in_reading_order(surveyed.result, drafter);
-  section.after = place_lines(rows, options.device);
-  for (const SurveyRow* ordered : rows) {
+  section.after = place_lines(law.rows, options.device);
+  for (const SurveyRow* ordered : law.rows) {
     const SurveyRow& row = *ordered;
     const auto closed = row.gap_closed();
     const Tally& tally = row.tally;
@@ -75,14 +62,14 @@ Section section_of(const SurveyedSource& surveyed, const AnyDrafter& drafter, st
                                   {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"},
                                   {timed ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint}});
     if (!row.not_run.empty())
-      section.after.push_back(fmt::format("  {} at K = {} does not run here: {}; --proposal-top-k makes it smaller",
-                                          row.verifier->info().name, row.drafts, row.not_run));
+      section.after.push_back(
+          row_note(row, fmt::format(" does not run here: {}; --proposal-top-k makes it smaller", row.not_run)));
     if (row.not_run.empty() && row.tuples != options.tuples)
-      section.after.push_back(fmt::format("  {} at K = {}: {}, each passing over the vocabulary",
-                                          row.verifier->info().name, row.drafts, counted(row.tuples, "tuple")));
+      section.after.push_back(
+          row_note(row, fmt::format(": {}, each passing over the vocabulary", counted(row.tuples, "tuple"))));
     if (tally.impossible > 0)
-      section.after.push_back(fmt::format("  {} at K = {} reached a branch of probability zero in {}",
-                                          row.verifier->info().name, row.drafts, counted(tally.impossible, "trial")));
+      section.after.push_back(
+          row_note(row, " reached a branch of probability zero in " + counted(tally.impossible, "trial")));
   }
   return section;
 }
@@ -130,15 +117,16 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
         {"source", item.source->name()},           {"about", item.source->describe()},
         {"vocabulary", item.source->vocabulary()}, {"positions", item.result.positions},
         {"complete", item.result.complete},        {"rows", nlohmann::ordered_json::array()}};
-    std::vector<const AnyDrafter*> drafters;
     for (const SurveyRow& row : item.result.rows) {
       tuples += row.tally.trials;
       entry["rows"].push_back(row_data(row, proof_of(proofs, row), confidence, timings));
-      if (std::find(drafters.begin(), drafters.end(), row.drafter) == drafters.end()) drafters.push_back(row.drafter);
     }
+    auto laws = rows_by_law(
+        item.result.rows, [](const SurveyRow&) { return true; },
+        [](const SurveyRow& row) { return row.tally.members; });
     // Independent draws first: most engines use them, and most schemes are written for them.
-    std::stable_partition(drafters.begin(), drafters.end(),
-                          [](const AnyDrafter* drafter) { return drafter->info().shared_proposal_iid; });
+    std::stable_partition(laws.begin(), laws.end(),
+                          [](const auto& law) { return law.drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));
     const auto& names = item.source->proposal_names();
     std::string proposals;
@@ -148,15 +136,10 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
          .before = {fmt::format("  {}{}, V = {}, proposal {}", counted(item.result.positions, "position"),
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
                                 proposals)}});
-    for (const AnyDrafter* drafter : drafters)
-      document.sections.push_back(section_of(item, *drafter, proofs, options, confidence));
+    for (const auto& law : laws) document.sections.push_back(section_of(item, law, proofs, options, confidence));
   }
   data["tuples"] = tuples;
-  for (const Proof& proof : proofs) {
-    data["proofs"].push_back(proof_data(proof, timings));
-    if (proof.violation())
-      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
-  }
+  add_proofs(document, proofs, timings);
   document.sections.push_back(
       {.title = "",
        .before = {

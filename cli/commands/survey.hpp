@@ -1,7 +1,6 @@
 // `draftproof survey`: every applicable verifier on captured or parametric distributions.
 #pragma once
 
-#include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/device_choice.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/survey_choice.hpp>
@@ -37,10 +36,7 @@ struct Survey {
     const std::vector<Source> sources = choice.rows.open_whole(choice.specs, session.seed);
     std::uint64_t total = 0;
     for (const Source& source : sources) total += survey_size(source, options);
-    if (total == 0)
-      throw InputError({.file = "survey",
-                        .found = "no verifier that fits these sources, laws and numbers of drafts",
-                        .wanted = "at least one"});
+    choice.check_rows(total, "survey");
 
     std::vector<SurveyedSource> surveyed;
     SurveyProofs<TokenLevel> asked;

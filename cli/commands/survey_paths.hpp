@@ -1,7 +1,6 @@
 // `draftproof survey-paths`: every verifier of paths and trees on captured trees or on models.
 #pragma once
 
-#include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/survey_choice.hpp>
 #include <draftproof/report/path_survey_report.hpp>
@@ -18,14 +17,13 @@ struct SurveyPaths {
   PathSurveyOptions options;
 
   void declare(CLI::App& app) {
-    choice.declare(app, options, "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals",
-                   "tree", "numbers of paths; other trees get as many nodes");
+    choice.declare(app, options,
+                   "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals", "tree",
+                   "numbers of paths; other trees get as many nodes");
     app.add_option("-L,--length", options.length, "drafted tokens of a path")
         ->check(CLI::Range(1, max_path_length))
         ->capture_default_str();
-    app.add_option("--steps", options.steps, "steps per row of the table")
-        ->check(many)
-        ->capture_default_str();
+    app.add_option("--steps", options.steps, "steps per row of the table")->check(many)->capture_default_str();
     app.add_option("--iterations", options.iterations,
                    "of a trial, one after the other; 0: 1, or 8 with state and on live models")
         ->check(CLI::Range(0, 1'000'000));
@@ -42,10 +40,7 @@ struct SurveyPaths {
       sources.push_back(PathSource::open(spec, rows));
       total += options.steps * plan_steps(*sources.back(), options).size();
     }
-    if (total == 0)
-      throw InputError({.file = "steps",
-                        .found = "no verifier that fits these sources, laws and numbers of drafts",
-                        .wanted = "at least one"});
+    choice.check_rows(total, "steps");
     std::vector<SurveyedPaths> surveyed;
     SurveyProofs<BlockLevel> asked;
     {

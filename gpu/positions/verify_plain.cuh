@@ -15,7 +15,7 @@ namespace draftproof::gpu {
 /// Mutants have only the two mappings that every device runs; either of them distinguishes a mutant from its
 /// original.
 template <class V>
-inline constexpr bool by_warp_or_block_alone = !V::info.derived_from.empty();
+inline constexpr bool by_warp_or_block_alone = V::info.is_mutant();
 
 /// Returns the properties of the current device that are left beside the plan of V.
 /// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.

@@ -1,11 +1,12 @@
-// Coins at the ends of the unit interval and on the thresholds, for every draft tuple an instance can have: what no
-// sample would ever see.
+// Coins at the ends of the unit interval and on the thresholds, which sampling would never draw: for every draft
+// tuple of an instance, or for trees drafted by seeded words.
 //
 //   u        0, 2^-53 and the largest     for all draws a decision goes on after, and for those that end it
 //            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
-//            accepts p / q                        the same for schemes that are single-draft sampling at K = 1,
-//            whatever they
-//                                         draw: where p, q and p / q are on the grid
+//                                         accepts
+//            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
+//                                         draw: where p, q and p / q are on the grid (positions)
+//   p = q    largest coins                every draft is accepted where the scheme claims so (paths)
 //
 // Deterministic. A scheme that reads its coins through `flip` alone is strict by the source it runs on; one that
 // compares by itself is held to the third line.
@@ -14,53 +15,97 @@
 #include <algorithm>
 #include <cmath>
 
-#include <draftproof/properties/proof/property.hpp>
-#include <draftproof/properties/scripted/scripted_decision.hpp>
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
 
 namespace draftproof::checks {
 
+template <class Level>
 struct BoundaryUniforms {
   static constexpr std::string_view name = "boundary_uniforms";
   static constexpr std::string_view about = "coins at 0, at the largest and around the thresholds decide strictly";
-  static constexpr int every = 4;
+  static constexpr int every = on_level<Level>(4, 1);
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
 
   /// Drafts of couplings come from the words themselves: no tuple goes with any coin.
-  static bool applies(const AnyVerifier& verifier, const AnyDrafter&) { return !verifier.info().shared_noise; }
-
-  static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_rows(at.instance());
-    const auto decider = at.verifier().scripted_on(rows, at.instance().drafts);
-    for (const Tuple& tuple : possible_tuples(at.drafter(), rows, at.instance().drafts, most_tuples)) {
-      for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
-        for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
-          if (auto wrong = fault_at_the_ends(*decider, rows, tuple, inner, last)) return Answer::violated(*wrong);
-      if (at.verifier().info().claims.one_draft_is_single_draft && tuple.size() == 1)
-        if (auto wrong = fault_at_the_ratio(*decider, rows, tuple)) return Answer::violated(*wrong);
-    }
-    return Answer::held();
+  static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
+    return !verifier.info().shared_noise;
+  }
+  static Answer check(typename Level::InstanceAnalysis& at) {
+    const Wrong wrong = first_fault_at(at);
+    return Answer::held_if(!wrong, [&] { return *wrong; });
   }
 
  private:
+  using Wrong = std::optional<std::string>;
   static constexpr std::size_t most_tuples = 64;
-  using Playable = Decider<Rows<double>, Scripted>;
+  static constexpr std::uint64_t trees = 8;
 
-  static std::string at_coins(const Tuple& tuple, std::uint64_t inner, std::uint64_t last) {
+  static Wrong first_fault_at(const InstanceAnalysis& at) {
+    const Rows<double> rows = double_laws(at.instance());
+    const auto plan = plan_on(at, rows);
+    for (const Tuple& tuple : possible_tuples(at.drafter(), rows, at.instance().drafts, most_tuples)) {
+      const ScriptedTrial trial{tuple};
+      if (auto wrong = fault_at_the_ends(*plan, rows, trial, "drafts " + tuple_text(tuple))) return wrong;
+      if (at.verifier().info().claims.one_draft_is_single_draft && tuple.size() == 1)
+        if (auto wrong = fault_at_the_ratio(*plan, rows, trial)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  static Wrong first_fault_at(const PathInstanceAnalysis& at) {
+    if (auto wrong = first_fault_on(at, at.instance(), false)) return wrong;
+    PathInstance equal = at.instance();
+    for (auto& [prefix, weights] : equal.rows) weights.target = weights.proposal;
+    const Info& info = at.verifier().info();
+    const bool accepts_all =
+        info.claims.accepts_equal_laws && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
+    auto wrong = first_fault_on(at, equal, accepts_all);
+    if (wrong) wrong = "with p = q, " + *wrong;
+    return wrong;
+  }
+
+  static Wrong first_fault_on(const PathInstanceAnalysis& at, const PathInstance& instance, bool accepts_all) {
+    const DoubleContexts conditionals = double_laws(instance);
+    const auto plan = at.verifier().scripted_on(conditionals, instance.shape);
+    for (std::uint64_t t = 0; t < trees; ++t) {
+      TrialWords drafting(1, t, Philox::Role::draft);
+      const Iteration start{drafted(at.drafter(), conditionals, instance.shape, drafting)};
+      const std::string drafts = "tree " + std::to_string(t);
+      if (auto wrong = fault_at_the_ends(*plan, conditionals, start, drafts)) return wrong;
+      BoundaryWords largest(edge::largest, edge::largest);
+      if (!accepts_all) continue;
+      const StepOutput output = run_scripted(*plan, start, largest).output;
+      if (!start.tree.leaf(output.node))
+        return drafts + ", largest coins: emits " + step_text(output, start.tree) + ", short of the drafts";
+    }
+    return std::nullopt;
+  }
+
+  static std::string at_coins(const std::string& drafts, std::uint64_t inner, std::uint64_t last) {
     const auto text = [](std::uint64_t word) {
       return word == edge::largest    ? std::string("1 - 2^-53")
              : word == edge::smallest ? std::string("2^-53")
              : word == edge::zero     ? std::string("0")
                                       : std::to_string(unit_interval(word));
     };
-    return "drafts " + tuple_text(tuple) + ", coins " + text(inner) + ", last draw " + text(last) + ": ";
+    return drafts + ", coins " + text(inner) + ", last draw " + text(last) + on_level<Level>(": ", ", ");
   }
 
-  static std::optional<std::string> fault_at_the_ends(const Playable& decider, const Rows<double>& rows,
-                                                      const Tuple& tuple, std::uint64_t inner, std::uint64_t last) {
+  static Wrong fault_at_the_ends(auto& plan, const auto& laws, const auto& trial, const std::string& drafts) {
+    for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
+      for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
+        if (auto wrong = fault_of_coins(plan, laws, trial, inner, last))
+          return at_coins(drafts, inner, last) + *wrong;
+    return std::nullopt;
+  }
+
+  static Wrong fault_of_coins(auto& plan, const auto& laws, const auto& trial, std::uint64_t inner,
+                              std::uint64_t last) {
     BoundaryWords words(inner, last);
-    const ScriptedDecision played = run_scripted(decider, tuple, words);
-    if (const auto fault = fault_of(played.verdict, tuple, rows)) return at_coins(tuple, inner, last) + *fault;
+    const auto played = run_scripted(plan, trial, words);
+    if (auto fault = fault_of(played, trial, laws)) return fault;
     std::uint32_t flip = 0;
     for (std::size_t n = 0; n < played.draws.size(); ++n) {
       const Draw& draw = played.draws[n];
@@ -70,14 +115,17 @@ struct BoundaryUniforms {
         if (!threshold) break;
         BoundaryWords around(inner, last);
         around.set_flip(flip, *threshold - below);
-        const ScriptedDecision there = run_scripted(decider, tuple, around);
+        const auto there = run_scripted(plan, trial, around);
         const bool accepts = below > 0;
-        if (there.draws.size() <= n || there.draws[n].value != accepts)
-          return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) + " of " + std::to_string(draw.num) +
-                 " in " + std::to_string(draw.den) + (accepts ? " refuses below" : " accepts on") + " its threshold";
-        if (const auto fault = fault_of(there.verdict, tuple, rows))
-          return at_coins(tuple, inner, last) + "flip " + std::to_string(flip) + (accepts ? " below" : " on") +
-                 " its threshold: " + *fault;
+        const std::string coin = "flip " + std::to_string(flip), side = accepts ? " below" : " on";
+        if (there.draws.size() <= n || there.draws[n].value != accepts) {
+          const std::string does = accepts ? " refuses" : " accepts";
+          return on_level<Level>(coin + " of " + std::to_string(draw.num) + " in " + std::to_string(draw.den) + does +
+                                     side + " its threshold",
+                                 coin + side + " its threshold" + does);
+        }
+        if (const auto fault = fault_of(there, trial, laws))
+          return coin + side + " its threshold" + on_level<Level>(": ", ", ") + *fault;
       }
       ++flip;
     }
@@ -93,38 +141,39 @@ struct BoundaryUniforms {
   }
 
   /// Single-draft sampling accepts exactly below p / q, whatever its draws are for.
-  static std::optional<std::string> fault_at_the_ratio(const Playable& decider, const Rows<double>& rows,
-                                                       const Tuple& tuple) {
-    const double p = rows.target(tuple[0]), q = rows.proposal(tuple[0]);
-    const auto accepts = [&](std::uint64_t coin) {
-      BoundaryWords words(coin, edge::zero);
-      return run_scripted(decider, tuple, words).verdict.accepted == 0;
+  static Wrong fault_at_the_ratio(const Decider<Rows<double>, Scripted>& plan, const Rows<double>& rows,
+                                  const ScriptedTrial& trial) {
+    const double p = rows.target(trial.drafts[0]), q = rows.proposal(trial.drafts[0]);
+    const auto place = [&](std::uint64_t coin, std::uint64_t last) {
+      return at_coins("drafts " + tuple_text(trial.drafts), coin, last);
     };
-    if (p > 0 && !accepts(edge::zero)) return at_coins(tuple, edge::zero, edge::zero) + "refuses a draft with p > 0";
+    const auto verdict = [&](std::uint64_t coin, std::uint64_t last) {
+      BoundaryWords words(coin, last);
+      return run_scripted(plan, trial, words).verdict;
+    };
+    const auto accepts = [&](std::uint64_t coin) { return verdict(coin, edge::zero).accepted == 0; };
+    if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "refuses a draft with p > 0";
     // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
-    if (tested(decider, tuple)) {
-      if (p >= q && !accepts(edge::largest))
-        return at_coins(tuple, edge::largest, edge::zero) + "refuses a draft with p >= q";
-      for (const std::uint64_t last : {edge::zero, edge::largest}) {
-        BoundaryWords words(edge::largest, last);
-        const Verdict verdict = run_scripted(decider, tuple, words).verdict;
-        if (verdict.accepted < 0 && !(rows.target(verdict.token) > rows.proposal(verdict.token)))
-          return at_coins(tuple, edge::largest, last) + "corrects to " + std::to_string(verdict.token) +
+    if (tested(plan, trial)) {
+      if (p >= q && !accepts(edge::largest)) return place(edge::largest, edge::zero) + "refuses a draft with p >= q";
+      for (const std::uint64_t last : {edge::zero, edge::largest})
+        if (const Verdict v = verdict(edge::largest, last);
+            v.accepted < 0 && !(rows.target(v.token) > rows.proposal(v.token)))
+          return place(edge::largest, last) + "corrects to " + std::to_string(v.token) +
                  ", of which accepted drafts leave nothing";
-      }
     }
     const auto threshold = dyadic(p) && dyadic(q) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
-    if (accepts(*threshold)) return at_coins(tuple, *threshold, edge::zero) + "accepts on p / q";
+    if (accepts(*threshold)) return place(*threshold, edge::zero) + "accepts on p / q";
     if (!accepts(*threshold - edge::step))
-      return at_coins(tuple, *threshold - edge::step, edge::zero) + "refuses just below p / q";
+      return place(*threshold - edge::step, edge::zero) + "refuses just below p / q";
     return std::nullopt;
   }
 
   /// Whether the draft is kept or not by a coin, rather than by a draw among several.
-  static bool tested(const Playable& decider, const Tuple& tuple) {
+  static bool tested(const Decider<Rows<double>, Scripted>& plan, const ScriptedTrial& trial) {
     BoundaryWords words(edge::zero, edge::zero);
-    const ScriptedDecision played = run_scripted(decider, tuple, words);
+    const ScriptedDecision played = run_scripted(plan, trial, words);
     return !played.draws.empty() && std::none_of(played.draws.begin(), played.draws.end(),
                                                  [](const Draw& draw) { return draw.purpose == Purpose::pick; });
   }

@@ -23,7 +23,7 @@ struct CoinUsedOnce {
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) { return !verifier.info().shared_noise; }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_rows(at.instance());
+    const Rows<double> rows = double_laws(at.instance());
     const int drafts = at.instance().drafts;
     const auto decider = at.verifier().scripted_on(rows, drafts);
     const auto tuples = possible_tuples(at.drafter(), rows, drafts, trials);

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include <draftproof/properties/proof/property.hpp>
-#include <draftproof/properties/scripted/scripted_decision.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
 
 namespace draftproof::checks {
 
@@ -123,24 +123,20 @@ struct EdgeRows {
   template <class L>
   static std::optional<std::string> first_fault(const InstanceAnalysis& at, const L& laws, const Rows<double>& rows,
                                                 bool largest_coins) {
-    const int drafts = at.instance().drafts;
-    const auto decider = at.verifier().scripted_on(laws, drafts);
+    const auto plan = plan_on(at, laws);
     const std::uint64_t scripts = at.verifier().info().shared_noise ? 0 : 4;
-    for (std::uint64_t t = 0; t < trials; ++t) {
-      TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
-      Scripted random{WordsFrom(drafting)};
-      Tuple tuple(max_drafts);
-      tuple.resize(static_cast<std::size_t>(at.drafter().draw(laws, drafts, random, tuple.data())));
-      std::optional<std::string> fault = fault_of(run_scripted(*decider, tuple, verifying).verdict, tuple, rows);
-      for (std::uint64_t script = 0; !fault && script < scripts; ++script) {
-        if (!largest_coins && (script & 1)) continue;
-        BoundaryWords words(script & 1 ? edge::largest : edge::zero, script & 2 ? edge::largest : edge::zero);
-        fault = fault_of(run_scripted(*decider, tuple, words).verdict, tuple, rows);
-        if (fault) fault = "coins " + std::string(script & 1 ? "largest" : "0") + ", " + *fault;
-      }
-      if (fault) return "trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *fault;
-    }
-    return std::nullopt;
+    return draftproof::first_fault(
+        at, laws, *plan, trials, [&](std::uint64_t t, const ScriptedTrial& trial, const auto&, const auto&) {
+          std::optional<std::string> fault = fault_of(trial.played, trial, rows);
+          for (std::uint64_t script = 0; !fault && script < scripts; ++script) {
+            if (!largest_coins && (script & 1)) continue;
+            BoundaryWords words(script & 1 ? edge::largest : edge::zero, script & 2 ? edge::largest : edge::zero);
+            fault = fault_of(run_scripted(*plan, trial, words), trial, rows);
+            if (fault) fault = "coins " + std::string(script & 1 ? "largest" : "0") + ", " + *fault;
+          }
+          if (fault) fault = place_of(t, trial) + ": " + *fault;
+          return fault;
+        });
   }
 };
 

@@ -27,7 +27,7 @@ struct FormsAgree {
   }
   static Answer check(InstanceAnalysis& at) {
     const int drafts = at.instance().drafts;
-    const Rows<double> rows = double_rows(at.instance());
+    const Rows<double> rows = double_laws(at.instance());
     const RatioTable table = table_of(rows);
     const auto on_rows = at.verifier().explore_on(rows, drafts);
     const auto on_table = at.verifier().explore_on(table, drafts);

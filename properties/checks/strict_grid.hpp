@@ -34,7 +34,7 @@ struct StrictGrid {
     if (!InstanceAnalysis::possible(at.verifier(), at.drafter(), instance)) return Answer::not_applicable();
     const auto fractions = instance.rows();
     const auto proving = at.verifier().prove_on(fractions, 1);
-    const Rows<double> rows = double_rows(instance);
+    const Rows<double> rows = double_laws(instance);
     const auto playing = at.verifier().scripted_on(rows, 1);
     bool asked = false;
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, 1, 4)) {

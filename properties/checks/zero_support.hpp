@@ -20,7 +20,7 @@ struct ZeroSupport {
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_rows(at.instance());
+    const Rows<double> rows = double_laws(at.instance());
     if (auto wrong = first_fault(at, rows, at.trials(at.instance(), trials))) return Answer::violated(*wrong);
     if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
     const RatioTable table = table_of(rows);
@@ -32,7 +32,8 @@ struct ZeroSupport {
   }
 
  private:
-  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const Rows<double>& rows, const Trials& ran) {
+  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const Rows<double>& rows,
+                                                const Trials& ran) {
     for (std::size_t t = 0; t < ran.verdicts.size(); ++t) {
       const auto first = ran.drafts.begin() + static_cast<std::ptrdiff_t>(t) * ran.stride;
       const Tuple tuple(first, first + ran.lengths[t]);

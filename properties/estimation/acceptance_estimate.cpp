@@ -29,14 +29,11 @@ class TupleWalk {
       if (drafted) membership += probability;
       if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag += probability;
     };
-    const bool whole = explorer_.explore([&](Explorer<double>& random) { return decider_.decide(tuple, random); },
-                                         [&](const Leaf<double>& leaf) {
-                                           if (leaf.verdict.token >= 0)
-                                             return add(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
-                                           const double unit = leaf.probability / leaf.spread_total;
-                                           for (const auto& [x, weight] : leaf.spread)
-                                             add(x, leaf.verdict.accepted, unit * weight);
-                                         });
+    const bool whole = explorer_.explore(
+        [&](Explorer<double>& random) { return decider_.decide(tuple, random); },
+        [&](const Leaf<double>& leaf) {
+          leaf.each_token([&](Token x, double probability) { add(x, leaf.verdict.accepted, probability); });
+        });
     if (!whole) throw std::invalid_argument("acceptance estimate: a tuple has more branches than a walk may take");
     outcomes[0] = flag;
     outcomes[1] = membership;

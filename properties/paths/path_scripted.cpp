@@ -4,7 +4,7 @@
 
 namespace draftproof {
 
-DoubleContexts double_contexts(const PathInstance& instance) {
+DoubleContexts double_laws(const PathInstance& instance) {
   std::vector<Rows<double>> all;
   std::vector<Tokens> level{{}};
   for (int length = 0;; ++length) {
@@ -22,15 +22,16 @@ DoubleContexts double_contexts(const PathInstance& instance) {
   }
 }
 
-ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words) {
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
+                          Words& words) {
   Scripted random{WordsFrom(words)};
   ScriptedStep played{decider.decide(tree, carry, random), {}};
   played.draws = random.draws();
   return played;
 }
 
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
-                  int context) {
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
+                  Words& words, int context) {
   Scripted random{WordsFrom(words)};
   DraftTree tree(context);
   drafter.draw(conditionals, shape, random, tree);
@@ -73,14 +74,6 @@ std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& 
   const int emitted = tree.depth(step.node), counted = step.extra.accepted;
   if (counted == none_accepted || counted == emitted) return std::nullopt;
   return "counts " + std::to_string(counted) + " accepted tokens and emits " + step_text(step, tree);
-}
-
-std::optional<std::string> difference(const ScriptedStep& a, const ScriptedStep& b, const DraftTree& tree) {
-  if (a.output.node == b.output.node && same(a.output.extra, b.output.extra) &&
-      a.draws.size() == b.draws.size() && same_draws(a.draws, b.draws, a.draws.size()))
-    return std::nullopt;
-  return step_text(a.output, tree) + " by " + std::to_string(a.draws.size()) + " draws, and " +
-         step_text(b.output, tree) + " by " + std::to_string(b.draws.size());
 }
 
 }  // namespace draftproof

@@ -16,7 +16,7 @@ using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
 /// The instance's model in double.
-DoubleContexts double_contexts(const PathInstance& instance);
+DoubleContexts double_laws(const PathInstance& instance);
 
 /// One iteration with all its draws.
 struct ScriptedStep {
@@ -24,11 +24,12 @@ struct ScriptedStep {
   std::vector<Draw> draws;
 };
 /// Runs one iteration on `words`.
-ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry, Words& words);
+ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
+                          Words& words);
 
 /// The tree that `words` draft after `context`.
-DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape, Words& words,
-                  int context = 0);
+DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
+                  Words& words, int context = 0);
 
 /// The fault of a step with an invalid node or token, or with tokens outside the target's support; nothing if it has
 /// none.
@@ -40,7 +41,5 @@ std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& 
 
 /// The accepted tokens and the extra token, as "[0 2] then 1".
 std::string step_text(const StepOutput& step, const DraftTree& tree);
-/// How the two differ; nothing if they are the same step by the same draws.
-std::optional<std::string> difference(const ScriptedStep& a, const ScriptedStep& b, const DraftTree& tree);
 
 }  // namespace draftproof

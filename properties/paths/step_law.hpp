@@ -16,8 +16,8 @@ namespace draftproof {
 /// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the number of branches
 /// walked, or 0 if the limit cut the walk short.
 template <class L, class Weight, class Sink>
-std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals, const TreeShape& shape,
-                            int context, ExplorerLimits limits, Sink&& sink) {
+std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
+                            const TreeShape& shape, int context, ExplorerLimits limits, Sink&& sink) {
   Explorer<Weight> explorer(limits);
   DraftTree tree;
   const bool whole = explorer.explore(
@@ -33,8 +33,9 @@ std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalMode
 /// Calls `sink(node, extra, probability)` for every output of the verifier on `tree`; probabilities sum to 1. Returns
 /// false if the limit cut the walk short. Adds the branches walked to `leaves`.
 template <class L, class Weight, class Sink>
-bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree, const VerifierState<Weight>& carry,
-                      ExplorerLimits limits, Sink&& sink, std::uint64_t* leaves = nullptr) {
+bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree,
+                   const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
+                   std::uint64_t* leaves = nullptr) {
   Explorer<Weight> explorer(limits);
   int node = DraftTree::root;
   const bool whole = explorer.explore(
@@ -44,12 +45,7 @@ bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& t
         return step.extra;
       },
       [&](const Leaf<Weight>& leaf) {
-        if (leaf.verdict.token >= 0) {
-          sink(node, leaf.verdict.token, leaf.probability);
-        } else {
-          const Weight unit = leaf.probability / leaf.spread_total;
-          for (const auto& [token, weight] : leaf.spread) sink(node, token, Weight(unit * weight));
-        }
+        leaf.each_token([&](Token extra, const Weight& probability) { sink(node, extra, probability); });
       });
   if (leaves) *leaves += explorer.leaves();
   return whole;
@@ -91,16 +87,14 @@ struct StepLaw {
 /// trees together.
 template <class L, class Weight = typename L::Scalar>
 StepLaw<Weight> explore_step_law(const AnyTreeDrafter& drafter, PathDecider<L, Explorer<Weight>>& decider,
-                                       const ConditionalModel<L>& conditionals, const TreeShape& shape, int context = 0,
-                                       ExplorerLimits limits = {}) {
+                                 const ConditionalModel<L>& conditionals, const TreeShape& shape, int context = 0,
+                                 ExplorerLimits limits = {}) {
   StepLaw<Weight> law;
   law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
   std::map<std::pair<int, Token>, Weight> steps;  // of one tree: its fractions are short, so they are added first
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
-    const auto sink = [&](int node, Token extra, const Weight& probability) {
-      steps[{node, extra}] += probability;
-    };
+    const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };
     const ExplorerLimits rest{.leaves = limits.leaves - law.leaves};
     law.complete = law.complete && explore_steps<L, Weight>(decider, tree, {}, rest, sink, &law.leaves);
     for (const auto& [step, probability] : steps) {

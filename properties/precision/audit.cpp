@@ -2,23 +2,18 @@
 
 #include <cmath>
 
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/sim/components/normalised_row.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 
 namespace {
 
-std::vector<double> values(const std::vector<Accumulator<double>>& sums) {
+std::vector<double> values(const std::vector<NeumaierSum>& sums) {
   std::vector<double> row;
   row.reserve(sums.size());
   for (const auto& sum : sums) row.push_back(sum.value());
   return row;
-}
-
-double total(std::span<const double> row) {
-  Accumulator<double> sum;
-  for (const double value : row) sum += value;
-  return sum.value();
 }
 
 template <class L>
@@ -26,8 +21,8 @@ std::optional<AuditedLaw> walk(const AnyVerifier& verifier, const AnyDrafter& dr
                                std::uint64_t leaves) {
   const auto decider = verifier.explore_on(laws, drafts);
   if (!decider) return {};
-  std::vector<Accumulator<double>> output(static_cast<std::size_t>(laws.vocabulary()));
-  const auto at = [&output](Token x) -> Accumulator<double>& { return output[static_cast<std::size_t>(x)]; };
+  std::vector<NeumaierSum> output(static_cast<std::size_t>(laws.vocabulary()));
+  const auto at = [&output](Token x) -> NeumaierSum& { return output[static_cast<std::size_t>(x)]; };
   Explorer<double> explorer({.leaves = leaves});
   explorer.with_rounding();
   AuditedLaw law;
@@ -38,11 +33,11 @@ std::optional<AuditedLaw> walk(const AnyVerifier& verifier, const AnyDrafter& dr
         return decider->decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<double>& leaf) {
-        if (leaf.verdict.token >= 0) return at(leaf.verdict.token) += leaf.probability;
-        Accumulator<double> spread;  // compensated; the explorer's own total is a running sum of up to V weights
-        for (const auto& [token, weight] : leaf.spread) spread += weight;
+        if (leaf.verdict.token >= 0) return at(leaf.verdict.token).add(leaf.probability);
+        NeumaierSum spread;  // compensated; the explorer's own total is a running sum of up to V weights
+        for (const auto& [token, weight] : leaf.spread) spread.add(weight);
         const double sum = spread.value();
-        for (const auto& [token, weight] : leaf.spread) at(token) += leaf.probability * (weight / sum);
+        for (const auto& [token, weight] : leaf.spread) at(token).add(leaf.probability * (weight / sum));
       });
   law.leaves = explorer.leaves();
   law.output = values(output);
@@ -57,23 +52,17 @@ std::string_view to_text(Form form) {
 }
 
 double AuditedLaw::distance(std::span<const double> law) const {
-  Accumulator<double> sum;
-  sum += 1 - total(output);
-  for (std::size_t x = 0; x < law.size(); ++x) sum += std::abs(output[x] - law[x]);
+  NeumaierSum sum;
+  sum.add(1 - compensated_sum(output));
+  for (std::size_t x = 0; x < law.size(); ++x) sum.add(std::abs(output[x] - law[x]));
   return sum.value() / 2;
 }
 
-std::vector<double> exact_target(std::span<const double> row) {
-  const double sum = total(row);
-  std::vector<double> law;
-  law.reserve(row.size());
-  for (const double value : row) law.push_back(value / sum);
-  return law;
-}
+std::vector<double> exact_target(std::span<const double> row) { return normalised_row(row); }
 
 double total_variation(std::span<const double> a, std::span<const double> b) {
-  Accumulator<double> sum;
-  for (std::size_t x = 0; x < a.size(); ++x) sum += std::abs(a[x] - b[x]);
+  NeumaierSum sum;
+  for (std::size_t x = 0; x < a.size(); ++x) sum.add(std::abs(a[x] - b[x]));
   return sum.value() / 2;
 }
 

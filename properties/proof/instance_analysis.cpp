@@ -26,34 +26,23 @@ ExactLaw<Rational> InstanceAnalysis::law_of(const Instance& variation) {
 bool InstanceAnalysis::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
   const auto rows = instance_.rows();
   Explorer<Rational> explorer(limits_);
-  Token tuple[max_drafts];
-  int count = 0;
-  const bool whole = explorer.explore(
-      [&](Explorer<Rational>& random) {
-        count = drafter_.draw(rows, instance_.drafts, random, tuple);
-        return Verdict{0, none_accepted};
-      },
-      [&](const Leaf<Rational>& leaf) {
-        visit({tuple, static_cast<std::size_t>(count)}, leaf.probability);
-      });
+  const bool whole = each_drafted_tuple(
+      explorer,
+      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); },
+      visit);
   leaves_ += explorer.leaves();
   return whole;
 }
 
 bool InstanceAnalysis::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
-                               std::span<const Token> tuple,
-                               const std::function<void(Token, int, const Rational&)>& visit) {
+                                    std::span<const Token> tuple,
+                                    const std::function<void(Token, int, const Rational&)>& visit) {
   Explorer<Rational> explorer(limits_);
-  const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
-                                      [&](const Leaf<Rational>& leaf) {
-                                        if (leaf.verdict.token >= 0) {
-                                          visit(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
-                                        } else {
-                                          const Rational unit = leaf.probability / leaf.spread_total;
-                                          for (const auto& [token, weight] : leaf.spread)
-                                            visit(token, leaf.verdict.accepted, Rational(unit * weight));
-                                        }
-                                      });
+  const bool whole = explorer.explore(
+      [&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+      [&](const Leaf<Rational>& leaf) {
+        leaf.each_token([&](Token x, const Rational& probability) { visit(x, leaf.verdict.accepted, probability); });
+      });
   leaves_ += explorer.leaves();
   return whole;
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <draftproof/exact/rational.hpp>
@@ -57,5 +58,14 @@ struct BlockLevel {
   /// The same between completed steps and the target; nothing for schemes with state.
   static std::optional<Rational> distance(InstanceAnalysis& at);
 };
+
+/// What a property written once has of its own on either level: `position` or `paths`.
+template <class Level, class Position, class Paths>
+constexpr auto on_level(Position position, Paths paths) {
+  if constexpr (std::is_same_v<Level, TokenLevel>)
+    return position;
+  else
+    return paths;
+}
 
 }  // namespace draftproof

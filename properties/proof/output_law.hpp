@@ -1,38 +1,27 @@
 // The exact law of a drafter followed by a verifier, by a walk of every branch.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <draftproof/properties/subjects/any_verifier.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 
-/// Compensated sum (Neumaier) for double, plain sum for exact numbers. Leaves differ by orders of magnitude.
+/// Compensated sum for double, plain sum for exact numbers. Leaves differ by orders of magnitude.
 template <class Weight>
 class Accumulator {
  public:
-  void operator+=(const Weight& term) { sum_ += term; }
+  void add(const Weight& term) { sum_ += term; }
   Weight value() const { return sum_; }
 
  private:
   Weight sum_{0};
 };
 template <>
-class Accumulator<double> {
- public:
-  void operator+=(double term) {
-    const double next = sum_ + term;
-    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
-    sum_ = next;
-  }
-  double value() const { return sum_ + lost_; }
-
- private:
-  double sum_ = 0, lost_ = 0;
-};
+class Accumulator<double> : public NeumaierSum {};
 
 /// The law and the probabilities of acceptance. `complete` is false if the limits cut the walk short.
 template <class Weight>
@@ -57,10 +46,10 @@ ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explore
   int count = 0;
   const auto add = [&](Token x, int accepted, const Weight& probability) {
     const bool drafted = among(x, tuple, count);
-    output[static_cast<std::size_t>(x)] += probability;
-    mass += probability;
-    if (drafted) membership += probability;
-    if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag += probability;
+    output[static_cast<std::size_t>(x)].add(probability);
+    mass.add(probability);
+    if (drafted) membership.add(probability);
+    if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag.add(probability);
   };
   ExactLaw<Weight> law;
   law.complete = explorer.explore(
@@ -69,12 +58,7 @@ ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explore
         return decider.decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<Weight>& leaf) {
-        if (leaf.verdict.token >= 0) {
-          add(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
-        } else {
-          const Weight unit = leaf.probability / leaf.spread_total;
-          for (const auto& [token, weight] : leaf.spread) add(token, leaf.verdict.accepted, Weight(unit * weight));
-        }
+        leaf.each_token([&](Token x, const Weight& probability) { add(x, leaf.verdict.accepted, probability); });
       });
   for (const auto& sum : output) law.output.push_back(sum.value());
   law.flag = flag.value();

@@ -27,7 +27,8 @@ struct Answer {
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
 /// `Answer check(InstanceAnalysis&)`, all static. `every` = n asks the property of one generated instance in n, for
 /// properties that walk more trees. `static constexpr bool explores = false` asks it of verifiers that cannot be
-/// explored too. `static constexpr Tier tier` is needed if it is not a proof.
+/// explored too. `static constexpr Tier tier` is needed if it is not a proof. A template over Level in
+/// properties/checks/ is a property of positions and of paths.
 template <class Level>
 struct PropertyOf {
   std::string_view name;

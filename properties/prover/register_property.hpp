@@ -18,6 +18,14 @@ void register_path_property() {
   PathRegistry::instance().add(property_of<P, BlockLevel>());
 }
 
+// Adds a property of both levels to both registries.
+
+template <template <class Level> class P>
+void register_property() {
+  register_property<P<TokenLevel>>();
+  register_path_property<P<BlockLevel>>();
+}
+
 // Adds a family of instances to the registry.
 
 template <class G>

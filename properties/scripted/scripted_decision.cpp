@@ -14,7 +14,7 @@ std::vector<double> double_row(const std::vector<int>& weights) {
   return row;
 }
 
-Rows<double> double_rows(const Instance& instance) {
+Rows<double> double_laws(const Instance& instance) {
   std::vector<std::vector<double>> proposals;
   for (const auto& weights : instance.proposals) proposals.push_back(double_row(weights));
   return {double_row(instance.target), std::move(proposals)};
@@ -34,14 +34,9 @@ std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>
                                    std::size_t most) {
   Explorer<double> explorer;
   std::vector<Tuple> all;
-  Tuple tuple(max_drafts);
-  int count = 0;
-  explorer.explore(
-      [&](Explorer<double>& random) {
-        count = drafter.draw(rows, drafts, random, tuple.data());
-        return Verdict{};
-      },
-      [&](const Leaf<double>&) { all.emplace_back(tuple.begin(), tuple.begin() + count); });
+  each_drafted_tuple(
+      explorer, [&](Explorer<double>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
+      [&](std::span<const Token> tuple, double) { all.emplace_back(tuple.begin(), tuple.end()); });
   if (all.size() <= most) return all;
   std::vector<Tuple> some;
   for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);

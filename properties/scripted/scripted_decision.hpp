@@ -17,7 +17,7 @@ namespace draftproof {
 /// The weights divided by their sum, each rounded once.
 std::vector<double> double_row(const std::vector<int>& weights);
 /// The instance's laws in double.
-Rows<double> double_rows(const Instance& instance);
+Rows<double> double_laws(const Instance& instance);
 /// The prepared table of these laws.
 RatioTable table_of(const Rows<double>& rows);
 
@@ -69,5 +69,17 @@ std::string verdict_text(const Verdict& verdict);
 inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
 /// Whether the first `first` draws are equal, outcomes included.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
+
+/// How a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by N`between`B by M", N
+/// and M the numbers of draws. Nothing where both give the same output by the same draws.
+template <class Trial, class Played>
+std::optional<std::string> difference(const Trial& trial, const Played& again, std::string_view between) {
+  const Played& first = trial.played;
+  if (same(first, again) && first.draws.size() == again.draws.size() &&
+      same_draws(first.draws, again.draws, first.draws.size()))
+    return std::nullopt;
+  return text_of(first, trial) + " by " + std::to_string(first.draws.size()) + std::string(between) +
+         text_of(again, trial) + " by " + std::to_string(again.draws.size());
+}
 
 }  // namespace draftproof

@@ -60,15 +60,13 @@ int iterations_of(const PathSource& source, const PathSurveyOptions& options, co
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Number of steps of a row. Schemes with shared noise read V K words a drafted level on either side, so their number
-/// is limited to 2^27 words, 16,384 steps at V = 512, K = L = 4, but to at least one from each start.
-std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options,
-                               const StepRow& row) {
-  if (!row.verifier->info().shared_noise && !row.drafter->info().shared_noise()) return options.steps;
+/// Number of steps of a row. Schemes with shared noise read V K words a drafted level on either side: 16,384 steps at
+/// V = 512, K = L = 4.
+std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
-  return std::min(options.steps,
-                  std::max(static_cast<std::uint64_t>(source.starts()), (std::uint64_t{1} << 27) / words));
+  return affordable_trials(options.steps, *row.verifier, *row.drafter, static_cast<std::uint64_t>(source.starts()),
+                           words);
 }
 
 /// Number of trees up to which every start gets its linear program, milliseconds each.
@@ -161,9 +159,9 @@ std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOption
   for (const auto& drafter : path_registry().drafters()) {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      const bool asked = wanted(options.verifiers, info.name) &&
-                         (verifier->kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
-      if (!asked || !law_wanted(options, info, drafter->info()) || !info.unsupported.simulate.empty()) continue;
+      if (!asked_for(options, *verifier) || !law_wanted(options, info, drafter->info()) ||
+          !info.unsupported.simulate.empty())
+        continue;
       if (source.stored_trees() && !drafter->info().independent_paths) continue;
       std::set<int> numbers;
       for (const int drafts : options.drafts)
@@ -185,10 +183,10 @@ std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOpti
     if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
     const auto per_trial = static_cast<std::uint64_t>(iterations_of(source, options, *row.verifier));
     const StepRun run{.verifier = *row.verifier,
-                         .drafter = *row.drafter,
-                         .shape = shape_of(*row.drafter, row.drafts, options.length),
-                         .seed = options.seed,
-                         .iterations = static_cast<int>(per_trial)};
+                      .drafter = *row.drafter,
+                      .shape = shape_of(*row.drafter, row.drafts, options.length),
+                      .seed = options.seed,
+                      .iterations = static_cast<int>(per_trial)};
     const std::uint64_t steps = planned_steps(source, options, row);
     const TrialBudget budget{.trials = (steps + per_trial - 1) / per_trial,
                              .threads = options.threads,

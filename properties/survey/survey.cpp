@@ -38,14 +38,12 @@ bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInf
   return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
 }
 
-/// Number of tuples of a row. Schemes with shared noise read V K words a tuple on either side, so their number is
-/// limited to 2^27 words, 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000, but to at least one at each
-/// position.
+/// Number of tuples of a row. Schemes with shared noise read V K words a tuple on either side: 65,536 tuples at V = 512,
+/// K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
-  if (!verifier.info().shared_noise && !drafter.info().shared_noise()) return options.tuples;
-  const std::uint64_t words = source.vocabulary() * static_cast<std::uint64_t>(drafts);
-  return std::min(options.tuples, std::max<std::uint64_t>(source.positions(), (std::uint64_t{1} << 27) / words));
+  return affordable_trials(options.tuples, verifier, drafter, source.positions(),
+                           source.vocabulary() * static_cast<std::uint64_t>(drafts));
 }
 
 /// The rows of the result, not filled yet, grouped by draft law.
@@ -58,9 +56,7 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   for (const auto& drafter : registry().drafters())
     for (const auto& verifier : registry().verifiers()) {
       const Info& info = verifier->info();
-      const bool asked = wanted(options.verifiers, info.name) &&
-                         (verifier->kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
-      if (!asked || !law_wanted(options, info, drafter->info())) continue;
+      if (!asked_for(options, *verifier) || !law_wanted(options, info, drafter->info())) continue;
       std::set<int> numbers;
       for (int drafts : options.drafts) {
         for (const int most : {info.most_drafts, drafter->info().most_drafts})

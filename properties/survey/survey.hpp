@@ -20,6 +20,22 @@ inline bool wanted(const std::vector<std::string>& names, std::string_view name)
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Whether a survey of these options has rows of `verifier`: mutants only where they are asked for.
+template <class Options, class Verifier>
+bool asked_for(const Options& options, const Verifier& verifier) {
+  return wanted(options.verifiers, verifier.info().name) &&
+         (verifier.kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
+}
+
+/// `trials`, or fewer where verifier or drafter races through shared noise: as many as 2^27 words are enough for at
+/// `words` each, but one from each start.
+template <class Verifier, class Drafter>
+std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, const Drafter& drafter,
+                                std::uint64_t starts, std::uint64_t words) {
+  if (!verifier.info().shared_noise && !drafter.info().shared_noise()) return trials;
+  return std::min(trials, std::max(starts, (std::uint64_t{1} << 27) / words));
+}
+
 struct SurveyOptions {
   std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer runs with the most that it takes
   /// Draft tuples for each row of the result, divided among the positions. Schemes whose tuples pass over the
@@ -46,7 +62,7 @@ struct SurveyRow {
   double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  Backend place{};                 ///< where the tuples ran
+  Backend place{};                  ///< where the tuples ran
   double cpu_seconds = 0;           ///< for drawing, deciding and counting on this host; not reproducible
 
   /// Share of tuples with an accepted draft, in [0, 1].

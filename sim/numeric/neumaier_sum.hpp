@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 
 namespace draftproof {
 
@@ -24,5 +25,12 @@ class NeumaierSum {
  private:
   double total_ = 0, lost_ = 0;
 };
+
+/// The compensated sum of `terms`.
+inline double compensated_sum(std::span<const double> terms) {
+  NeumaierSum sum;
+  for (const double term : terms) sum.add(term);
+  return sum.value();
+}
 
 }  // namespace draftproof

@@ -22,6 +22,14 @@ struct Leaf {
   const Weight& probability;
   const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
   const Weight& spread_total;
+
+  /// Calls `visit(token, probability)` for every token that this leaf may emit.
+  template <class Visit>
+  void each_token(Visit visit) const {
+    if (verdict.token >= 0) return visit(verdict.token, probability);
+    const Weight unit = probability / spread_total;
+    for (const auto& [token, weight] : spread) visit(token, Weight(unit * weight));
+  }
 };
 
 /// One draw on the way to a leaf: a flip with its probability of true, or a pick with the probability of its outcome.
@@ -212,5 +220,21 @@ class Explorer {
   std::span<const std::uint64_t> fixed_picks_;
   std::size_t picks_ = 0;
 };
+
+/// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number
+/// of drafts. False where the leaf limit cut the walk short.
+template <class Weight, class Draw, class Visit>
+bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
+  Token tuple[max_drafts];
+  int count = 0;
+  return explorer.explore(
+      [&](Explorer<Weight>& random) {
+        count = draw(random, tuple);
+        return Verdict{};
+      },
+      [&](const Leaf<Weight>& leaf) {
+        visit(std::span<const Token>(tuple, static_cast<std::size_t>(count)), leaf.probability);
+      });
+}
 
 }  // namespace draftproof

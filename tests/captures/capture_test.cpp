@@ -5,6 +5,7 @@
 
 #include <draftproof/captures/npz.hpp>
 #include <draftproof/captures/row.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 #include "hostile.hpp"
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
+
 #include "hostile.hpp"
 
 namespace draftproof {

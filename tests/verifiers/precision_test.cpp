@@ -8,6 +8,7 @@
 
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
@@ -25,8 +26,8 @@ Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L&
   if (!decider) return {0, 1};  // its info says why: a plan for small vocabularies
   const auto law = explore_law(drafter, *decider, laws, drafts, {.leaves = 100'000'000});
   EXPECT_TRUE(law.complete);
-  Accumulator<double> distance;
-  for (std::size_t x = 0; x < p.size(); ++x) distance += std::abs(law.output[x] - p[x]);
+  NeumaierSum distance;
+  for (std::size_t x = 0; x < p.size(); ++x) distance.add(std::abs(law.output[x] - p[x]));
   return {distance.value() / 2, law.mass};
 }
 

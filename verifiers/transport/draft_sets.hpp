@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -55,15 +56,14 @@ DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
   Explorer<Scalar> explorer;
   std::map<std::vector<Token>, Scalar> found;
   std::vector<Token> set;
-  const bool complete = explorer.explore(
-      [&](Explorer<Scalar>& random) {
-        set.resize(max_drafts);
-        set.resize(static_cast<std::size_t>(Drafter{}.draw(laws, drafts, random, set.data())));
+  const bool complete = each_drafted_tuple(
+      explorer, [&](Explorer<Scalar>& random, Token* out) { return Drafter{}.draw(laws, drafts, random, out); },
+      [&](std::span<const Token> tuple, const Scalar& drawn) {
+        set.assign(tuple.begin(), tuple.end());
         std::sort(set.begin(), set.end());
         set.erase(std::unique(set.begin(), set.end()), set.end());
-        return Verdict{};
-      },
-      [&](const Leaf<Scalar>& leaf) { found.try_emplace(set, 0).first->second += leaf.probability; });
+        found.try_emplace(set, 0).first->second += drawn;
+      });
   if (!complete) throw std::length_error("too many draft tuples to enumerate: this plan is for small vocabularies");
   DraftSets<Scalar> law;
   for (auto& [tokens, chance] : found) law.add(tokens, std::move(chance));

@@ -17,14 +17,14 @@ struct ZeroSupport {
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
   static Answer check(PathInstanceAnalysis& at) {
-    const auto conditionals = double_contexts(at.instance());
-    const auto decider = at.verifier().scripted_on(conditionals, at.instance().shape);
-    std::optional<std::string> wrong;
-    run_iterations(at, conditionals, *decider, iterations,
-                   [&](std::uint64_t t, const Iteration& one, const AddressedWords&, const AddressedWords&) {
-                     if (auto fault = support_fault(one.played.output, one.tree, conditionals))
-                       wrong = "iteration " + std::to_string(t) + " " + *fault;
-                   });
+    const auto conditionals = double_laws(at.instance());
+    const auto plan = plan_on(at, conditionals);
+    const auto wrong = first_fault(at, conditionals, *plan, iterations,
+                                   [&](std::uint64_t t, const Iteration& one, const auto&, const auto&) {
+                                     auto fault = fault_of(one.played, one, conditionals);
+                                     if (fault) fault = place_of(t, one) + " " + *fault;
+                                     return fault;
+                                   });
     return Answer::held_if(!wrong, [&] { return *wrong; });
   }
 };

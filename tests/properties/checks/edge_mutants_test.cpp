@@ -72,7 +72,7 @@ TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
   EXPECT_EQ(evidence_of(proof, "exact_law"), "got (1/6 1/2 1/3), wanted (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
   // The enumerated law is that of the program on words: all of them on a grid of 12 bits, except thresholds in 6ths.
-  const Rows<double> rows = double_rows(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
+  const Rows<double> rows = double_laws(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
   constexpr std::uint64_t cells = 1 << 12;

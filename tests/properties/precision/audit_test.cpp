@@ -14,6 +14,7 @@
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 namespace {
@@ -141,9 +142,9 @@ double draw_error(const auto& laws, double b) {
   std::vector<double> served(static_cast<std::size_t>(laws.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };
   visit_realised(laws.residual(b), add);
-  Accumulator<double> sum;
+  NeumaierSum sum;
   for (Token x = 0; x < laws.vocabulary(); ++x)
-    sum += std::abs(served[static_cast<std::size_t>(x)] - std::max(laws.target(x) - b * laws.proposal(x), 0.0));
+    sum.add(std::abs(served[static_cast<std::size_t>(x)] - std::max(laws.target(x) - b * laws.proposal(x), 0.0)));
   return sum.value() / 2;
 }
 

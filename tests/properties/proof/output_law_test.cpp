@@ -48,7 +48,7 @@ TEST(Accumulator, KeepsWhatAPlainSumLoses) {
   Accumulator<double> sum;
   double plain = 0;
   for (const double term : {1.0, 1e100, 1.0, -1e100}) {
-    sum += term;
+    sum.add(term);
     plain += term;
   }
   EXPECT_EQ(sum.value(), 2);

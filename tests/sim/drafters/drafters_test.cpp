@@ -139,7 +139,7 @@ TEST(Drafters, DrawTheirLawOnTiesAndExhaustedSupports) {
 std::vector<Rational> all_inside(std::string_view name, const Instance& instance) {
   std::vector<Rational> inside(std::size_t{1} << instance.target.size(), Rational(0));
   for (const auto& [tuple, probability] : explored(name, instance)) {
-    const TokenSet drafted = set_of(tuple.data(), static_cast<int>(tuple.size()));
+    const TokenSet drafted = set_of(tuple);
     for (std::size_t set = 0; set < inside.size(); ++set)
       if ((drafted & ~set) == 0) inside[set] += probability;
   }
