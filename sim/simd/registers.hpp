@@ -1,0 +1,81 @@
+// The registers of loops that are written once for both widths (each_width.hpp): the same names in the namespaces
+// avx2 and avx512, for what the compilers' own operators (+ - * / < & | ^ << ?:) on vectors do not say.
+//
+//   Floats, Doubles, Words, Longs   lanes of 32 and 64 bits; as<To>(x) takes the bits of one for those of another
+//   all(x), load(from), store(..)   a register of equal lanes, and one that memory holds
+//   floats_at(row, i)               what row.load8() or row.load16() reads; doubles_at() of load4() or load8()
+//   largest(x), fma(a, b, c)        the greatest lane; a b + c in one rounding
+//
+// Products whose sum must round twice rely on -ffp-contract=off, as everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <draftproof/sim/simd/dispatch.hpp>
+
+#if DRAFTPROOF_WIDE
+namespace draftproof::simd {
+
+namespace avx2 {
+using Floats = __m256;
+using Doubles = __m256d;
+using HalfFloats = __m128;
+using Words [[gnu::vector_size(32)]] = std::uint32_t;
+using Longs [[gnu::vector_size(32)]] = std::uint64_t;
+
+DRAFTPROOF_AVX2_PART Floats all(float x) { return _mm256_set1_ps(x); }
+DRAFTPROOF_AVX2_PART Doubles all(double x) { return _mm256_set1_pd(x); }
+DRAFTPROOF_AVX2_PART Floats max(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+DRAFTPROOF_AVX2_PART Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+DRAFTPROOF_AVX2_PART Floats if_at_least(Floats x, Floats least) {
+  return _mm256_and_ps(x, _mm256_cmp_ps(x, least, _CMP_GE_OQ));
+}
+DRAFTPROOF_AVX2_PART HalfFloats rounded(Doubles x) { return _mm256_cvtpd_ps(x); }
+DRAFTPROOF_AVX2_PART float largest(Floats x) {
+  __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(four, _mm_movehdup_ps(four)));
+}
+template <class Row>
+DRAFTPROOF_AVX2_PART Floats floats_at(const Row& row, std::size_t i) {
+  return row.load8(i);
+}
+template <class Row>
+DRAFTPROOF_AVX2_PART Doubles doubles_at(const Row& row, std::size_t i) {
+  return row.load4(i);
+}
+}  // namespace avx2
+
+namespace avx512 {
+using Floats = __m512;
+using Doubles = __m512d;
+using HalfFloats = __m256;
+using Words [[gnu::vector_size(64)]] = std::uint32_t;
+using Longs [[gnu::vector_size(64)]] = std::uint64_t;
+
+DRAFTPROOF_AVX512_PART Floats all(float x) { return _mm512_set1_ps(x); }
+DRAFTPROOF_AVX512_PART Doubles all(double x) { return _mm512_set1_pd(x); }
+DRAFTPROOF_AVX512_PART Floats max(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+DRAFTPROOF_AVX512_PART Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+DRAFTPROOF_AVX512_PART Floats if_at_least(Floats x, Floats least) {
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, least, _CMP_GE_OQ), x);
+}
+DRAFTPROOF_AVX512_PART HalfFloats rounded(Doubles x) { return _mm512_cvtpd_ps(x); }
+DRAFTPROOF_AVX512_PART float largest(Floats x) { return _mm512_reduce_max_ps(x); }
+template <class Row>
+DRAFTPROOF_AVX512_PART Floats floats_at(const Row& row, std::size_t i) {
+  return row.load16(i);
+}
+template <class Row>
+DRAFTPROOF_AVX512_PART Doubles doubles_at(const Row& row, std::size_t i) {
+  return row.load8(i);
+}
+}  // namespace avx512
+
+}  // namespace draftproof::simd
+
+#define DRAFTPROOF_BODY <draftproof/sim/simd/registers_body.hpp>
+#include <draftproof/sim/simd/each_width.hpp>
+#endif
