@@ -15,7 +15,7 @@
 #include <draftproof/sim/simd/dispatch.hpp>
 
 #if DRAFTPROOF_WIDE
-namespace draftproof::simd::detail {
+namespace draftproof::simd {
 
 // Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
 // accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
@@ -32,13 +32,18 @@ namespace draftproof::simd::detail {
 // lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
 // many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
 
+namespace avx2 {
+
+struct FloatSum;
+
 /// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
 /// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
-struct Levels256 {
-  static constexpr int most = 16;
+struct Levels {
+  using Total = FloatSum;
+  static constexpr std::size_t most = 16;
   __m256 first, second, third;
 
-  DRAFTPROOF_AVX2_PART static Levels256 zero() {
+  DRAFTPROOF_AVX2_PART static Levels zero() {
     return {_mm256_set1_ps(0x1p61f), _mm256_set1_ps(0x1.8p42f), _mm256_set1_ps(0x1.8p23f)};
   }
   DRAFTPROOF_AVX2_PART void add(__m256 term) {
@@ -49,13 +54,16 @@ struct Levels256 {
     third = _mm256_add_ps(third, _mm256_floor_ps(_mm256_sub_ps(rest, _mm256_sub_ps(middle, second))));
     second = middle;
   }
+  DRAFTPROOF_AVX2_PART void add_where_positive(__m256 x, __m256 term) {
+    add(_mm256_and_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ), term));
+  }
 };
 
 /// What levels gained so far, in units of each.
-struct FloatSum256 {
+struct FloatSum {
   __m256i high, middle, low;
 
-  DRAFTPROOF_AVX2_PART static FloatSum256 zero() {
+  DRAFTPROOF_AVX2_PART static FloatSum zero() {
     return {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
   }
   DRAFTPROOF_AVX2_PART static __m256i gained(__m256i before, __m256 a, __m256 b, __m256 start) {
@@ -63,8 +71,8 @@ struct FloatSum256 {
     return _mm256_add_epi32(before, _mm256_add_epi32(_mm256_sub_epi32(_mm256_castps_si256(a), start_bits),
                                                      _mm256_sub_epi32(_mm256_castps_si256(b), start_bits)));
   }
-  DRAFTPROOF_AVX2_PART void fold(const Levels256& a, const Levels256& b) {
-    const Levels256 start = Levels256::zero();
+  DRAFTPROOF_AVX2_PART void fold(const Levels& a, const Levels& b) {
+    const Levels start = Levels::zero();
     high = gained(high, a.first, b.first, start.first);
     middle = gained(middle, a.second, b.second, start.second);
     low = gained(low, a.third, b.third, start.third);
@@ -81,14 +89,21 @@ struct FloatSum256 {
   }
 };
 
+}  // namespace avx2
+
+namespace avx512 {
+
+struct FloatSum;
+
 /// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
 /// left of a whole number, for which there is an instruction.
-struct Levels512 {
-  static constexpr int most = 16;
+struct Levels {
+  using Total = FloatSum;
+  static constexpr std::size_t most = 16;
   static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
   __m512 first, second, third;
 
-  DRAFTPROOF_AVX512_PART static Levels512 zero() {
+  DRAFTPROOF_AVX512_PART static Levels zero() {
     return {_mm512_set1_ps(0x1p42f), _mm512_set1_ps(0x1p23f), _mm512_set1_ps(0x1p4f)};
   }
   DRAFTPROOF_AVX512_PART void add(__m512 term) {
@@ -97,8 +112,8 @@ struct Levels512 {
     first = sum;
     add_rest(rest);
   }
-  /// Where the mask says so.
-  DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
+  DRAFTPROOF_AVX512_PART void add_where_positive(__m512 x, __m512 term) {
+    const __mmask16 counts = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ);
     const __m512 scale = _mm512_set1_ps(0x1p41f);
     const __m512 sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
     const __m512 rest = _mm512_maskz_fmsub_ps(counts, term, scale, _mm512_sub_ps(sum, first));
@@ -122,39 +137,65 @@ DRAFTPROOF_AVX512_PART __m512i gained(__m512 a, __m512 b, __m512 c, __m512 d, __
   return _mm512_cvtepi32_epi64(halves);
 }
 
-/// Up to 64 registers of terms: a block.
-struct FloatSum512 {
-  Levels512 a, b, c, d;
+/// What four of them gained so far, in units of 2^-60.
+struct FloatSum {
+  __m512i units;
 
-  DRAFTPROOF_AVX512_PART static FloatSum512 zero() {
-    return {Levels512::zero(), Levels512::zero(), Levels512::zero(), Levels512::zero()};
-  }
-  DRAFTPROOF_AVX512_PART Fixed total() const {
-    const Levels512 start = Levels512::zero();
+  DRAFTPROOF_AVX512_PART static FloatSum zero() { return {_mm512_setzero_si512()}; }
+  DRAFTPROOF_AVX512_PART void fold(const Levels& a, const Levels& b, const Levels& c, const Levels& d) {
+    const Levels start = Levels::zero();
     const __m512i high = gained(a.first, b.first, c.first, d.first, start.first),
                   middle = gained(a.second, b.second, c.second, d.second, start.second),
                   low = gained(a.third, b.third, c.third, d.third, start.third);
     const __m512i upper = _mm512_add_epi64(_mm512_slli_epi64(high, 19), middle);
-    return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_slli_epi64(upper, 19), low));
+    units = _mm512_add_epi64(units, _mm512_add_epi64(_mm512_slli_epi64(upper, 19), low));
   }
+  DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(units); }
 };
 
-}  // namespace draftproof::simd::detail
-#endif
+/// Integers of eight scaled doubles, added up.
+struct DoubleSum {
+  using Total = DoubleSum;
+  static constexpr std::size_t most = 1024;
+  __m512i sum;
 
-#if DRAFTPROOF_WIDE
-namespace draftproof::simd::detail {
+  DRAFTPROOF_AVX512_PART static DoubleSum zero() { return {_mm512_setzero_si512()}; }
+  DRAFTPROOF_AVX512_PART void add(__m512d scaled) { sum = _mm512_add_epi64(sum, _mm512_cvttpd_epi64(scaled)); }
+  DRAFTPROOF_AVX512_PART void add_where_positive(__m512d x, __m512d scaled) {
+    const __mmask8 counts = _mm512_cmp_pd_mask(x, _mm512_setzero_pd(), _CMP_GT_OQ);
+    sum = _mm512_add_epi64(sum, _mm512_maskz_cvttpd_epi64(counts, scaled));
+  }
+  template <class... Sums>
+  DRAFTPROOF_AVX512_PART void fold(const Sums&... part) {
+    sum += (part.sum + ...);
+  }
+  DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(sum); }
+};
+
+}  // namespace avx512
+
+namespace avx2 {
 
 /// Integer parts of four scaled terms, added up.
-struct Sum256 {
+struct DoubleSum {
+  using Total = DoubleSum;
+  static constexpr std::size_t most = 1024;
   __m256d high, low;
 
-  DRAFTPROOF_AVX2_PART static Sum256 zero() { return {_mm256_setzero_pd(), _mm256_setzero_pd()}; }
+  DRAFTPROOF_AVX2_PART static DoubleSum zero() { return {_mm256_setzero_pd(), _mm256_setzero_pd()}; }
   DRAFTPROOF_AVX2_PART void add(__m256d scaled) {
     const __m256d shift = _mm256_set1_pd(0x1.8p84);  // the last bit of a sum with it is worth 2^32
     const __m256d top = _mm256_sub_pd(_mm256_add_pd(scaled, shift), shift);
     high = _mm256_add_pd(high, top);
     low = _mm256_add_pd(low, _mm256_floor_pd(_mm256_sub_pd(scaled, top)));
+  }
+  DRAFTPROOF_AVX2_PART void add_where_positive(__m256d x, __m256d scaled) {
+    add(_mm256_and_pd(_mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_GT_OQ), scaled));
+  }
+  template <class... Sums>
+  DRAFTPROOF_AVX2_PART void fold(const Sums&... part) {
+    high += (part.high + ...);
+    low += (part.low + ...);
   }
   DRAFTPROOF_AVX2_PART Fixed total() const {
     alignas(32) double highs[4], lows[4];
@@ -168,5 +209,6 @@ struct Sum256 {
   }
 };
 
-}  // namespace draftproof::simd::detail
+}  // namespace avx2
+}  // namespace draftproof::simd
 #endif
