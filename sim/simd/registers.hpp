@@ -21,18 +21,15 @@ namespace draftproof::simd {
 namespace avx2 {
 using Floats = __m256;
 using Doubles = __m256d;
-using HalfFloats = __m128;
 using Words [[gnu::vector_size(32)]] = std::uint32_t;
 using Longs [[gnu::vector_size(32)]] = std::uint64_t;
 
 DRAFTPROOF_AVX2_PART Floats all(float x) { return _mm256_set1_ps(x); }
 DRAFTPROOF_AVX2_PART Doubles all(double x) { return _mm256_set1_pd(x); }
 DRAFTPROOF_AVX2_PART Floats max(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+DRAFTPROOF_AVX2_PART Floats min(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 DRAFTPROOF_AVX2_PART Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
-DRAFTPROOF_AVX2_PART Floats if_at_least(Floats x, Floats least) {
-  return _mm256_and_ps(x, _mm256_cmp_ps(x, least, _CMP_GE_OQ));
-}
-DRAFTPROOF_AVX2_PART HalfFloats rounded(Doubles x) { return _mm256_cvtpd_ps(x); }
+DRAFTPROOF_AVX2_PART __m128 rounded(Doubles x) { return _mm256_cvtpd_ps(x); }
 DRAFTPROOF_AVX2_PART float largest(Floats x) {
   __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
   four = _mm_max_ps(four, _mm_movehl_ps(four, four));
@@ -51,18 +48,15 @@ DRAFTPROOF_AVX2_PART Doubles doubles_at(const Row& row, std::size_t i) {
 namespace avx512 {
 using Floats = __m512;
 using Doubles = __m512d;
-using HalfFloats = __m256;
 using Words [[gnu::vector_size(64)]] = std::uint32_t;
 using Longs [[gnu::vector_size(64)]] = std::uint64_t;
 
 DRAFTPROOF_AVX512_PART Floats all(float x) { return _mm512_set1_ps(x); }
 DRAFTPROOF_AVX512_PART Doubles all(double x) { return _mm512_set1_pd(x); }
 DRAFTPROOF_AVX512_PART Floats max(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+DRAFTPROOF_AVX512_PART Floats min(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 DRAFTPROOF_AVX512_PART Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
-DRAFTPROOF_AVX512_PART Floats if_at_least(Floats x, Floats least) {
-  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, least, _CMP_GE_OQ), x);
-}
-DRAFTPROOF_AVX512_PART HalfFloats rounded(Doubles x) { return _mm512_cvtpd_ps(x); }
+DRAFTPROOF_AVX512_PART __m256 rounded(Doubles x) { return _mm512_cvtpd_ps(x); }
 DRAFTPROOF_AVX512_PART float largest(Floats x) { return _mm512_reduce_max_ps(x); }
 template <class Row>
 DRAFTPROOF_AVX512_PART Floats floats_at(const Row& row, std::size_t i) {

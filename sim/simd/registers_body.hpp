@@ -12,6 +12,13 @@ DRAFTPROOF_PART Register load(const void* from) {
   std::memcpy(&x, from, sizeof x);
   return x;
 }
+/// The same where it has several uses: g++ would read memory again for each.
+template <class Register>
+DRAFTPROOF_PART Register load_once(const void* from) {
+  auto x = load<Register>(from);
+  asm("" : "+v"(x));
+  return x;
+}
 template <class Register>
 DRAFTPROOF_PART void store(void* to, Register x) {
   std::memcpy(to, &x, sizeof x);

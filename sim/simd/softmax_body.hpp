@@ -96,8 +96,8 @@ DRAFTPROOF_LOOP inline std::size_t powers_of_e(const float* x, std::size_t count
 DRAFTPROOF_LOOP inline void scale(float* powers, std::size_t count, float factor, float least) {
   std::size_t i = 0;
   for (; i + floats <= count; i += floats) {
-    const auto power = load<Floats>(powers + i);
-    store(powers + i, if_at_least(power, all(least)) * all(factor));
+    const auto power = load_once<Floats>(powers + i);
+    store(powers + i, (power >= all(least) ? power : Floats{}) * all(factor));
   }
   for (; i < count; ++i) powers[i] = powers[i] >= least ? powers[i] * factor : 0;
 }
