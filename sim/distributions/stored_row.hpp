@@ -28,8 +28,12 @@
 #include <string_view>
 #include <type_traits>
 
-#include <draftproof/sim/simd/checked_sum_loops.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/simd/readers.hpp>
+#include <draftproof/sim/simd/registers.hpp>
+
+#define DRAFTPROOF_BODY <draftproof/sim/simd/checked_sum_loops.hpp>
+#include <draftproof/sim/simd/each_width.hpp>
 
 namespace draftproof {
 

@@ -1,4 +1,4 @@
-// Body of philox_simd.hpp.
+// Loops of philox_simd.hpp and philox_simd_batch.hpp; each_width.hpp includes them twice.
 
 struct PhiloxLanes {
   Longs word0, word1, word2, word3;
@@ -65,7 +65,7 @@ DRAFTPROOF_PART int philox_runs(std::integer_sequence<int, place...>, std::uint6
 DRAFTPROOF_LOOP inline int philox_fill(std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                                        std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
   // Sixteen registers hold two runs with their keys and multipliers, thirty-two hold four.
-  constexpr std::make_integer_sequence<int, doubles == 8 ? 4 : 2> most;
+  constexpr std::make_integer_sequence<int, doubles / 2> most;
   const int t = philox_runs(most, seed, trials, count, slot, purpose, first, second);
   constexpr std::integer_sequence<int, 0> one;
   return t + philox_runs(one, seed, trials + t, count - t, slot, purpose, first + t, second + t);

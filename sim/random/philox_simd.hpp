@@ -1,12 +1,15 @@
-// Philox4x32-10 in lanes of wide registers: what philox4x32.hpp does to one counter, to four or eight of them.
+// Many consecutive blocks of Philox4x32-10 at once: the words of philox4x32.hpp, in the widest registers that the
+// processor has.
 //
-//   lane       64 bits a block, of which the lower half counts: the widening multiplication reads no other, and what
-//              its products leave in upper halves is cut off when words are put together
-//   first()    words 0 and 1 of each block as one 64-bit word; second() words 2 and 3
-//   rounds     all ten, on several registers at once: one's multiplications hide the latency of another's
+//   words[4 i + j]   word j of the block at (seed, trial, slot + i, purpose)
+//   lane             64 bits a block, of which the lower half counts: the widening multiplication reads no other, and
+//                    what its products leave in upper halves is cut off when words are put together
+//   first()          words 0 and 1 of each block as one 64-bit word; second() words 2 and 3
+//   rounds           all ten, on several registers at once: one's multiplications hide the latency of another's
 //
-// Cost: a round is two multiplications, two shifts and the exclusive ors. The same bits at every width: a lane is a
-// whole block, and integers do not round.
+// Cost: a round is two multiplications, two shifts and the exclusive ors; 0.5 ns a word with 8 lanes on a Sapphire
+// Rapids Xeon, where the scalar form takes 4.
+// Correctness: the same bits at every width, because a lane is a whole block and integers do not round.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +21,6 @@
 #include <draftproof/sim/simd/registers.hpp>
 
 namespace draftproof {
-
-// Many consecutive blocks of Philox4x32-10 at once: the words of philox4x32.hpp, in the widest registers that the
-// processor has.
-//
-//   words[4 i + j]   word j of the block at (seed, trial, slot + i, purpose)
-//   width            two runs of 8 blocks with AVX-512, of 4 with AVX2 (wide/philox_lanes.hpp), or the scalar twin
-//
-// Cost: 0.5 ns a word with 8 lanes on a Sapphire Rapids Xeon, where the scalar form takes 4. The same bits at every
-// width, because lanes are whole blocks.
 
 /// Where a run of blocks starts.
 struct PhiloxRun {

@@ -2,8 +2,8 @@
 //
 //   first, second    the two 64-bit words of each block, an array each                    [count]
 //
-// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, four such runs in flight. Right because a lane is a
-// whole block (philox_lanes.hpp).
+// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, two or four such runs in flight.
+// Correctness: a lane is a whole block (philox_simd.hpp).
 #pragma once
 
 #include <cstdint>

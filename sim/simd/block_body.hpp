@@ -1,4 +1,4 @@
-// Body of block_loops.hpp.
+// Loops of block_loops.hpp; each_width.hpp includes them twice.
 
 /// Terms in a register, and terms whose multiples are taken in registers.
 template <class Term>
@@ -54,7 +54,7 @@ struct TermSum : SumOf<Term> {
 
 template <class Term>
 DRAFTPROOF_PART Fixed whole_sum(const Term& term, std::size_t start, std::size_t end) {
-  return pass<TermSum<Term>>(term, start, end, std::make_index_sequence<doubles == 8 ? 4 : 2>{});
+  return pass<TermSum<Term>>(term, start, end, std::make_index_sequence<doubles / 2>{});
 }
 
 /// A block or less.

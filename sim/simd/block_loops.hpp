@@ -1,12 +1,13 @@
 // The loop of a pass over one block of terms, at every width: terms in, their integer sum out.
 //
 //   scalar_sum, scalar_each    one term after another; each() keeps the integers
-//   whole_sum                  in registers (avx2::, avx512::): a number of terms that fills them, at most 1024
-//   sum                        any number, at most 1024
+//   whole_sum                  at most 1024 terms, in registers: a multiple of 16 floats or 8 doubles
+//   sum                        at most 1024 terms
 //   sums                       all blocks of a row, and their total
 //
-// Cost: the terms once. Right at every width because terms are the same numbers (terms.hpp, float_terms.hpp),
-// truncated to the same integers, which no order of addition can change (double_sums.hpp, float_sums.hpp).
+// Cost: the terms once.
+// Correctness: terms are the same numbers at every width (residual_terms.hpp, float_residual_terms.hpp), truncated to
+// the same integers, which no order of addition can change (exact_sums.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 
 namespace draftproof::simd {
 
-/// Terms that a partial sum covers, and terms that a walk to a token reads at a time.
+/// Terms that a partial sum covers, and terms that a search for a token reads at a time.
 inline constexpr std::size_t block = 1024, strip = 64;
 
 /// Sum of the terms start .. end - 1, one after another. Inlined, so that terms that fuse do it by an instruction

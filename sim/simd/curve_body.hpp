@@ -1,4 +1,4 @@
-// Body of mass_and_slope.hpp.
+// Loops of mass_and_slope.hpp; each_width.hpp includes them twice.
 
 /// Terms, and the q that count for the slope, added up.
 template <class Sum>

@@ -19,14 +19,15 @@
 // no compiler flag is needed and a program runs on every processor of its family.
 //
 //   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
-//   DRAFTPROOF_AVX2        a function of 256-bit registers; called only where width.hpp says so
+//   DRAFTPROOF_AVX2        a function of 256-bit registers; called only at that width
 //   DRAFTPROOF_AVX512      the same of 512-bit registers
 //   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
 //   DRAFTPROOF_INLINE      always inlined, for any target
 //   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
 //
 // A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
-// do not inherit the attribute, so pieces are member functions.
+// do not inherit the attribute, so pieces are functions. Loops that are the same at both widths are written once
+// (each_width.hpp).
 // Prefetches must be inlined too: g++ drops calls of functions that do nothing else.
 #define DRAFTPROOF_INLINE [[gnu::always_inline]] inline
 

@@ -1,11 +1,11 @@
-// Includes the file DRAFTPROOF_BODY twice, in the namespaces avx2 and avx512: its functions are written once and
-// compiled for either width. A function's instruction set is an attribute that neither a template parameter nor a
-// trait can choose, so that only the preprocessor can say the same text twice.
+// Includes the file DRAFTPROOF_BODY twice, in the namespaces draftproof::simd::avx2 and ::avx512, so that its
+// functions are written once. A function's instruction set is an attribute; no template parameter can choose it, and
+// compilers refuse to inline a piece into a function without it.
 //
-//   DRAFTPROOF_LOOP   a function of registers, DRAFTPROOF_AVX2 or DRAFTPROOF_AVX512
-//   DRAFTPROOF_PART   a piece of one, always inlined into it
+//   DRAFTPROOF_LOOP   a function of registers: DRAFTPROOF_AVX2 or DRAFTPROOF_AVX512
+//   DRAFTPROOF_PART   a piece of one, always inlined
 //
-// No include guard, here and in bodies: every inclusion counts.
+// This file and bodies have no include guard. Bodies include nothing and open no namespace.
 #include <draftproof/sim/simd/dispatch.hpp>
 
 #if DRAFTPROOF_WIDE

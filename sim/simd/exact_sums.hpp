@@ -156,7 +156,7 @@ struct FloatSum {
   DRAFTPROOF_AVX512_PART void fold(const Levels& a, const Levels& b, const Levels& c, const Levels& d) {
     const Levels start = Levels::zero();
     const Longs upper = (gained(a.first, b.first, c.first, d.first, start.first) << 19) +
-                          gained(a.second, b.second, c.second, d.second, start.second);
+                        gained(a.second, b.second, c.second, d.second, start.second);
     units += (upper << 19) + gained(a.third, b.third, c.third, d.third, start.third);
   }
   DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(as<__m512i>(units)); }

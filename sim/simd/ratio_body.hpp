@@ -1,4 +1,4 @@
-// Body of ratio_histogram.hpp.
+// Loops of ratio_histogram.hpp; each_width.hpp includes them twice.
 
 /// Masses and places in the table, in bytes, of `floats` tokens; the masses as lanes unpack. Tokens alternate between
 /// the two sums of a bucket, 32 bytes.
@@ -16,7 +16,8 @@ DRAFTPROOF_PART void find_buckets(const float* p, const float* q, RatioMass* mas
   store(bytes, (step & ~31u) | as<Words>(Longs{} + (std::uint64_t{16} << 32)));
 }
 
-/// For a multiple of 16 tokens. Buckets are found four groups of them ahead of the additions, so that the two overlap.
+/// For a multiple of 16 tokens. Buckets are found four groups of them ahead of the additions, so that the two
+/// overlap.
 template <class Buckets>
 DRAFTPROOF_LOOP void add_masses(RatioMass* sums, const float* p, const float* q, std::size_t count) {
   constexpr std::size_t lead = 4 * floats, ring = 2 * lead;

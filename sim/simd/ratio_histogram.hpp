@@ -4,9 +4,9 @@
 //   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
 //
 // Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
-// then go to their buckets as one 128-bit addition each. Cost: one addition to memory a token, which bounds the pass. Sums are
-// kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at every
-// width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
+// then go to their buckets as one 128-bit addition each. Cost: one addition to memory a token, which bounds the pass.
+// Sums are kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at
+// every width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
 // conversion, shift the significand to where the exponent says.
 #pragma once
 
@@ -76,7 +76,8 @@ DRAFTPROOF_AVX2_PART void store_masses(RatioMass* mass, Floats a, Floats b) {
 
 namespace avx512 {
 DRAFTPROOF_AVX512_PART void store_masses(RatioMass* mass, Floats a, Floats b) {
-  const Floats even = _mm512_unpacklo_ps(a * 0x1p60f, b * 0x1p60f), rest = _mm512_unpackhi_ps(a * 0x1p60f, b * 0x1p60f);
+  const Floats even = _mm512_unpacklo_ps(a * 0x1p60f, b * 0x1p60f),
+               rest = _mm512_unpackhi_ps(a * 0x1p60f, b * 0x1p60f);
   store(mass, _mm512_cvttps_epi64(_mm512_castps512_ps256(even)));
   store(mass + 4, _mm512_cvttps_epi64(_mm512_castps512_ps256(rest)));
   store(mass + 8, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(even, 1)));

@@ -1,12 +1,18 @@
 // The registers of loops that are written once for both widths (each_width.hpp): the same names in the namespaces
-// avx2 and avx512, for what the compilers' own operators (+ - * / < & | ^ << ?:) on vectors do not say.
+// avx2 and avx512. Arithmetic is the compilers' own: + - * / < & | ^ << ?: work on vectors, lane by lane.
 //
-//   Floats, Doubles, Words, Longs   lanes of 32 and 64 bits; as<To>(x) takes the bits of one for those of another
-//   all(x), load(from), store(..)   a register of equal lanes, and one that memory holds
-//   floats_at(row, i)               what row.load8() or row.load16() reads; doubles_at() of load4() or load8()
-//   largest(x), fma(a, b, c)        the greatest lane; a b + c in one rounding
+//   Floats, Words              32-bit lanes: numbers, and unsigned integers; `floats` of them in a register
+//   Doubles, Longs             the same of 64 bits; `doubles` of them
+//   all(x)                     x in every lane
+//   load<R>(from), store()     from and to memory, at any address
+//   as<R>(x)                   the same bits as another type of register
+//   max(), min(), largest(x)   lane by lane; and the greatest lane of one register
+//   fma(a, b, c)               a b + c, rounded once
+//   rounded(x)                 doubles to floats, half a register
+//   floats_at(row, i)          entries of a row from i on: row.load8(i) or row.load16(i)
+//   doubles_at(row, i)         the same of row.load4(i) or row.load8(i)
 //
-// Products whose sum must round twice rely on -ffp-contract=off, as everywhere.
+// a * b + c rounds twice only with -ffp-contract=off, which our targets pass on to their users.
 #pragma once
 
 #include <cstddef>

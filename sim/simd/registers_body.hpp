@@ -1,4 +1,4 @@
-// Body of registers.hpp.
+// Functions of registers.hpp that are the same text at both widths; each_width.hpp includes them twice.
 inline constexpr std::size_t floats = sizeof(Floats) / sizeof(float), doubles = sizeof(Doubles) / sizeof(double);
 
 template <class To, class From>

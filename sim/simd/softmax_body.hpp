@@ -1,4 +1,4 @@
-// Body of softmax_loops.hpp.
+// Loops of softmax_loops.hpp; each_width.hpp includes them twice.
 
 /// Maximum, and whether every entry is below +infinity.
 struct Greatest {
