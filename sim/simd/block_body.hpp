@@ -30,7 +30,8 @@ template <class Part, class Term, std::size_t... run>
 DRAFTPROOF_PART auto pass(const Term& term, std::size_t start, std::size_t end, std::index_sequence<run...>) {
   constexpr std::size_t stride = lanes<Term> * sizeof...(run), most = stride * SumOf<Term>::most;
   auto total = Part::Total::zero();
-  for (std::size_t i = start; i < end;) {
+  std::size_t i = start;
+  do {
     Part part[] = {(static_cast<void>(run), Part::zero())...};
     const std::size_t full = most < block ? std::min(end, i + most) : end, rest = (full - i) % stride;
     for (; i < full - rest; i += stride) {
@@ -42,7 +43,7 @@ DRAFTPROOF_PART auto pass(const Term& term, std::size_t start, std::size_t end, 
       i += rest;
     }
     total.fold(part[run]...);
-  }
+  } while (most < block && i < end);
   return total.total();
 }
 
