@@ -40,8 +40,8 @@ struct SoftmaxBlock {
 inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
-  if (width == simd::Width::avx512) done = simd::avx512_powers_of_e(x, count, powers);
-  if (width == simd::Width::avx2) done = simd::avx2_powers_of_e(x, count, powers);
+  if (width == simd::Width::avx512) done = simd::avx512::powers_of_e(x, count, powers);
+  if (width == simd::Width::avx2) done = simd::avx2::powers_of_e(x, count, powers);
 #endif
   (void)width;
   for (; done < count; ++done) powers[done] = exp_nonpositive(x[done]);
@@ -83,8 +83,8 @@ SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float invers
     SoftmaxBlock block{};
     const simd::FloatReader<Entry> reader{logits};
     block.sound = width == simd::Width::avx512
-                      ? simd::avx512_powers(reader, count, inverse, powers, block.greatest, block.sum)
-                      : simd::avx2_powers(reader, count, inverse, powers, block.greatest, block.sum);
+                      ? simd::avx512::powers_of(reader, count, inverse, powers, block.greatest, block.sum)
+                      : simd::avx2::powers_of(reader, count, inverse, powers, block.greatest, block.sum);
     return block;
   }
 #endif
@@ -96,8 +96,8 @@ SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float invers
 inline void softmax_scale(float* powers, std::size_t count, float factor, float least,
                           simd::Width width = simd::in_use()) {
 #if DRAFTPROOF_WIDE
-  if (width == simd::Width::avx512) return simd::avx512_scale(powers, count, factor, least);
-  if (width == simd::Width::avx2) return simd::avx2_scale(powers, count, factor, least);
+  if (width == simd::Width::avx512) return simd::avx512::scale(powers, count, factor, least);
+  if (width == simd::Width::avx2) return simd::avx2::scale(powers, count, factor, least);
 #endif
   (void)width;
   scalar_scale(powers, count, factor, least);

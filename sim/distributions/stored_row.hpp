@@ -29,8 +29,12 @@
 #include <string_view>
 #include <type_traits>
 
-#include <draftproof/sim/simd/checked_sum_loops.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/simd/readers.hpp>
+#include <draftproof/sim/simd/registers.hpp>
+
+#define DRAFTPROOF_BODY <draftproof/sim/simd/checked_sum_loops.hpp>
+#include <draftproof/sim/simd/each_width.hpp>
 
 namespace draftproof {
 
@@ -82,8 +86,8 @@ bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint6
 #if DRAFTPROOF_WIDE
   const simd::Reader<Entry> reader{row};
   if (width != simd::Width::scalar) whole = start + (end - start) / 8 * 8;
-  if (width == simd::Width::avx512) sound = simd::avx512_stored_sum(reader, start, whole, sum);
-  if (width == simd::Width::avx2) sound = simd::avx2_stored_sum(reader, start, whole, sum);
+  if (width == simd::Width::avx512) sound = simd::avx512::stored_sum(reader, start, whole, sum);
+  if (width == simd::Width::avx2) sound = simd::avx2::stored_sum(reader, start, whole, sum);
 #endif
   (void)width;
   return add_stored(row, whole, end, sum) && sound;
@@ -128,8 +132,8 @@ void normalise_stored(std::span<const Entry> row, double sum, float* out, simd::
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
   const simd::Reader<Entry> reader{row.data()};
-  if (width == simd::Width::avx512) done = simd::avx512_scaled(reader, row.size(), factor, out);
-  if (width == simd::Width::avx2) done = simd::avx2_scaled(reader, row.size(), factor, out);
+  if (width == simd::Width::avx512) done = simd::avx512::scaled(reader, row.size(), factor, out);
+  if (width == simd::Width::avx2) done = simd::avx2::scaled(reader, row.size(), factor, out);
 #endif
   (void)width;
   for (std::size_t i = done; i < row.size(); ++i) out[i] = static_cast<float>(static_cast<double>(row[i]) * factor);

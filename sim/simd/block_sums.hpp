@@ -25,8 +25,8 @@ Fixed sum(const Term& term, std::size_t start, std::size_t end, Width width) {
   if constexpr (in_floats<Term>)
     if (!term.wide()) return sum(term.doubles(), start, end, width);
 #if DRAFTPROOF_WIDE
-  if (width == Width::avx512 && term.wide()) return detail::avx512_sum(term, start, end);
-  if (width == Width::avx2 && term.wide()) return detail::avx2_sum(term, start, end);
+  if (width == Width::avx512 && term.wide()) return avx512::sum(term, start, end);
+  if (width == Width::avx2 && term.wide()) return avx2::sum(term, start, end);
 #endif
   (void)width;
   return scalar_sum(term, start, end);
@@ -50,8 +50,8 @@ Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_
 #if DRAFTPROOF_WIDE
   if constexpr (requires { term.unsplit(); })
     if (width != Width::scalar && term.factor.low() == 0) return sums(term.unsplit(), size, partial, width);
-  if (width == Width::avx512 && term.wide()) return detail::avx512_sums(term, size, partial);
-  if (width == Width::avx2 && term.wide()) return detail::avx2_sums(term, size, partial);
+  if (width == Width::avx512 && term.wide()) return avx512::sums(term, size, partial);
+  if (width == Width::avx2 && term.wide()) return avx2::sums(term, size, partial);
 #endif
   (void)width;
   Fixed total = 0;

@@ -1,13 +1,12 @@
-// The register width of passes over the vocabulary. Chosen once, by the processor; every width gives the same bits,
-// so the choice changes times only.
+// How wide the registers are that passes over the vocabulary use. Chosen once, by what the processor has; every width
+// gives the same bits, so the choice changes times and nothing else.
 //
-//   widest()     the widest that processor and build offer
-//   in_use()     the width of passes: widest() unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() sets one
-//   use(width)   sets the width for all threads; for tests and benchmarks
-//   name_of(w)   name of a width, for reports
+//   widest()     what processor and build offer
+//   in_use()     what passes use: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() says less
+//   use(width)   from now on, for all threads; for tests and benchmarks
+//   name_of(w)   for reports
 //
-// Throws: std::invalid_argument if a width is requested that processor or build lack, so that no benchmark measures
-// another width than requested.
+// Asking for a width that the processor lacks is an error, not a hint: whoever asks wants to measure that width.
 #pragma once
 
 #include <atomic>
@@ -20,20 +19,21 @@
 // no compiler flag is needed and a program runs on every processor of its family.
 //
 //   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
-//   DRAFTPROOF_AVX2        a function with 256-bit registers; to be called only if in_use() allows it
-//   DRAFTPROOF_AVX512      the same with 512-bit registers
-//   DRAFTPROOF_AVX2_PART   a part of such a function, always inlined into it; takes and returns registers
+//   DRAFTPROOF_AVX2        a function of 256-bit registers; called only at that width
+//   DRAFTPROOF_AVX512      the same of 512-bit registers
+//   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
 //   DRAFTPROOF_INLINE      always inlined, for any target
-//   DRAFTPROOF_WHOLE       inlines all its calls, and multiplies and adds in two roundings for any build flags
+//   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
 //
-// Parts must be inlined: outside the target there is no calling convention for these registers. Lambdas do not
-// inherit the attribute, so parts are member functions. Prefetches must be inlined too: g++ drops calls of functions
-// that only prefetch.
+// A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
+// do not inherit the attribute, so pieces are functions. Loops that are the same at both widths are written once
+// (each_width.hpp).
+// Prefetches must be inlined too: g++ drops calls of functions that do nothing else.
 #define DRAFTPROOF_INLINE [[gnu::always_inline]] inline
 
 #if defined(__x86_64__) && !defined(__CUDACC__)
 #define DRAFTPROOF_WIDE 1
-// g++ 12 warns about the deliberately undefined operands inside its own intrinsics (GCC bug 105593).
+// g++ 12 takes the deliberately undefined operands inside its own intrinsics for mistakes (GCC bug 105593).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #ifndef __clang__
@@ -70,7 +70,7 @@ inline Width widest() {
 #if DRAFTPROOF_WIDE
   static const Width found = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
-#if !defined(__clang__)  // clang 14 has no name for f16c, which every processor with the other two has
+#if !defined(__clang__)  // whose version 14 knows no name for what comes with the other two in every processor
     if (!__builtin_cpu_supports("f16c")) return Width::scalar;
 #endif
     const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -106,7 +106,7 @@ inline std::atomic<Width>& chosen() {
 inline Width in_use() { return detail::chosen().load(std::memory_order_relaxed); }
 inline void use(Width width) { detail::chosen().store(detail::checked(width), std::memory_order_relaxed); }
 
-/// Sets a width for the life of the object.
+/// A width for as long as the object lives.
 class Using {
  public:
   explicit Using(Width width) : before_{in_use()} { use(width); }

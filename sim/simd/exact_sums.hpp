@@ -2,79 +2,76 @@
 // 64-bit integers.
 //
 //   x      add(x)     four scaled terms, 0 <= x < 2^63
-//   high   -          sum of the nearest multiples of 2^32
-//   low    -          sum of the floors of the rests
+//   high              multiples of 2^32 nearest to them, added up
+//   low               floors of the rests, added up
 //
-// Correctness: a rest is exact and at most 2^31 in size, and a multiple of 2^32 plus the floor of the rest is the
+// Right because a rest is exact and at most 2^31 in size, and a multiple of 2^32 plus the floor of the rest is the
 // floor of x; 1024 of either add up exactly in a double.
 #pragma once
 
 #include <cstdint>
 
 #include <draftproof/sim/numeric/fixed_point.hpp>
-#include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/simd/registers.hpp>
 
 #if DRAFTPROOF_WIDE
-namespace draftproof::simd::detail {
+namespace draftproof::simd {
 
-// Sums of floats in units of 2^-60, exact once each is truncated, without conversions to integers: three float
+// Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
 // accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
-// lanes; conversions to 64-bit integers take eight, two each even from memory, besides scaling and adding.
+// lanes; conversions to 64-bit integers take eight, two each even from memory, beside scaling and adding.
 //
 //   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
 //   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
 //                               (512 bits; 256-bit registers cannot choose the rounding, see there)
-//   total           total()     number of units that each level gained, read from the bits of its fraction
+//   total           total()     how many units each level gained, read from the bits of its fraction
 //
-// The fused addition that fills the first level also scales the term, so that the unit of a lower level is 1.
+// Terms are scaled by the fused addition that fills the first level, so that a unit further down is 1.
 //
-// Correctness: the order of terms does not matter, because a level's unit does not change while it fills: no sum
-// leaves its binade. Terms of one lane add up to less than 2 (those of a row do, over all lanes), `most` rests below
-// u_1 = 2^-22 to less than 2^-18, and as many below u_2 to less than 2^-37. A product with a power of two and a rest
-// have no more bits than the term.
+// Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
+// lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
+// many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
 
-/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start in the middle;
-/// bits below 2^-60 are cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
-struct Levels256 {
-  static constexpr int most = 16;
-  __m256 first, second, third;
+namespace avx2 {
 
-  DRAFTPROOF_AVX2_PART static Levels256 zero() {
-    return {_mm256_set1_ps(0x1p61f), _mm256_set1_ps(0x1.8p42f), _mm256_set1_ps(0x1.8p23f)};
-  }
-  DRAFTPROOF_AVX2_PART void add(__m256 term) {
-    const __m256 scale = _mm256_set1_ps(0x1p60f), high = _mm256_fmadd_ps(term, scale, first);
-    const __m256 rest = _mm256_fmsub_ps(term, scale, _mm256_sub_ps(high, first));
+struct FloatSum;
+
+/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
+/// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
+struct Levels {
+  using Total = FloatSum;
+  static constexpr std::size_t most = 16;
+  Floats first, second, third;
+
+  DRAFTPROOF_AVX2_PART static Levels zero() { return {all(0x1p61f), all(0x1.8p42f), all(0x1.8p23f)}; }
+  DRAFTPROOF_AVX2_PART void add(Floats term) {
+    const Floats scale = all(0x1p60f), high = fma(term, scale, first);
+    const Floats rest = _mm256_fmsub_ps(term, scale, high - first), middle = second + rest;
+    third += _mm256_floor_ps(rest - (middle - second));
     first = high;
-    const __m256 middle = _mm256_add_ps(second, rest);
-    third = _mm256_add_ps(third, _mm256_floor_ps(_mm256_sub_ps(rest, _mm256_sub_ps(middle, second))));
     second = middle;
+  }
+  DRAFTPROOF_AVX2_PART void add_where_positive(Floats x, Floats term) {
+    add(_mm256_and_ps(_mm256_cmp_ps(x, Floats{}, _CMP_GT_OQ), term));
   }
 };
 
-/// The gains of the levels so far, in units of each.
-struct FloatSum256 {
-  __m256i high, middle, low;
+/// What levels gained so far, in units of each; modulo 2^32, of signed numbers.
+struct FloatSum {
+  Words high, middle, low;
 
-  DRAFTPROOF_AVX2_PART static FloatSum256 zero() {
-    return {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
-  }
-  DRAFTPROOF_AVX2_PART static __m256i gained(__m256i before, __m256 a, __m256 b, __m256 start) {
-    const __m256i start_bits = _mm256_castps_si256(start);
-    return _mm256_add_epi32(before, _mm256_add_epi32(_mm256_sub_epi32(_mm256_castps_si256(a), start_bits),
-                                                     _mm256_sub_epi32(_mm256_castps_si256(b), start_bits)));
-  }
-  DRAFTPROOF_AVX2_PART void fold(const Levels256& a, const Levels256& b) {
-    const Levels256 start = Levels256::zero();
-    high = gained(high, a.first, b.first, start.first);
-    middle = gained(middle, a.second, b.second, start.second);
-    low = gained(low, a.third, b.third, start.third);
+  DRAFTPROOF_AVX2_PART static FloatSum zero() { return {Words{}, Words{}, Words{}}; }
+  DRAFTPROOF_AVX2_PART void fold(const Levels& a, const Levels& b) {
+    const Levels start = Levels::zero();
+    high += as<Words>(a.first) + as<Words>(b.first) - 2 * as<Words>(start.first);
+    middle += as<Words>(a.second) + as<Words>(b.second) - 2 * as<Words>(start.second);
+    low += as<Words>(a.third) + as<Words>(b.third) - 2 * as<Words>(start.third);
   }
   DRAFTPROOF_AVX2_PART Fixed total() const {
-    alignas(32) std::int32_t units[3][8];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(units[0]), high);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(units[1]), middle);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(units[2]), low);
+    std::int32_t units[3][floats];
+    store(units[0], high);
+    store(units[1], middle);
+    store(units[2], low);
     Fixed sums[3] = {0, 0, 0};
     for (int level = 0; level < 3; ++level)
       for (const std::int32_t gain : units[level]) sums[level] += gain;
@@ -82,93 +79,116 @@ struct FloatSum256 {
   }
 };
 
-/// Sixteen lanes, for at most `most` additions. Levels count in 2^-41, so that the rest of the second one is the
-/// fractional part of a number, for which there is an instruction.
-struct Levels512 {
-  static constexpr int most = 16;
-  static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-  __m512 first, second, third;
+/// Integer parts of four scaled terms, added up.
+struct DoubleSum {
+  using Total = DoubleSum;
+  static constexpr std::size_t most = 1024;
+  Doubles high, low;
 
-  DRAFTPROOF_AVX512_PART static Levels512 zero() {
-    return {_mm512_set1_ps(0x1p42f), _mm512_set1_ps(0x1p23f), _mm512_set1_ps(0x1p4f)};
+  DRAFTPROOF_AVX2_PART static DoubleSum zero() { return {Doubles{}, Doubles{}}; }
+  DRAFTPROOF_AVX2_PART void add(Doubles scaled) {
+    const Doubles shift = all(0x1.8p84);  // the last bit of a sum with it is worth 2^32
+    const Doubles top = scaled + shift - shift;
+    high += top;
+    low += _mm256_floor_pd(scaled - top);
   }
-  DRAFTPROOF_AVX512_PART void add(__m512 term) {
-    const __m512 scale = _mm512_set1_ps(0x1p41f), sum = _mm512_fmadd_round_ps(term, scale, first, down);
-    const __m512 rest = _mm512_fmsub_ps(term, scale, _mm512_sub_ps(sum, first));
-    first = sum;
-    add_rest(rest);
+  DRAFTPROOF_AVX2_PART void add_where_positive(Doubles x, Doubles scaled) {
+    add(_mm256_and_pd(_mm256_cmp_pd(x, Doubles{}, _CMP_GT_OQ), scaled));
   }
-  /// Adds the lanes of the mask.
-  DRAFTPROOF_AVX512_PART void add(__mmask16 counts, __m512 term) {
-    const __m512 scale = _mm512_set1_ps(0x1p41f);
-    const __m512 sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
-    const __m512 rest = _mm512_maskz_fmsub_ps(counts, term, scale, _mm512_sub_ps(sum, first));
-    first = sum;
-    add_rest(rest);
-  }
-
- private:
-  DRAFTPROOF_AVX512_PART void add_rest(__m512 rest) {
-    second = _mm512_add_round_ps(second, rest, down);
-    third = _mm512_add_round_ps(third, _mm512_reduce_ps(rest, down), down);
-  }
-};
-
-/// The gains of four accumulators of one level in units, added up to eight lanes; each gain is below 2^23.
-DRAFTPROOF_AVX512_PART __m512i gained(__m512 a, __m512 b, __m512 c, __m512 d, __m512 start) {
-  const __m512i bits = _mm512_add_epi32(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)),
-                                        _mm512_add_epi32(_mm512_castps_si512(c), _mm512_castps_si512(d)));
-  const __m512i units = _mm512_sub_epi32(bits, _mm512_slli_epi32(_mm512_castps_si512(start), 2));
-  const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64(units, 1));
-  return _mm512_cvtepi32_epi64(halves);
-}
-
-/// The sum of up to 64 registers of terms, which is one block.
-struct FloatSum512 {
-  Levels512 a, b, c, d;
-
-  DRAFTPROOF_AVX512_PART static FloatSum512 zero() {
-    return {Levels512::zero(), Levels512::zero(), Levels512::zero(), Levels512::zero()};
-  }
-  DRAFTPROOF_AVX512_PART Fixed total() const {
-    const Levels512 start = Levels512::zero();
-    const __m512i high = gained(a.first, b.first, c.first, d.first, start.first),
-                  middle = gained(a.second, b.second, c.second, d.second, start.second),
-                  low = gained(a.third, b.third, c.third, d.third, start.third);
-    const __m512i upper = _mm512_add_epi64(_mm512_slli_epi64(high, 19), middle);
-    return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_slli_epi64(upper, 19), low));
-  }
-};
-
-}  // namespace draftproof::simd::detail
-#endif
-
-#if DRAFTPROOF_WIDE
-namespace draftproof::simd::detail {
-
-/// The sum of the integer parts of four scaled terms at a time.
-struct Sum256 {
-  __m256d high, low;
-
-  DRAFTPROOF_AVX2_PART static Sum256 zero() { return {_mm256_setzero_pd(), _mm256_setzero_pd()}; }
-  DRAFTPROOF_AVX2_PART void add(__m256d scaled) {
-    const __m256d shift = _mm256_set1_pd(0x1.8p84);  // the last bit of a sum with it is worth 2^32
-    const __m256d top = _mm256_sub_pd(_mm256_add_pd(scaled, shift), shift);
-    high = _mm256_add_pd(high, top);
-    low = _mm256_add_pd(low, _mm256_floor_pd(_mm256_sub_pd(scaled, top)));
+  template <class... Sums>
+  DRAFTPROOF_AVX2_PART void fold(const Sums&... part) {
+    high += (part.high + ...);
+    low += (part.low + ...);
   }
   DRAFTPROOF_AVX2_PART Fixed total() const {
-    alignas(32) double highs[4], lows[4];
-    _mm256_store_pd(highs, high);
-    _mm256_store_pd(lows, low);
-    // high parts round to nearest and can exceed 2^63 by an amount that the low parts subtract again
-    std::uint64_t sum = 0;
-    for (int lane = 0; lane < 4; ++lane)
+    double highs[doubles], lows[doubles];
+    store(highs, high);
+    store(lows, low);
+    std::uint64_t sum = 0;  // high parts round to nearest and may pass 2^63 by what low parts take away again
+    for (std::size_t lane = 0; lane < doubles; ++lane)
       sum += (static_cast<std::uint64_t>(static_cast<Fixed>(highs[lane] * 0x1p-32)) << 32) +
              static_cast<std::uint64_t>(static_cast<Fixed>(lows[lane]));
     return static_cast<Fixed>(sum);
   }
 };
 
-}  // namespace draftproof::simd::detail
+}  // namespace avx2
+
+namespace avx512 {
+
+struct FloatSum;
+
+/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
+/// left of a whole number, for which there is an instruction.
+struct Levels {
+  using Total = FloatSum;
+  static constexpr std::size_t most = 16;
+  static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  Floats first, second, third;
+
+  DRAFTPROOF_AVX512_PART static Levels zero() { return {all(0x1p42f), all(0x1p23f), all(0x1p4f)}; }
+  DRAFTPROOF_AVX512_PART void add(Floats term) {
+    const Floats scale = all(0x1p41f), sum = _mm512_fmadd_round_ps(term, scale, first, down);
+    const Floats rest = _mm512_fmsub_ps(term, scale, sum - first);
+    first = sum;
+    add_rest(rest);
+  }
+  DRAFTPROOF_AVX512_PART void add_where_positive(Floats x, Floats term) {
+    const __mmask16 counts = _mm512_cmp_ps_mask(x, Floats{}, _CMP_GT_OQ);
+    const Floats scale = all(0x1p41f), sum = _mm512_mask3_fmadd_round_ps(term, scale, first, counts, down);
+    const Floats rest = _mm512_maskz_fmsub_ps(counts, term, scale, sum - first);
+    first = sum;
+    add_rest(rest);
+  }
+
+ private:
+  DRAFTPROOF_AVX512_PART void add_rest(Floats rest) {
+    second = _mm512_add_round_ps(second, rest, down);
+    third = _mm512_add_round_ps(third, _mm512_reduce_ps(rest, down), down);
+  }
+};
+
+/// What four of them gained so far, in units of 2^-60.
+struct FloatSum {
+  Longs units;
+
+  DRAFTPROOF_AVX512_PART static FloatSum zero() { return {Longs{}}; }
+  DRAFTPROOF_AVX512_PART void fold(const Levels& a, const Levels& b, const Levels& c, const Levels& d) {
+    const Levels start = Levels::zero();
+    const Longs upper = (gained(a.first, b.first, c.first, d.first, start.first) << 19) +
+                        gained(a.second, b.second, c.second, d.second, start.second);
+    units += (upper << 19) + gained(a.third, b.third, c.third, d.third, start.third);
+  }
+  DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(as<__m512i>(units)); }
+
+  /// Units that four accumulators of one level gained, in eight lanes of eight, each gain below 2^23.
+  DRAFTPROOF_AVX512_PART static Longs gained(Floats a, Floats b, Floats c, Floats d, Floats start) {
+    const Words units = as<Words>(a) + as<Words>(b) + (as<Words>(c) + as<Words>(d)) - 4 * as<Words>(start);
+    const auto bits = as<__m512i>(units);
+    const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(bits), _mm512_extracti64x4_epi64(bits, 1));
+    return as<Longs>(_mm512_cvtepi32_epi64(halves));
+  }
+};
+
+/// Integers of eight scaled doubles, added up.
+struct DoubleSum {
+  using Total = DoubleSum;
+  static constexpr std::size_t most = 1024;
+  Longs sum;
+
+  DRAFTPROOF_AVX512_PART static DoubleSum zero() { return {Longs{}}; }
+  DRAFTPROOF_AVX512_PART void add(Doubles scaled) { sum += as<Longs>(_mm512_cvttpd_epi64(scaled)); }
+  DRAFTPROOF_AVX512_PART void add_where_positive(Doubles x, Doubles scaled) {
+    const __mmask8 counts = _mm512_cmp_pd_mask(x, Doubles{}, _CMP_GT_OQ);
+    sum += as<Longs>(_mm512_maskz_cvttpd_epi64(counts, scaled));
+  }
+  template <class... Sums>
+  DRAFTPROOF_AVX512_PART void fold(const Sums&... part) {
+    sum += (part.sum + ...);
+  }
+  DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(as<__m512i>(sum)); }
+};
+
+}  // namespace avx512
+}  // namespace draftproof::simd
 #endif

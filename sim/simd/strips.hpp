@@ -48,7 +48,7 @@ DRAFTPROOF_AVX2 DRAFTPROOF_WHOLE Fixed avx2_strips(const F& f, std::size_t start
   Fixed sum = 0;
   for (; start < end; start += strip) {
     fill(f, static_cast<Token>(start), terms);
-    sum += avx2_whole(RowTerm<Computed>{{{terms}}}, 0, strip);
+    sum += avx2::whole_sum(RowTerm<Computed>{{{terms}}}, 0, strip);
   }
   return sum;
 }
@@ -58,7 +58,7 @@ DRAFTPROOF_AVX512 DRAFTPROOF_WHOLE Fixed avx512_strips(const F& f, std::size_t s
   Fixed sum = 0;
   for (; start < end; start += strip) {
     fill(f, static_cast<Token>(start), terms);
-    sum += avx512_whole(RowTerm<Computed>{{{terms}}}, 0, strip);
+    sum += avx512::whole_sum(RowTerm<Computed>{{{terms}}}, 0, strip);
   }
   return sum;
 }
