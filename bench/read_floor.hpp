@@ -106,10 +106,10 @@ DRAFTPROOF_AVX512 inline double wide_float_sums(const float* p, const float* q, 
     for (std::size_t i = start; i < whole; i += 64) {
       term.fetch(i);
       term.fetch(i + 32);
-      first = _mm512_add_ps(first, term.sixteen(i));
-      second = _mm512_add_ps(second, term.sixteen(i + 16));
-      third = _mm512_add_ps(third, term.sixteen(i + 32));
-      fourth = _mm512_add_ps(fourth, term.sixteen(i + 48));
+      first = _mm512_add_ps(first, term.load16(i));
+      second = _mm512_add_ps(second, term.load16(i + 16));
+      third = _mm512_add_ps(third, term.load16(i + 32));
+      fourth = _mm512_add_ps(fourth, term.load16(i + 48));
     }
     double rest = 0;
     for (std::size_t i = whole; i < end; ++i) rest += term.one(i);

@@ -133,6 +133,10 @@ namespace {
 ")
     target_sources(${target} PRIVATE ${output})
   endforeach()
+  # g++ says which call a verifier lacks at this depth.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
+  # The framework's headers are compiled once: a change of a verifier then costs its own instantiation alone.
+  target_precompile_headers(${target} PRIVATE <draftproof/properties/prover/register_verifier.hpp>)
 endfunction()
 
 # draftproof_found_header(kernel_mutants NAMESPACE draftproof::kernel_mutants DIRECTORY tests/gpu/kernel_mutants

@@ -30,7 +30,7 @@ struct Count {
       not_explored.insert(name);
   }
   std::string text() const {
-    return fmt::format("{} proved, {} refuted, {} lossy by design, {} not proved (shared noise or no such form: gated by trials)",
+    return fmt::format("{} proved, {} refuted, {} lossy by design, {} that cannot be enumerated (gated by trials)",
                        proved.size(), refuted.size(), lossy.size(), not_explored.size());
   }
   nlohmann::ordered_json data() const {
@@ -47,18 +47,22 @@ std::string by_check(const std::map<std::string, int>& counts) {
   for (const auto& [check, count] : counts) order.emplace_back(-count, check);
   std::sort(order.begin(), order.end());
   std::string text;
-  for (const auto& [count, check] : order) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check, -count);
+  for (std::size_t i = 0; i < order.size() && i < 3; ++i)
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", order[i].second, -order[i].first);
+  if (order.size() > 3) text += fmt::format(" and {} further checks", order.size() - 3);
   return text;
 }
 
+/// Bugs in verifiers and drafters, and in components around verifiers.
 struct BugCount {
-  int all = 0, refuted = 0, missed = 0;
-  std::map<std::string, int> others{};
+  int schemes = 0, components = 0, refuted = 0, missed = 0;
+  std::map<std::string, int> others{};  ///< bugs without a refuted law, by the check that caught them
 
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
-      ++all;
-      if (row.decided >= 0)
+      const bool component = row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
+      ++(component ? components : schemes);
+      if (!component && row.decided >= 0)
         ++refuted;
       else if (const GateFinding* first = row.catcher())
         ++others[first->check];
@@ -79,6 +83,7 @@ const KillRow* shown_bug(const KillMatrix& matrix) {
   return first;
 }
 
+/// Whether `row` is the row of the table for a lossless scheme: at K, or at the most drafts that it takes.
 bool in_table(const SurveyRow& row, int drafts) {
   return row.verifier->kind() == Kind::verifier && row.tally.trials > 0 &&
          (row.drafts == drafts || !row.verifier->takes(drafts));
@@ -113,44 +118,56 @@ Section table_of(const DemoResult& result) {
     table.columns.push_back({"gap", true});
   }
   table.columns.push_back({"ns", true});
+  std::size_t left_out = 0;
   for (const AnyDrafter* law : laws_of(result)) {
     std::vector<Cell> best{{fmt::format("optimum of {} drafts", law->info().name), Tone::faint}};
+    bool known = false;
     std::vector<const AnyVerifier*> verifiers;
-    std::map<const AnyVerifier*, double> accepted;
+    std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first of them
     for (const SurveyedSource& item : result.surveyed) {
       std::optional<double> optimum;
       for (const SurveyRow& row : item.result.rows) {
         if (row.drafter != law || !in_table(row, result.drafts)) continue;
         if (row.drafts == result.drafts && row.optimum) optimum = row.optimum;
-        if (accepted.emplace(row.verifier, row.membership()).second) verifiers.push_back(row.verifier);
+        if (const auto [at, fresh] = seen.try_emplace(row.verifier, 0, row.membership()); ++at->second.first, fresh)
+          verifiers.push_back(row.verifier);
       }
+      known = known || optimum;
       best.push_back({optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint});
       best.push_back({""});
     }
     best.push_back({""});
-    table.rows.push_back(std::move(best));
+    // Plans that enumerate tuples run on the smallest vocabularies alone: they stand in the whole tables.
+    left_out += std::erase_if(verifiers, [&](const auto* verifier) {
+      return seen[verifier].first == 1 && result.surveyed.size() > 1;
+    });
+    if (verifiers.empty()) continue;
+    if (known) table.rows.push_back(std::move(best));
     std::stable_sort(verifiers.begin(), verifiers.end(),
-                     [&](const auto* a, const auto* b) { return accepted[a] < accepted[b]; });
+                     [&](const auto* a, const auto* b) { return seen[a].second < seen[b].second; });
     for (const AnyVerifier* verifier : verifiers) {
       std::string name = "  " + std::string(verifier->info().name);
+      if (!known) name += fmt::format(", {} drafts", law->info().name);
       std::string time = "-";
       std::vector<Cell> cells{{""}};
+      int few = 0;
       for (const SurveyedSource& item : result.surveyed) {
         const SurveyRow* row = row_of(item, verifier, law, result.drafts);
         const auto closed = row ? row->gap_closed() : std::nullopt;
         cells.push_back({row ? fmt::format("{:.4f}", row->membership()) : "-"});
-        cells.push_back({closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"});
+        cells.push_back({!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
         if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
-        if (row && row->drafts != result.drafts && name.find('(') == std::string::npos)
-          name += fmt::format(" (K = {})", row->drafts);
+        if (row && row->drafts != result.drafts) few = row->drafts;
       }
-      cells.front() = {name};
+      cells.front() = {few > 0 ? fmt::format("{} (K = {})", name, few) : name};
       cells.push_back({time, Tone::faint});
       table.rows.push_back(std::move(cells));
     }
   }
-  section.after = {"ns: processor time to draw, decide and count one tuple on the first source. -: does not run there, or the "
-                   "optimum is not known."};
+  section.after = {"  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known optimum."};
+  if (left_out > 0)
+    section.after.push_back(fmt::format("  {} for small vocabularies alone {} in the whole tables.", counted(left_out, "scheme"),
+                                        left_out == 1 ? "is" : "are"));
   return section;
 }
 
@@ -165,15 +182,15 @@ Document report_demo(const DemoResult& result) {
   document.data = {{"schema", "draftproof.demo/1"},
                    {"schemes", positions.data()},
                    {"path_schemes", paths.data()},
-                   {"bugs", {{"planted", bugs.all}, {"refuted", bugs.refuted}, {"missed", bugs.missed}}}};
+                   {"bugs", {{"schemes", bugs.schemes}, {"components", bugs.components}, {"refuted", bugs.refuted}, {"missed", bugs.missed}}}};
   document.data["bugs"]["caught_by"] = bugs.others;
   Section counts{.title = "Is the output exactly the target's? (exact fractions, generated instances)"};
   counts.before = {"  schemes of one position:  " + positions.text(),
                    "  schemes of paths, trees:  " + paths.text(),
-                   fmt::format("  bugs planted on purpose:  {} refuted by a counterexample in fractions of {}{}", bugs.refuted,
-                               bugs.all, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
-  if (!bugs.others.empty())
-    counts.before.push_back("    the others are caught by: " + by_check(bugs.others));
+                   fmt::format("  bugs planted on purpose:  {} of {} in verifiers and drafters refuted by a counterexample{}",
+                               bugs.refuted, bugs.schemes, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
+  counts.before.push_back(fmt::format("    the other {}, and {} in components around verifiers, are caught by {}",
+                                      bugs.schemes - bugs.refuted - bugs.missed, bugs.components, by_check(bugs.others)));
   document.sections.push_back(std::move(counts));
   document.sections.push_back(table_of(result));
   if (const KillRow* bug = shown_bug(*result.bugs)) {

@@ -15,6 +15,7 @@
 // `Marginal` instead of `mass`: the drafter of the same law without noise.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -58,6 +59,29 @@ DRAFTPROOF_DEVICE Verdict verify(const V& verifier, const P& at, const Plan& pla
   else
     return verifier.verify(at, random);
 }
+
+/// A struct with a static Info named `info`.
+template <class V>
+concept HasInfo = requires {
+  { V::info } -> std::convertible_to<const Info&>;
+};
+
+/// A verifier without a plan: verify(at, random) returns a Verdict.
+template <class V, class L, class R>
+concept VerifiesAlone = requires(const V& verifier, const DraftedPosition<L>& at, R& random) {
+  { verifier.verify(at, random) } -> std::same_as<Verdict>;
+};
+
+/// A verifier with a plan: verify(at, prepare(laws, drafts), random) returns a Verdict.
+template <class V, class L, class R>
+concept VerifiesWithPlan = requires(const V& verifier, const L& laws, const DraftedPosition<L>& at, R& random) {
+  { verifier.verify(at, verifier.prepare(laws, 1), random) } -> std::same_as<Verdict>;
+};
+
+/// A verifier of one position, on laws L with random source R. Registration asks it, so that a mistake is named by the
+/// call that is missing or has another type.
+template <class V, class L, class R>
+concept Verifier = HasInfo<V> && (VerifiesAlone<V, L, R> || VerifiesWithPlan<V, L, R>);
 
 namespace detail {
 template <class D>

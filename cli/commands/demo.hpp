@@ -16,7 +16,7 @@ struct Demo {
   int drafts = 4;
   int instances = 200;
   int path_instances = 24;
-  std::uint64_t tuples = 1 << 18;
+  std::uint64_t tuples = 1 << 17;
 
   void declare(CLI::App& app) {
     app.add_option("source", specs, source_help)->capture_default_str();

@@ -11,7 +11,7 @@
 #include <draftproof/gpu/device/device_buffer.cuh>
 #include <draftproof/gpu/kernels/simulate.cuh>
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
-#include <draftproof/gpu/simulation/table_buffers.cuh>
+#include <draftproof/gpu/tables/table_buffers.cuh>
 
 namespace draftproof::gpu {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <draftproof/gpu/device/stream_memory.cuh>
-#include <draftproof/gpu/simulation/table_buffers.cuh>
+#include <draftproof/gpu/tables/table_buffers.cuh>
 #include <draftproof/gpu/tables/build_table.cuh>
 #include <draftproof/gpu/tables/stored_laws.cuh>
 

@@ -28,21 +28,25 @@ void register_tree_drafter() {
   PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>());
 }
 
+/// Any verifier of one position: what registration demands of a file.
 template <class V>
+concept PositionVerifier = Verifier<V, Rows<double>, Scripted>;
+
+template <PositionVerifier V>
 void register_found(Kind kind) {
   Registry::instance().add(std::make_unique<VerifierOf<V>>(kind));
   if constexpr (node_liftable<V>) PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
 }
 
-template <class V>
+template <PositionVerifier V>
 void register_verifier() {
   register_found<V>(Kind::verifier);
 }
-template <class V>
+template <PositionVerifier V>
 void register_lossy() {
   register_found<V>(Kind::lossy);
 }
-template <class V>
+template <PositionVerifier V>
 void register_mutant() {
   register_found<V>(Kind::mutant);
 }

@@ -32,6 +32,7 @@
 #include <draftproof/sim/sampling/batched_wor.hpp>
 #include <draftproof/sim/sampling/cumulative_table.hpp>
 #include <draftproof/sim/sampling/fixed_point_weights.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/sampling/tabulated_weights.hpp>
 #include <draftproof/sim/sampling/top_k.hpp>
 

@@ -22,6 +22,7 @@
 #include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/alias_table.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/sampling/guide_table.hpp>
 
 namespace draftproof {

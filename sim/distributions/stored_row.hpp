@@ -33,7 +33,7 @@
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/registers.hpp>
 
-#define DRAFTPROOF_BODY <draftproof/sim/simd/checked_sum_loops.hpp>
+#define DRAFTPROOF_BODY <draftproof/sim/simd/checked_sum_body.hpp>
 #include <draftproof/sim/simd/each_width.hpp>
 
 namespace draftproof {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
 

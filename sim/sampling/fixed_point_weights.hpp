@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/simd/strips.hpp>
 
 namespace draftproof {

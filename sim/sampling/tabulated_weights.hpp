@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof {
 

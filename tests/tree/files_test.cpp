@@ -9,7 +9,7 @@ namespace {
 std::vector<Source> all_sources() {
   std::vector<Source> all;
   for (const char* room : {"sim", "verifiers", "mutants", "gpu", "optimum", "statistics", "captures", "properties",
-                           "report", "studies", "devices", "cli", "bench", "plugin", "examples", "tests"})
+                           "report", "studies", "cuda_trials", "exact", "cli", "bench", "examples", "tests"})
     for (Source& source : sources(room)) all.push_back(std::move(source));
   return all;
 }

@@ -17,28 +17,42 @@ using Rooms = std::set<std::string>;
 const std::map<std::string, Rooms>& arrows() {
   static const std::map<std::string, Rooms> map = [] {
     const Rooms schemes{"sim", "verifiers", "mutants"};
-    Rooms middle = schemes;
-    middle.insert({"statistics", "optimum", "captures"});
-    Rooms report = middle;
-    report.insert("properties");
-    Rooms studies = report;
-    studies.insert("report");
-    Rooms top = studies;
-    top.insert("studies");
-    Rooms bench = top;  // a command of its own
-    bench.insert("cli");
-    Rooms devices = schemes;
-    devices.insert({"gpu", "properties"});
-    Rooms device_bench = schemes;                    // bench/gpu is built where only the toolkit is
-    device_bench.insert({"gpu", "bench", "found"});  // what the build found, in a header that it writes
+    const auto with = [](Rooms rooms, const Rooms& more) { return rooms.insert(more.begin(), more.end()), rooms; };
+    const Rooms fractions = with(schemes, {"exact"});
+    const Rooms middle = with(fractions, {"statistics", "optimum", "captures"});
+    const Rooms report = with(middle, {"properties"}), cli = with(report, {"report"});
+    const Rooms studies = with(cli, {"cli"});                        // a command of its own
+    const Rooms device_bench = with(schemes, {"gpu", "bench", "found"});  // built where only the toolkit is
     return std::map<std::string, Rooms>{
-        {"sim", {}},           {"verifiers", {"sim"}},      {"mutants", {"sim", "verifiers"}},
-        {"gpu", schemes},      {"statistics", schemes},     {"optimum", schemes},
-        {"captures", schemes}, {"properties", middle},      {"report", report},
-        {"studies", studies},  {"devices", devices},        {"cli", top},
-        {"bench", bench},      {"bench/gpu", device_bench}, {"plugin", top}};
+        {"sim", {}},          {"verifiers", {"sim"}},      {"mutants", {"sim", "verifiers"}},
+        {"gpu", schemes},     {"exact", {}},               {"statistics", schemes},
+        {"optimum", fractions}, {"captures", schemes},     {"properties", middle},
+        {"report", report},   {"cli", cli},                {"studies", studies},
+        {"bench", studies},   {"bench/gpu", device_bench}, {"cuda_trials", with(schemes, {"gpu", "properties"})}};
   }();
   return map;
+}
+
+/// The layers inside a top-level folder: a file includes its own folder and folders of lower layers. "" is the folder
+/// itself.
+const std::map<std::string, std::map<std::string, int>>& layers() {
+  static const std::map<std::string, std::map<std::string, int>> map{
+      {"sim",
+       {{"device", 0}, {"", 1}, {"numeric", 2}, {"simd", 3}, {"random", 4}, {"sampling", 5}, {"trees", 5},
+        {"distributions", 6}, {"drafters", 6}, {"components", 6}, {"trials", 7}}},
+      {"properties",
+       {{"instances", 0}, {"subjects", 1}, {"proof", 2}, {"estimation", 2}, {"scripted", 3}, {"paths", 4}, {"checks", 5},
+        {"prover", 6}, {"replay", 7}, {"simulation", 7}, {"components", 7}, {"precision", 8}, {"survey", 8}, {"gate", 9},
+        {"mutation", 9}}}};
+  return map;
+}
+
+/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/counters.hpp", "" of "sim/info.hpp".
+std::string layer_folder(const std::string& path) {
+  const auto first = path.find('/'), second = path.find('/', first + 1);
+  if (second == std::string::npos) return "";
+  const std::string folder = path.substr(first + 1, second - first - 1);
+  return folder == "paths" && path.find("/checks/") != std::string::npos ? "checks" : folder;
 }
 
 /// The folders that engines compile. They include no external headers except CUDA's and the compiler's intrinsics.
@@ -49,8 +63,13 @@ bool standard_or_cuda(const std::string& header) {
   return std::regex_match(header, allowed);
 }
 
-/// Complaints about the #include lines of one file of `room`.
-std::vector<std::string> complaints(const std::string& room, const std::string& text) {
+/// Whether a path in an #include exists in a checkout, through the links in include/.
+bool in_checkout(const std::string& header) {
+  return std::filesystem::exists(std::filesystem::path(DRAFTPROOF_SOURCE_DIR) / "include" / header);
+}
+
+/// What is wrong with the #include lines of the file at `path` in `room`.
+std::vector<std::string> complaints(const std::string& room, const std::string& path, const std::string& text) {
   static const std::regex line("(?:^|\n)[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]");
   static const std::regex own("draftproof/([a-z_]+)/.*");
   std::vector<std::string> found;
@@ -63,6 +82,15 @@ std::vector<std::string> complaints(const std::string& room, const std::string& 
       const std::string target = parts[1];
       if (target != room && !arrows().at(room).contains(target))
         found.push_back(room + " may not include <" + header + ">");
+      const auto inside = layers().find(room);
+      if (target == room && inside != layers().end()) {
+        const std::string from = layer_folder(path), to = layer_folder(header.substr(std::string("draftproof/").size()));
+        if (!inside->second.contains(from) || !inside->second.contains(to))
+          found.push_back(room + "/" + (inside->second.contains(from) ? to : from) + " has no layer");
+        else if (from != to && inside->second.at(from) <= inside->second.at(to))
+          found.push_back(room + "/" + from + " may not include <" + header + ">");
+      }
+      if (target != "found" && !in_checkout(header)) found.push_back("<" + header + "> is not in the checkout");
     } else if (engine_rooms.contains(room) && !standard_or_cuda(header)) {
       found.push_back("<" + header + "> is neither the standard library nor CUDA");
     }
@@ -76,7 +104,7 @@ TEST(Includes, FollowTheArrowsOfTheDesign) {
     for (const Source& source : sources(room)) {
       const bool on_device = room == "bench" && source.path.find("bench/gpu/") != std::string::npos;
       if (on_device) continue;  // a room of its own
-      for (const std::string& complaint : complaints(room, source.text))
+      for (const std::string& complaint : complaints(room, source.path, source.text))
         ADD_FAILURE() << source.path << ": " << complaint;
       ++includes_seen;
     }
@@ -94,28 +122,49 @@ TEST(Includes, EveryRoomOfTheTreeIsUnderTheRule) {
   }
 }
 
+TEST(Includes, OfTestsAndExamplesExist) {
+  static const std::regex own("\\n[ \\t]*#[ \\t]*include[ \\t]*<(draftproof/([a-z_]+)/[^>]+)>");
+  for (const char* room : {"tests", "examples"})
+    for (const Source& source : sources(room))
+      for (std::sregex_iterator match(source.text.begin(), source.text.end(), own), end; match != end; ++match)
+        if ((*match)[2] != "found" && source.path != "tests/tree/includes_test.cpp") {
+          EXPECT_TRUE(in_checkout((*match)[1])) << source.path << ": " << (*match)[1];
+        }
+}
+
 TEST(Includes, ComplainWhereTheyShould) {
-  const auto wrong = [](const char* room, const char* text) { return !complaints(room, text).empty(); };
+  const auto wrong = [](const char* room, const char* text, std::string path = {}) {
+    return !complaints(room, path.empty() ? std::string(room) + "/some.hpp" : path, text).empty();
+  };
   EXPECT_TRUE(wrong("sim", "#include <draftproof/verifiers/k_seq.hpp>\n"));
-  EXPECT_TRUE(wrong("verifiers", "// x\n  # include <draftproof/mutants/a.hpp>\n"));
-  EXPECT_TRUE(wrong("properties", "#include <draftproof/report/table.hpp>\n"));
+  EXPECT_TRUE(wrong("verifiers", "// x\n  # include <draftproof/mutants/accept_always.hpp>\n"));
+  EXPECT_TRUE(wrong("properties", "#include <draftproof/report/text.hpp>\n"));
   EXPECT_TRUE(wrong("optimum", "#include <draftproof/captures/row.hpp>\n"));
   EXPECT_TRUE(wrong("captures", "#include <draftproof/gpu/launch.hpp>\n"));
   EXPECT_TRUE(wrong("gpu", "#include <draftproof/properties/simulation/trial_device.hpp>\n"));
   EXPECT_TRUE(wrong("properties", "#include <draftproof/cuda_trials/cuda_device.hpp>\n"));
-  EXPECT_TRUE(wrong("cli", "#include <draftproof/gpu/launch.hpp>\n"));
-  EXPECT_FALSE(wrong("devices", "#include <draftproof/gpu/simulate.hpp>\n"));
+  EXPECT_TRUE(wrong("cli", "#include <draftproof/studies/study.hpp>\n"));
+  EXPECT_FALSE(wrong("cuda_trials", "#include <draftproof/gpu/simulate.hpp>\n"));
   EXPECT_TRUE(wrong("sim", "#include <boost/math/distributions.hpp>\n"));
   EXPECT_TRUE(wrong("gpu", "#include <fmt/format.h>\n"));
   EXPECT_TRUE(wrong("bench/gpu", "#include <benchmark/benchmark.h>\n"));
   EXPECT_TRUE(wrong("bench/gpu", "#include <draftproof/properties/prover/registry.hpp>\n"));
-  EXPECT_FALSE(
-      wrong("bench/gpu", "#include <draftproof/gpu/batch.hpp>\n#include <draftproof/bench/gpu/floors.cuh>\n"));
+  EXPECT_FALSE(wrong("bench/gpu", "#include <draftproof/gpu/batch.hpp>\n#include <draftproof/bench/gpu/run.cuh>\n"));
   EXPECT_TRUE(wrong("verifiers", "#include \"k_seq.hpp\"\n"));
   EXPECT_FALSE(wrong("sim", "#include <vector>\n#include <draftproof/sim/token.hpp>\n"));
   EXPECT_FALSE(wrong(
       "gpu", "#include <cub/block/block_reduce.cuh>\n#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"));
   EXPECT_FALSE(wrong("captures", "#include <zip.h>\n"));
+  // Layers inside a room, and paths that a checkout does not have.
+  const char* const philox = "#include <draftproof/sim/random/philox.hpp>\n";
+  EXPECT_TRUE(wrong("sim", philox, "sim/numeric/exp.hpp"));
+  EXPECT_TRUE(wrong("sim", philox, "sim/info.hpp"));
+  EXPECT_FALSE(wrong("sim", philox, "sim/trials/counts.hpp"));
+  EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/drafters/iid.hpp>\n", "sim/distributions/ratio_table.hpp"));
+  EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/token.hpp>\n", "sim/unknown/a.hpp"));
+  EXPECT_TRUE(wrong("properties", "#include <draftproof/properties/gate/gate.hpp>\n", "properties/checks/padding.hpp"));
+  EXPECT_FALSE(wrong("properties", "#include <draftproof/properties/proof/proof.hpp>\n", "properties/gate/gate.hpp"));
+  EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/no_such_file.hpp>\n"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/verifiers/ladder/residual_sums.hpp>
 
 namespace draftproof {

@@ -105,7 +105,7 @@ TEST(RatioTable, ClippedDrawsFollowTheRunningSums) {
 TEST(RatioTable, WalksTheWeightsItDraws) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
-    const auto expect_tree = [&](const auto& weights, double b, double clip_ratio) {
+    const auto expect_walk = [&](const auto& weights, double b, double clip_ratio) {
       std::vector<double> walked(p.size(), 0);
       weights.for_each([&](Token x, double w) { walked[static_cast<std::size_t>(x)] += w; });
       for (Token x = 0; x < table.vocabulary(); ++x)
