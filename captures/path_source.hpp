@@ -74,6 +74,6 @@ bool is_model_spec(const std::string& spec);
 /// Opens a model and its draft. `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits,
 /// `FILE.bin:exit4` with the first four layers; the default is q4. Every trial reads its own text, sampled from the
 /// target at temperature 1. Throws: InputError.
-std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options);
+std::unique_ptr<PathSource> open_running_model(const std::string& spec, const SourceOptions& options);
 
 }  // namespace draftproof

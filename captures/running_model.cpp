@@ -172,7 +172,7 @@ bool is_model_spec(const std::string& spec) {
   return spec.ends_with(".bin") || spec.find(".bin:") != std::string::npos;
 }
 
-std::unique_ptr<PathSource> open_live_model(const std::string& spec, const SourceOptions& options) {
+std::unique_ptr<PathSource> open_running_model(const std::string& spec, const SourceOptions& options) {
   check_filter(options.target_filter, spec + ": target filter");
   check_filter(options.proposal_filter, spec + ": proposal filter");
   const std::size_t colon = spec.ends_with(".bin") ? std::string::npos : spec.rfind(':');

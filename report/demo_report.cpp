@@ -60,6 +60,7 @@ struct BugCount {
 
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
+      if (row.lossy) continue;
       const bool component = row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)

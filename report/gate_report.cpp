@@ -41,7 +41,7 @@ std::vector<std::string> failure_lines(const GateResult& result) {
 
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.check/1"}, {"profile", options.profile.name}, {"seed", options.seed}};
+  document.data = {{"schema", "draftproof.check/2"}, {"profile", options.profile.name}, {"seed", options.seed}};
   Section table{.title = fmt::format("Gates, profile {}", options.profile.name)};
   if (options.device) {
     document.data["device"] = options.device->name();

@@ -8,7 +8,7 @@
 
 namespace draftproof {
 
-/// The results of gates. `timings` adds times to the data. Schema draftproof.check/1.
+/// The results of gates. `timings` adds times to the data. Schema draftproof.check/2.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
 /// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/1.

@@ -103,7 +103,7 @@ Section controls_of(const KillMatrix& matrix) {
 
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.mutants/1"},
+  document.data = {{"schema", "draftproof.mutants/2"},
                    {"seed", options.proof.seed},
                    {"instances", options.instances},
                    {"clean", matrix.clean()},

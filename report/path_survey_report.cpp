@@ -1,5 +1,9 @@
 #include <draftproof/report/path_survey_report.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <draftproof/report/proof_report.hpp>
@@ -15,6 +19,10 @@ Cell verdict_of(const PathProof* proof, const StepRow& row) {
   return verdict_cell(proof, row.verifier->info());
 }
 
+/// Whether a scheme with state ran for one step a trial. Its first step accepts more than those that follow, so the row is
+/// not comparable with those of other schemes.
+bool first_step_alone(const StepRow& row) { return row.verifier->stateful() && row.tally.steps == row.tally.trials; }
+
 Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::span<const PathProof> proofs,
                    int length) {
   Section section{.title = fmt::format("{}, tree law {}", item.source->name(), law.drafter->info().name),
@@ -29,10 +37,17 @@ Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::
                            {"optimum", true},
                            {"full information", true},
                            {"us/step", true}};
-  for (const StepRow* row : law.rows) {
+  std::vector<const StepRow*> rows = law.rows;
+  std::stable_partition(rows.begin(), rows.end(), [](const StepRow* row) { return !first_step_alone(*row); });
+  for (const StepRow* row : rows) {
     const StepTally& tally = row->tally;
+    const std::string name(row->verifier->info().name);
+    if (first_step_alone(*row))
+      section.after.push_back(row_note(*row, " carries state and ran one step a trial: later steps accept less. Not ranked; "
+                                             "survey it on a running model"));
     section.table.rows.push_back(
-        {{std::string(row->verifier->info().name), row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
+        {{first_step_alone(*row) ? name + ", first step" : name,
+          row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
          {std::to_string(row->drafts)},
          verdict_of(proof_of(proofs, *row), *row),
          {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
@@ -63,6 +78,7 @@ nlohmann::ordered_json row_data(const StepRow& row, const PathProof* proof, int 
                               {"block_efficiency", tally.block_efficiency()},
                               {"impossible", tally.impossible}};
   data["accepted"] = std::vector<std::uint64_t>(tally.accepted.begin(), tally.accepted.begin() + length + 1);
+  if (first_step_alone(row)) data["first_step_alone"] = true;
   if (row.optimum) data["optimum"] = *row.optimum;
   if (row.full_information) data["full_information"] = *row.full_information;
   if (timings) data["microseconds_per_step"] = row.microseconds_per_step();
@@ -76,7 +92,7 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
   Document document;
   auto& data = document.data;
   data = {
-      {"schema", "draftproof.steps/1"}, {"seed", options.seed}, {"length", options.length}, {"complete", complete}};
+      {"schema", "draftproof.survey-paths/2"}, {"seed", options.seed}, {"length", options.length}, {"complete", complete}};
   for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},

@@ -14,7 +14,7 @@ struct SurveyedPaths {
   std::vector<StepRow> rows;
 };
 
-/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.steps/1.
+/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                          const PathSurveyOptions& options, bool complete, bool timings);
 

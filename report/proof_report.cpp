@@ -150,7 +150,7 @@ Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof>
                        const ProofOptions& options, bool timings) {
   Document document;
   document.data = {
-      {"schema", "draftproof.prove/1"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+      {"schema", "draftproof.prove/2"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
   std::vector<Section> violations;
   if (!proofs.empty() || path_proofs.empty())
     add_level(document, violations, "Proofs in exact fractions", proofs, timings);

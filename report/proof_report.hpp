@@ -10,7 +10,7 @@
 namespace draftproof {
 
 /// A table for each level with one row per verifier and draft law, a block for every violation. Schema
-/// draftproof.prove/1.
+/// draftproof.prove/2.
 Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
                        const ProofOptions& options, bool timings);
 inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {

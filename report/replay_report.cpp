@@ -8,7 +8,7 @@ namespace draftproof {
 
 Document start_replay(const std::string& what, std::uint64_t seed) {
   Document document;
-  document.data = {{"schema", "draftproof.replay/1"}, {"what", what}, {"seed", seed}};
+  document.data = {{"schema", "draftproof.replay/2"}, {"what", what}, {"seed", seed}};
   document.sections.push_back({.title = what});
   return document;
 }

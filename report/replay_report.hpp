@@ -12,7 +12,7 @@
 
 namespace draftproof {
 
-/// An empty report with the title `what`. Schema draftproof.replay/1.
+/// An empty report with the title `what`. Schema draftproof.replay/2.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
 /// Adds the answer of each property. Evidence on an instance other than `instance` names that instance.

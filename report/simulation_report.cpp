@@ -101,7 +101,7 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
   const double expected = expected_total_variation(target, tally.trials);
 
   auto& data = document.data;
-  data = {{"schema", "draftproof.simulate/1"},
+  data = {{"schema", "draftproof.simulate/2"},
           {"source", at.source.name()},
           {"about", at.source.describe()},
           {"position", at.position},

@@ -25,7 +25,7 @@ struct SimulatedPosition {
 };
 
 /// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of
-/// tokens shown. Schema draftproof.simulate/1.
+/// tokens shown. Schema draftproof.simulate/2.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
 }  // namespace draftproof

@@ -107,7 +107,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
                        const SurveyOptions& options, double confidence, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.survey/1"},
+  data = {{"schema", "draftproof.survey/2"},
           {"seed", options.seed},
           {"tuples_per_row", options.tuples},
           {"confidence", confidence}};

@@ -16,7 +16,7 @@ struct SurveyedSource {
 };
 
 /// One section per source and draft law, one row per verifier and K, then the proofs' counterexamples. `confidence`
-/// is that of the printed intervals, 0.95 for example. Schema draftproof.survey/1.
+/// is that of the printed intervals, 0.95 for example. Schema draftproof.survey/2.
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings);
 

@@ -11,7 +11,7 @@ std::vector<Judged> judge(std::span<const Goal> goals, const Results& results) {
     if (!slower || !faster || !slower->timed() || !faster->timed()) continue;
     found.ratio = slower->spread().median / faster->spread().median;
     const bool met = goal.sense == Goal::Sense::at_least ? found.ratio >= goal.bound : found.ratio <= goal.bound;
-    found.verdict = met ? Verdict::met : Verdict::missed;
+    found.verdict = met ? GoalResult::met : GoalResult::missed;
     if (slower->seconds.size() != faster->seconds.size()) continue;
     std::vector<double> rounds;
     for (std::size_t i = 0; i < slower->seconds.size(); ++i)

@@ -14,11 +14,11 @@
 
 namespace draftproof::benchmarks {
 
-enum class Verdict { met, missed, not_run };
+enum class GoalResult { met, missed, not_run };
 
 struct Judged {
   Goal goal;
-  Verdict verdict = Verdict::not_run;
+  GoalResult verdict = GoalResult::not_run;
   double ratio = 0;                ///< valid unless not run
   std::optional<Spread> rounds{};  ///< if both sides have equally many repetitions
 };

@@ -21,19 +21,19 @@ std::string counters_text(const Measurement& measurement) {
   return text;
 }
 
-Cell cell_of(Verdict verdict) {
+Cell cell_of(GoalResult verdict) {
   switch (verdict) {
-    case Verdict::met:
+    case GoalResult::met:
       return {"met", Tone::good};
-    case Verdict::missed:
+    case GoalResult::missed:
       return {"not met", Tone::bad};
-    case Verdict::not_run:
+    case GoalResult::not_run:
       break;
   }
   return {"not run", Tone::faint};
 }
 
-auto number_of(const std::vector<Judged>& goals, Verdict verdict) {
+auto number_of(const std::vector<Judged>& goals, GoalResult verdict) {
   return std::count_if(goals.begin(), goals.end(), [&](const Judged& goal) { return goal.verdict == verdict; });
 }
 
@@ -81,7 +81,7 @@ Table table_of(const std::vector<Judged>& goals) {
   if (goals.empty()) return {};
   Table table{.columns = {{"goal"}, {"ratio", true}, {"rounds", true}, {"bound", true}, {""}}, .rows = {}};
   for (const Judged& judged : goals) {
-    const bool run = judged.verdict != Verdict::not_run;
+    const bool run = judged.verdict != GoalResult::not_run;
     const char* sense = judged.goal.sense == Goal::Sense::at_least ? "at least " : "at most ";
     table.rows.push_back(
         {{judged.goal.what},
@@ -95,9 +95,9 @@ Table table_of(const std::vector<Judged>& goals) {
 }
 
 std::string summary_of(const std::vector<Judged>& goals) {
-  const auto met = number_of(goals, Verdict::met), missed = number_of(goals, Verdict::missed);
+  const auto met = number_of(goals, GoalResult::met), missed = number_of(goals, GoalResult::missed);
   std::string text = fmt::format("Goals: {} met, {} not met", met, missed);
-  if (const auto idle = number_of(goals, Verdict::not_run)) text += fmt::format(", {} not run", idle);
+  if (const auto idle = number_of(goals, GoalResult::not_run)) text += fmt::format(", {} not run", idle);
   return text;
 }
 
@@ -120,7 +120,7 @@ std::vector<Section> sections_of(const Results& results) {
   // A filtered run does not list the goals that it did not run.
   std::vector<Judged> judged = judge(results.goals, results);
   const std::string summary = summary_of(judged);
-  std::erase_if(judged, [](const Judged& goal) { return goal.verdict == Verdict::not_run; });
+  std::erase_if(judged, [](const Judged& goal) { return goal.verdict == GoalResult::not_run; });
   if (judged.empty()) return sections;
   sections.push_back({.title = "Goals", .table = table_of(judged), .after = {"  " + summary}});
   return sections;

@@ -21,7 +21,7 @@ struct Describe {
 
   int run(const Session& session) const {
     Document document;
-    document.data = {{"schema", "draftproof.describe/1"}};
+    document.data = {{"schema", "draftproof.describe/2"}};
     document.sections.push_back({.title = item, .table = {{{""}, {""}}, {}}});
     const auto families = known_families();
     const auto family =

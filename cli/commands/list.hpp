@@ -24,7 +24,7 @@ struct List {
 
   int run(const Session& session) const {
     Document document;
-    document.data = {{"schema", "draftproof.list/1"}};
+    document.data = {{"schema", "draftproof.list/2"}};
     const auto add = [&document](const std::string& kind, std::string_view item, std::string_view summary) {
       if (document.sections.empty() || document.sections.back().title != kind)
         document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});

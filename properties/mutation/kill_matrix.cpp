@@ -44,10 +44,10 @@ std::vector<typename Level::Instance> small_first(const typename Level::Verifier
 }
 
 template <class Level>
-KillRow hunted(std::string level, const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
+KillRow searched(std::string level, const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
                const KillOptions& options) {
-  const MutantSearch<Level> hunting(verifier, drafter, options.proof);
-  auto found = hunting.search_mutants(small_first<Level>(verifier, drafter, options), options.further);
+  const MutantSearch<Level> searcher(verifier, drafter, options.proof);
+  auto found = searcher.search_mutants(small_first<Level>(verifier, drafter, options), options.further);
   KillRow row{.level = std::move(level),
               .name = std::string(verifier.info().name),
               .mutant_of = std::string(verifier.info().derived_from),
@@ -85,7 +85,7 @@ KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, co
   KillRow row{
       .level = std::string(Level::name), .name = std::string(mutant.info().name), .mutant_of = {}, .partner = {}};
   for (const auto* drafter : known.drafters_of(mutant.info())) {
-    row = hunted<Level>(std::string(Level::name), mutant, *drafter, options);
+    row = searched<Level>(std::string(Level::name), mutant, *drafter, options);
     if (row.caught()) break;
   }
   if constexpr (std::is_same_v<Level, TokenLevel>)
@@ -96,7 +96,7 @@ KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, co
 KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   const AnyVerifier* verifier = registry().verifier(options.verifier);
   if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.verifier);
-  KillRow row = hunted<TokenLevel>("drafters", *verifier, drafter, options);
+  KillRow row = searched<TokenLevel>("drafters", *verifier, drafter, options);
   row.name = drafter.info().name;
   row.mutant_of = drafter.info().declared_as;
   row.partner = options.verifier;
@@ -145,15 +145,15 @@ std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const Proof
 }
 
 template <class Level>
-void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& hunts,
+void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& searches,
               std::vector<std::function<ControlRow()>>& controls) {
   for (const auto& verifier : known.verifiers()) {
     // Lifting a verifier to trees does not change its rounding error; the mutant of one position has its own row.
     if constexpr (std::is_same_v<Level, BlockLevel>)
       if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
-    if (verifier->kind() == Kind::mutant)
-      hunts.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
-    else if (verifier->kind() == Kind::verifier && options.controls > 0)
+    if (verifier->kind() != Kind::verifier)
+      searches.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
+    else if (options.controls > 0)
       for (const auto* drafter : known.drafters_of(verifier->info()))
         controls.push_back(
             [&verifier, drafter, &options] { return control_row<Level>(*verifier, *drafter, options); });
@@ -199,20 +199,20 @@ KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> f
 
 KillMatrix kill_matrix(const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::function<KillRow()>> hunts;
+  std::vector<std::function<KillRow()>> searches;
   std::vector<std::function<ControlRow()>> controls;
-  add_jobs<TokenLevel>(registry(), options, hunts, controls);
-  add_jobs<BlockLevel>(path_registry(), options, hunts, controls);
+  add_jobs<TokenLevel>(registry(), options, searches, controls);
+  add_jobs<BlockLevel>(path_registry(), options, searches, controls);
   for (const auto& drafter : registry().wrong_drafters())
-    hunts.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
+    searches.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
   for (const auto& component : component_registry().components()) {
     if (!options.components) break;
     if (component->kind() == Kind::mutant)
-      hunts.push_back([&component, &options] { return component_row(*component, options); });
+      searches.push_back([&component, &options] { return component_row(*component, options); });
     else
       controls.push_back([&component, &options] { return component_control(*component, options); });
   }
-  KillMatrix matrix{.rows = made(hunts, options.proof), .controls = made(controls, options.proof)};
+  KillMatrix matrix{.rows = made(searches, options.proof), .controls = made(controls, options.proof)};
   matrix.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return matrix;
 }

@@ -23,12 +23,12 @@ TEST(Goals, AtLeastAndAtMost) {
   const auto verdict = [&](Goal::Sense sense, double bound) {
     return judged({"x", "slow", "fast", sense, bound}, list).verdict;
   };
-  EXPECT_EQ(verdict(at_least, 3.99), Verdict::met);
-  EXPECT_EQ(verdict(at_least, 4), Verdict::met);
-  EXPECT_EQ(verdict(at_least, 4.01), Verdict::missed);
-  EXPECT_EQ(verdict(at_most, 4.01), Verdict::met);
-  EXPECT_EQ(verdict(at_most, 4), Verdict::met);
-  EXPECT_EQ(verdict(at_most, 3.99), Verdict::missed);
+  EXPECT_EQ(verdict(at_least, 3.99), GoalResult::met);
+  EXPECT_EQ(verdict(at_least, 4), GoalResult::met);
+  EXPECT_EQ(verdict(at_least, 4.01), GoalResult::missed);
+  EXPECT_EQ(verdict(at_most, 4.01), GoalResult::met);
+  EXPECT_EQ(verdict(at_most, 4), GoalResult::met);
+  EXPECT_EQ(verdict(at_most, 3.99), GoalResult::missed);
 }
 
 TEST(Goals, RatioOfMediansAndRangeOfRounds) {
@@ -42,17 +42,17 @@ TEST(Goals, RatioOfMediansAndRangeOfRounds) {
 
 TEST(Goals, WhatDidNotRunIsNeitherMetNorMissed) {
   const Goal goal{"x", "slow", "fast", at_most, 1e9};
-  EXPECT_EQ(judged(goal, {{"slow", {1}}}).verdict, Verdict::not_run);
-  EXPECT_EQ(judged(goal, {{"fast", {1}}}).verdict, Verdict::not_run);
-  EXPECT_EQ(judged(goal, {{"slow", {1}}, {"fast", {}}}).verdict, Verdict::not_run);
-  EXPECT_EQ(judged(goal, {}).verdict, Verdict::not_run);
+  EXPECT_EQ(judged(goal, {{"slow", {1}}}).verdict, GoalResult::not_run);
+  EXPECT_EQ(judged(goal, {{"fast", {1}}}).verdict, GoalResult::not_run);
+  EXPECT_EQ(judged(goal, {{"slow", {1}}, {"fast", {}}}).verdict, GoalResult::not_run);
+  EXPECT_EQ(judged(goal, {}).verdict, GoalResult::not_run);
 }
 
 TEST(Goals, NamesMayBeTheLibrarys) {
   EXPECT_EQ(
       judged({"x", "slow/iterations:1/manual_time", "fast", at_least, 2}, {{"slow", {4}}, {"fast/real_time", {2}}})
           .verdict,
-      Verdict::met);
+      GoalResult::met);
 }
 
 TEST(Goals, AreASectionOfThoseThatRan) {

@@ -7,7 +7,7 @@
 #include <draftproof/captures/row.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

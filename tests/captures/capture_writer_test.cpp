@@ -5,7 +5,7 @@
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/families/gaussian_logits.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -10,7 +10,7 @@
 #include <draftproof/captures/families/uniform.hpp>
 #include <draftproof/captures/families/zipf.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

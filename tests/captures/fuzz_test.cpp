@@ -11,7 +11,7 @@
 #include <draftproof/captures/capture_writer.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -1,6 +1,6 @@
 #include <draftproof/captures/json_input.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

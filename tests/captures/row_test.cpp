@@ -6,7 +6,7 @@
 
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

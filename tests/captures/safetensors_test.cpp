@@ -1,6 +1,6 @@
 #include <draftproof/captures/safetensors.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -5,7 +5,7 @@
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/npz.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

@@ -8,7 +8,7 @@
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/captures/tiny_lm.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {
@@ -130,20 +130,20 @@ TEST(TinyLm, ChangedBytesAreReadOrRefused) {
 TEST(RunningModel, RefusesDraftsItDoesNotHave) {
   const TemporaryDirectory directory;
   const std::string file = directory.write("tiny.bin", model()).string();
-  EXPECT_EQ(open_live_model(file, {})->vocabulary(), 3);
-  EXPECT_EQ(open_live_model(file + ":exit2", {})->vocabulary(), 3);
+  EXPECT_EQ(open_running_model(file, {})->vocabulary(), 3);
+  EXPECT_EQ(open_running_model(file + ":exit2", {})->vocabulary(), 3);
   for (const char* word : {"q1", "q9", "q", "q4x", "exit0", "exit3", "half", ""})
-    expect_input_error([&] { open_live_model(file + ":" + word, {}); }, {"tiny.bin", "q2 to q8", "exit2"});
+    expect_input_error([&] { open_running_model(file + ":" + word, {}); }, {"tiny.bin", "q2 to q8", "exit2"});
   Fields shallow;
   shallow.context = 100;
   const std::string other = directory.write("shallow.bin", model(shallow)).string();
-  expect_input_error([&] { open_live_model(other, {}); }, {"shallow.bin", "a context of 100 tokens", "at least 135"});
+  expect_input_error([&] { open_running_model(other, {}); }, {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
 // A text has an end: contexts report how much is left, and nothing follows it.
 TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;
-  const auto source = open_live_model(directory.write("tiny.bin", model()).string(), {});
+  const auto source = open_running_model(directory.write("tiny.bin", model()).string(), {});
   const auto conditionals = source->open();
   int context = conditionals->start(5);
   for (int room = conditionals->room(context); room > 0; --room) {

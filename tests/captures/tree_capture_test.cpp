@@ -4,7 +4,7 @@
 #include <draftproof/captures/npz.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 
-#include "hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {

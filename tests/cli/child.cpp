@@ -1,4 +1,4 @@
-#include "child.hpp"
+#include <draftproof/tests/cli/child.hpp>
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // Colour: on a terminal only, and not if the user or the terminal disables it.
 #include <gtest/gtest.h>
 
-#include "child.hpp"
+#include <draftproof/tests/cli/child.hpp>
 
 namespace draftproof {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "child.hpp"
+#include <draftproof/tests/cli/child.hpp>
 
 namespace draftproof {
 namespace {
@@ -28,7 +28,7 @@ TEST_F(Interrupt, SimulateReportsTheTrialsItHas) {
   Child child({"simulate", "single_draft", "zipf", "--tuples", endless, "--json"}, Stream::pipe, Stream::terminal);
   EXPECT_EQ(interrupted(child, "simulating"), 3) << child.err();
   const auto report = nlohmann::json::parse(child.out());
-  EXPECT_EQ(report["schema"], "draftproof.simulate/1");
+  EXPECT_EQ(report["schema"], "draftproof.simulate/2");
   EXPECT_GT(report["tuples"], 0);
   EXPECT_LT(report["tuples"], std::stoull(endless));
   EXPECT_NEAR(report["flagged"].get<double>() / report["tuples"].get<double>(), report["single_draft"], 0.1);

@@ -48,7 +48,7 @@ class Surveyed : public testing::Test {
 TEST_F(Surveyed, HasItsKeys) {
   const Json report = data(0.9, false);
   EXPECT_EQ(report.begin().key(), "schema");
-  EXPECT_EQ(report["schema"], "draftproof.survey/1");
+  EXPECT_EQ(report["schema"], "draftproof.survey/2");
   expect_keys(report, {"schema", "seed", "tuples_per_row", "confidence", "sources", "tuples"});
   expect_keys(report["sources"][0], {"source", "about", "vocabulary", "positions", "complete", "rows"});
   const Json& row = report["sources"][0]["rows"][0];
@@ -93,7 +93,7 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
     return report_path_survey({&item, 1}, proofs, {.length = 2}, true, false).data;
   };
   const Json with = report({&proof, 1}), without = report({});
-  EXPECT_EQ(with["schema"], "draftproof.steps/1");
+  EXPECT_EQ(with["schema"], "draftproof.survey-paths/2");
   EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
   EXPECT_FALSE(without.contains("proofs"));
   const Json& data = with["sources"][0]["rows"][0];
@@ -118,7 +118,7 @@ Proof proof_with(Status status) {
 TEST(ProofReport, HasItsKeys) {
   const std::vector<Proof> proofs{proof_with(Status::held), proof_with(Status::violated)};
   const Json report = report_proofs(proofs, {}, false).data;
-  EXPECT_EQ(report["schema"], "draftproof.prove/1");
+  EXPECT_EQ(report["schema"], "draftproof.prove/2");
   expect_keys(report, {"schema", "seed", "proofs"});
   expect_keys(report["proofs"][0], {"verifier", "law", "verdict", "instances", "branches", "findings"});
   EXPECT_EQ(keys(report["proofs"][0]["findings"][0]),
@@ -182,7 +182,7 @@ TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
                                .instance = PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"),
                                .replay = "draftproof prove block"});
   const Document document = report_proofs(proofs, {&of_paths, 1}, {}, false);
-  EXPECT_EQ(document.data["schema"], "draftproof.prove/1");
+  EXPECT_EQ(document.data["schema"], "draftproof.prove/2");
   const Json& one = document.data["proofs"][0];
   const Json& two = document.data["proofs"][1];
   EXPECT_EQ(keys(one), keys(two));

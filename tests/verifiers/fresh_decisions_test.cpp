@@ -39,7 +39,7 @@ TEST(FreshDecisions, APairIsSelectedAndVerifiedAsByThePlan) {
       for (std::uint64_t trial = 0; trial < 200; ++trial) {
         Philox drafter(seed, trial, Philox::Role::draft), here(seed, trial, Philox::Role::verify), there = here;
         const Token drafts[] = {drafter.pick(rows.row(0)), drafter.pick(rows.row(0))};
-        const At at(rows, drafts, 2);
+        const DraftedPosition at(rows, drafts, 2);
         const Verdict found = verifier.verify(at, here);
         const Verdict wanted = selected.verify(at, plan.select(drafts[0], drafts[1], there), there);
         EXPECT_EQ(found.token, wanted.token);

@@ -54,6 +54,7 @@ using As = VerifierOf<V>;
 std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
   using namespace verifiers;
   using namespace mutants;
+  using namespace verifiers::lossy;
   constexpr auto ours = Kind::verifier, wrong = Kind::mutant;
   if (scheme == "naive") return std::make_unique<As<SampleAndMatch>>(ours);
   if (scheme == "naive_tree") return std::make_unique<As<NaiveTree>>(ours);

@@ -31,7 +31,7 @@ says(out "up over down +1\\.50 +1\\.50 to 1\\.50 +at least 2 +not met")
 run(1 bench --require-goals report goal.json)
 
 file(WRITE ${WORK}/broken.json "{\"benchmarks\": [")
-file(WRITE ${WORK}/other.json "{\"schema\": \"draftproof.survey/1\"}")
+file(WRITE ${WORK}/other.json "{\"schema\": \"draftproof.survey/2\"}")
 foreach(bad broken other absent)
   run(2 bench compare old.json ${bad}.json)
   says(err "^draftproof: ${bad}\\.json: found .*, wanted what `draftproof bench --json` writes")

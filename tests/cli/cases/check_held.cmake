@@ -1,6 +1,6 @@
 # A right verifier passes every tier; the table says how much was asked, JSON the same.
 run(0 check single_draft --source zipf:vocabulary=100 --json)
-says(out "\"schema\": \"draftproof.check/1\"")
+says(out "\"schema\": \"draftproof.check/2\"")
 foreach(tier proof edge sampled)
   says(out "\"tier\": \"${tier}\",[ \n]*\"status\": \"held\"")
 endforeach()

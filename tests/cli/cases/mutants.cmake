@@ -1,7 +1,7 @@
 # The kill matrix: every mutant caught, nobody accused, each with a line that shows it again. Times are not data.
 run(0 mutants --controls 1 --json)
 string(JSON schema GET "${out}" schema)
-if(NOT schema STREQUAL "draftproof.mutants/1")
+if(NOT schema STREQUAL "draftproof.mutants/2")
   fail("schema")
 endif()
 string(JSON clean GET "${out}" clean)

@@ -10,7 +10,7 @@ string(JSON schema GET "${out}" schema)
 string(JSON first GET "${out}" proofs 0 level)
 string(JSON second GET "${out}" proofs 1 level)
 string(JSON law GET "${out}" proofs 1 law)
-if(NOT "${schema} ${first} ${second} ${law}" STREQUAL "draftproof.prove/1 position paths iid_paths")
+if(NOT "${schema} ${first} ${second} ${law}" STREQUAL "draftproof.prove/2 position paths iid_paths")
   fail("schema or levels")
 endif()
 # A tree law chooses the schemes of paths.

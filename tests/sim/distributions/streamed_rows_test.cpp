@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-const std::vector<double> places{0, 0.25, 0.7, 1, 1.5, 4};
+const std::vector<double> row_places{0, 0.25, 0.7, 1, 1.5, 4};
 
 template <class Entry>
 std::vector<Entry> as(const std::vector<double>& row) {
@@ -36,15 +36,15 @@ struct FreshRowsOf : testing::Test {};
 using Entries = testing::Types<float, double>;
 TYPED_TEST_SUITE(FreshRowsOf, Entries);
 
-// Blocks hold 1024 tokens: sizes below, at and above one and several blocks.
-const std::vector<std::size_t> sizes{1, 5, 1023, 1024, 1025, 2500};
+// Blocks hold 1024 tokens: row_sizes below, at and above one and several blocks.
+const std::vector<std::size_t> row_sizes{1, 5, 1023, 1024, 1025, 2500};
 
 TYPED_TEST(FreshRowsOf, ResidualMassIsTheIntegerSumOfItsTerms) {
-  for (const std::size_t size : sizes) {
+  for (const std::size_t size : row_sizes) {
     const auto p = as<TypeParam>(examples::random_row(size, size, 6, 0.2));
     const auto q = as<TypeParam>(examples::random_row(size + 1, size, 6, 0.2));
     const FreshRows<TypeParam> rows(p, q);
-    for (const double b : places) {
+    for (const double b : row_places) {
       const double sum = fixed_sum(static_cast<int>(size), [&](Token x) {
         const auto i = static_cast<std::size_t>(x);
         return residual_term(p[i], q[i], b);
@@ -56,11 +56,11 @@ TYPED_TEST(FreshRowsOf, ResidualMassIsTheIntegerSumOfItsTerms) {
 }
 
 TYPED_TEST(FreshRowsOf, ResidualDrawIsTheLinearWalk) {
-  for (const std::size_t size : sizes) {
+  for (const std::size_t size : row_sizes) {
     const auto p = as<TypeParam>(examples::random_row(size, size, 6, 0.2));
     const auto q = as<TypeParam>(examples::random_row(size + 1, size, 6, 0.2));
     const FreshRows<TypeParam> rows(p, q);
-    for (const double b : places) {
+    for (const double b : row_places) {
       const auto plain = rows.weights([&](Token x) {
         const auto i = static_cast<std::size_t>(x);
         return residual_term(p[i], q[i], b);
@@ -212,7 +212,7 @@ TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
     return walked;
   };
   const Token seen[] = {17, 3, 250};
-  for (const double b : places) EXPECT_EQ(walk(fresh.residual(b)), walk(rows.residual(b)));
+  for (const double b : row_places) EXPECT_EQ(walk(fresh.residual(b)), walk(rows.residual(b)));
   EXPECT_EQ(walk(fresh.clipped(1.5, 2)), walk(rows.clipped(1.5, 2)));
   EXPECT_EQ(walk(fresh.row(0)), walk(rows.row(0)));
   EXPECT_EQ(walk(fresh.row_without(0, seen, 3)), walk(rows.row_without(0, seen, 3)));

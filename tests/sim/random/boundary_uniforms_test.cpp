@@ -13,11 +13,11 @@ constexpr std::uint64_t largest_word = ~std::uint64_t{0};
 /// More words than any scheme draws for three drafts.
 Tape all(std::uint64_t word) { return Tape(std::vector<std::uint64_t>(64, word)); }
 
-struct Laws {
+struct ScriptedLaws {
   std::vector<double> p, q;
 };
 
-Verdict run_scripted(const AnyVerifier& verifier, const Laws& laws, std::vector<Token> drafts, Tape tape) {
+Verdict run_scripted(const AnyVerifier& verifier, const ScriptedLaws& laws, std::vector<Token> drafts, Tape tape) {
   WordsOf<Tape> words(std::move(tape));
   Scripted random(words);
   const Rows<double> rows(laws.p, laws.q);
@@ -53,14 +53,14 @@ constexpr bool tests_drafts(const Info& info) { return info.unsupported.simulate
 TEST(BoundaryUniforms, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   // p >= q in doubles without a short binary form, with some equalities.
   const double third = 1.0 / 3;
-  const std::vector<Laws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
+  const std::vector<ScriptedLaws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
                                 {{third, 1 - third}, {third, 1 - third}},
                                 {{0.7, 0.3}, {0.6, 0.4}},
                                 {{1, 0}, {0.3, 0.7}},
                                 {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
   for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.one_draft_is_single_draft; },
                     [&](const AnyVerifier& verifier) {
-                      for (const Laws& laws : pairs)
+                      for (const ScriptedLaws& laws : pairs)
                         EXPECT_EQ(run_scripted(verifier, laws, {0}, all(largest_word)).accepted, 0);
                     });
 }
@@ -80,13 +80,13 @@ TEST(BoundaryUniforms, LargestUniformAcceptsADraftWhenTheLawsAreEqual) {
 
 TEST(BoundaryUniforms, NoWordLeadsToATokenOfProbabilityZero) {
   // Zeros first, last and in between; sums that miss 1 by an ulp.
-  const std::vector<Laws> pairs{
+  const std::vector<ScriptedLaws> pairs{
       {{0, 0.1, 0.2, 0, 0.7, 0}, {0.3, 0.3, 0.3, 0.1, 0, 0}},
       {examples::normalised({0, 1, 0, 1, 1, 0}), examples::normalised({1, 1, 1, 0, 0, 0})},
       {examples::normalised({0, 3e-17, 1, 1e-9, 1, 0}), examples::normalised({1, 3, 3, 1, 0, 0})}};
   for_each_verifier([](const Info&) { return true; },
                     [&](const AnyVerifier& verifier) {
-                      for (const Laws& laws : pairs)
+                      for (const ScriptedLaws& laws : pairs)
                         for (const std::uint64_t word : examples::some_words(13, 50)) {
                           const auto drafts = as_many(verifier, {2, 0, 1});
                           const Token token = run_scripted(verifier, laws, drafts, all(word)).token;

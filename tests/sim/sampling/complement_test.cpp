@@ -47,7 +47,7 @@ TEST(OffSupportPosition, IsTheRestrictedPairOfLaws) {
   const Rows<Rational> laws({{2, 10}, {1, 10}, {3, 10}, {3, 10}, {1, 10}, 0},
                             std::vector<Rational>{0, {1, 4}, 0, {3, 4}, 0, 0});
   const Token drafts[] = {3, 1, 5, 2};
-  const At at(laws, drafts, 4);
+  const DraftedPosition at(laws, drafts, 4);
   const OffSupportPosition rest(at, 2);
   const std::vector<Rational> p{{1, 3}, 0, {1, 2}, 0, {1, 6}, 0}, q{{1, 4}, 0, {1, 4}, 0, {1, 4}, {1, 4}};
   for (Token x = 0; x < 6; ++x) {

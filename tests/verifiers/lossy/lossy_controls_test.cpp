@@ -17,17 +17,17 @@ using Doubles = std::vector<double>;
 TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
   // H of a flat law is -ln(1/4 + added): the threshold is delta (1/4 + added).
   const Rows<double> flat(Doubles(4, 0.25), Doubles(4, 0.25));
-  EXPECT_NEAR(mutants::typical_threshold(flat, 1, 0.5), 0.125, 1e-15);
-  EXPECT_NEAR(mutants::typical_threshold(flat, 1, 0.5, 1e-5), 0.125005, 1e-15);
-  EXPECT_EQ(mutants::typical_threshold(flat, 0.1, 0.5), 0.1);
+  EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5), 0.125, 1e-15);
+  EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5, 1e-5), 0.125005, 1e-15);
+  EXPECT_EQ(verifiers::lossy::typical_threshold(flat, 0.1, 0.5), 0.1);
 }
 
 TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
   // H = -ln(1 + added) is negative by the addend; no term may be negative, or a fixed-point sum could not hold it.
   const Doubles sure{1, 0};
   for (const double added : {0.0, 1e-5}) {
-    EXPECT_NEAR(mutants::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
-    EXPECT_NEAR(mutants::typical_threshold(RatioTable(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
+    EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
+    EXPECT_NEAR(verifiers::lossy::typical_threshold(RatioTable(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
   }
 }
 
