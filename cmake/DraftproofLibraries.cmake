@@ -84,6 +84,8 @@ target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11:
 target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}")
 draftproof_own_target(draftproof_cli)
 draftproof_glue(draftproof_cli)
+# A program with a main of its own takes all of the archive but this.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
 set(study_sources "")

@@ -10,7 +10,7 @@
 
 #include <draftproof/captures/npz.hpp>
 
-#include "../captures/hostile.hpp"
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace {
 
