@@ -78,7 +78,10 @@ struct Simulate {
       const Unsupported& unsupported = verifier.info().unsupported;
       throw InputError(
           {.file = "--estimate",
-           .found = verifier_name + ": " + std::string(unsupported.explore.empty() ? unsupported.simulate : unsupported.explore),
+           .found = verifier_name + ": " +
+                    std::string(!verifier.info().precision_audited() ? "a mutant, compiled for the forms that refute it"
+                                : unsupported.explore.empty()        ? unsupported.simulate
+                                                                     : unsupported.explore),
            .wanted = "a scheme that can be walked on tables"});
     }
 

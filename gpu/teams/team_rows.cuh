@@ -18,15 +18,16 @@
 #include <type_traits>
 #include <utility>
 
+#include <draftproof/gpu/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_masses.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
-#include <draftproof/gpu/teams/team.hpp>
-#include <draftproof/gpu/row_view.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/numeric/float_residual.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 
 namespace draftproof::gpu {
 

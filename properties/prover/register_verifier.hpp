@@ -30,7 +30,7 @@ void register_tree_drafter() {
 
 /// Any verifier of one position: what registration demands of a file.
 template <class V>
-concept PositionVerifier = Verifier<V, Rows<double>, Scripted>;
+concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 
 template <PositionVerifier V>
 void register_found(Kind kind) {
