@@ -30,7 +30,7 @@ std::string_view to_string(DType dtype);
 bool is_floating(DType dtype);
 
 struct Array {
-/// Values of one type and shape.
+  /// Values of one type and shape.
   DType dtype = DType::F32;
   std::vector<std::size_t> shape;  // empty: one element
   std::vector<std::byte> bytes;    // product of shape times width(dtype)

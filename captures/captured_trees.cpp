@@ -82,8 +82,9 @@ class CapturedTrees final : public PathSource {
   std::string name() const override { return std::filesystem::path(file_).stem().string(); }
   int vocabulary() const override { return static_cast<int>(capture_->rows().vocabulary()); }
   std::string summary() const override {
-    return fmt::format("{} conditionals with {} captured paths of {} tokens, {} nodes, V = {}", capture_->conditionals(),
-                       capture_->paths(), capture_->length(), capture_->rows().positions(), vocabulary());
+    return fmt::format("{} conditionals with {} captured paths of {} tokens, {} nodes, V = {}",
+                       capture_->conditionals(), capture_->paths(), capture_->length(), capture_->rows().positions(),
+                       vocabulary());
   }
   nlohmann::json describe() const override {
     return {{"kind", "captured_trees"},
@@ -97,9 +98,7 @@ class CapturedTrees final : public PathSource {
   bool stored_trees() const override { return true; }
   int most_paths() const override { return static_cast<int>(capture_->paths()); }
   int longest() const override { return static_cast<int>(capture_->length()); }
-  std::unique_ptr<StepContexts> open() const override {
-    return std::make_unique<CapturedContexts>(capture_, nodes_);
-  }
+  std::unique_ptr<StepContexts> open() const override { return std::make_unique<CapturedContexts>(capture_, nodes_); }
 
  private:
   std::string file_;

@@ -70,7 +70,9 @@ class PositionAsModel final : public PathSource {
     return about;
   }
   std::unique_ptr<StepContexts> open() const override { return std::make_unique<HashedContexts>(tables_); }
-  std::unique_ptr<ConditionalModel<Rows<double>>> plain() const override { return std::make_unique<PlainContexts>(source_); }
+  std::unique_ptr<ConditionalModel<Rows<double>>> plain() const override {
+    return std::make_unique<PlainContexts>(source_);
+  }
   int starts() const override { return static_cast<int>(source_.positions()); }
 
  private:

@@ -67,8 +67,8 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
     throw InputError({.file = file,
                       .array = "path_nodes",
                       .found = fmt::format("[{}, {}, {}]", nodes.shape[0], nodes.shape[1], nodes.shape[2]),
-                      .wanted = fmt::format("[{}, {}, {}], one node more than tokens", trees.conditionals_, trees.paths_,
-                                            trees.length_ + 1)});
+                      .wanted = fmt::format("[{}, {}, {}], one node more than tokens", trees.conditionals_,
+                                            trees.paths_, trees.length_ + 1)});
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::int64_t node = nodes.as_integer(i);
     if (node < 0 || node >= static_cast<std::int64_t>(trees.rows_.positions()))

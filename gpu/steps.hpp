@@ -45,7 +45,7 @@ class DeviceSteps {
 /// Throws: as DeviceSteps and verify_steps do.
 template <class V, class Entry>
 StepResults verify_steps_copied(const V& verifier, const StepBatch<Entry>& host, std::int64_t rows,
-                                      Mapping mapping = Mapping::automatic) {
+                                Mapping mapping = Mapping::automatic) {
   const DeviceSteps<Entry> device(host, rows);
   verify_steps(verifier, device.view(), Stream{}, mapping);
   return device.results();

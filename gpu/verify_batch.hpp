@@ -27,10 +27,9 @@ void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, M
 
 struct VerifyOptions {
   Mapping mapping = Mapping::automatic;
-  bool check_probabilities =
-      false;                  ///< one more read of the rows: entries in [0, 2), and a sum of 1 within rounding
-  void* workspace = nullptr;  ///< device memory, 256-byte aligned; null: memory from the stream's pool
-  std::size_t workspace_bytes = 0;  ///< at least workspace_bytes()
+  bool check_probabilities = false;  ///< one more read of the rows: entries in [0, 2), and a sum of 1 within rounding
+  void* workspace = nullptr;         ///< device memory, 256-byte aligned; null: memory from the stream's pool
+  std::size_t workspace_bytes = 0;   ///< at least workspace_bytes()
 };
 
 /// The same for rows of any format, probabilities or logits, with the same kernels. A position whose rows are no law

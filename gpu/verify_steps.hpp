@@ -15,6 +15,6 @@ namespace draftproof::gpu {
 /// carries state and `carries` is null; std::logic_error if the scheme's info says that it has no device form.
 template <class V, class Entry>
 void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream stream,
-                     Mapping mapping = Mapping::automatic);
+                  Mapping mapping = Mapping::automatic);
 
 }  // namespace draftproof::gpu

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/teams/split_scratch.hpp>
 
 namespace draftproof::gpu {
 

@@ -16,14 +16,15 @@
 namespace draftproof::mutants {
 
 struct DraftNoiseReused {
-  static constexpr Info info{.name = "draft_noise_reused",
-                             .summary = "draw the correction by the race noise that drew the draft",
-                             .source = "vllm-project/vllm#47386, fixed by #54282",
-                             .drafts = DraftLaws{"gumbel_iid"},
-                             .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-                             .unsupported = {.explore = "its correction is drawn by noise that the drafter reads too"},
-                             .derived_from = "single_draft"};
+  static constexpr Info info{
+      .name = "draft_noise_reused",
+      .summary = "draw the correction by the race noise that drew the draft",
+      .source = "vllm-project/vllm#47386, fixed by #54282",
+      .drafts = DraftLaws{"gumbel_iid"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+      .unsupported = {.explore = "its correction is drawn by noise that the drafter reads too"},
+      .derived_from = "single_draft"};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

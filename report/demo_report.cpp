@@ -61,7 +61,8 @@ struct BugCount {
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
       if (row.lossy) continue;
-      const bool component = row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
+      const bool component =
+          row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)
         ++refuted;
@@ -108,9 +109,10 @@ const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier,
 }
 
 Section table_of(const DemoResult& result) {
-  Section section{.title = fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
-                                       "optimum that it closes",
-                                       result.drafts)};
+  Section section{.title =
+                      fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
+                                  "optimum that it closes",
+                                  result.drafts)};
   auto& table = section.table;
   table.columns = {{"scheme"}};
   for (const SurveyedSource& item : result.surveyed) {
@@ -139,9 +141,8 @@ Section table_of(const DemoResult& result) {
     }
     best.push_back({""});
     // Plans that enumerate tuples run on the smallest vocabularies alone: they stand in the whole tables.
-    left_out += std::erase_if(verifiers, [&](const auto* verifier) {
-      return seen[verifier].first == 1 && result.surveyed.size() > 1;
-    });
+    left_out += std::erase_if(
+        verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
     if (verifiers.empty()) continue;
     if (known) table.rows.push_back(std::move(best));
     std::stable_sort(verifiers.begin(), verifiers.end(),
@@ -165,10 +166,12 @@ Section table_of(const DemoResult& result) {
       table.rows.push_back(std::move(cells));
     }
   }
-  section.after = {"  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known optimum."};
+  section.after = {
+      "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
+      "optimum."};
   if (left_out > 0)
-    section.after.push_back(fmt::format("  {} for small vocabularies alone {} in the whole tables.", counted(left_out, "scheme"),
-                                        left_out == 1 ? "is" : "are"));
+    section.after.push_back(fmt::format("  {} for small vocabularies alone {} in the whole tables.",
+                                        counted(left_out, "scheme"), left_out == 1 ? "is" : "are"));
   return section;
 }
 
@@ -183,15 +186,20 @@ Document report_demo(const DemoResult& result) {
   document.data = {{"schema", "draftproof.demo/1"},
                    {"schemes", positions.data()},
                    {"path_schemes", paths.data()},
-                   {"bugs", {{"schemes", bugs.schemes}, {"components", bugs.components}, {"refuted", bugs.refuted}, {"missed", bugs.missed}}}};
+                   {"bugs",
+                    {{"schemes", bugs.schemes},
+                     {"components", bugs.components},
+                     {"refuted", bugs.refuted},
+                     {"missed", bugs.missed}}}};
   document.data["bugs"]["caught_by"] = bugs.others;
   Section counts{.title = "Is the output exactly the target's? (exact fractions, generated instances)"};
-  counts.before = {"  schemes of one position:  " + positions.text(),
-                   "  schemes of paths, trees:  " + paths.text(),
-                   fmt::format("  bugs planted on purpose:  {} of {} in verifiers and drafters refuted by a counterexample{}",
-                               bugs.refuted, bugs.schemes, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
+  counts.before = {
+      "  schemes of one position:  " + positions.text(), "  schemes of paths, trees:  " + paths.text(),
+      fmt::format("  bugs planted on purpose:  {} of {} in verifiers and drafters refuted by a counterexample{}",
+                  bugs.refuted, bugs.schemes, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
   counts.before.push_back(fmt::format("    the other {}, and {} in components around verifiers, are caught by {}",
-                                      bugs.schemes - bugs.refuted - bugs.missed, bugs.components, by_check(bugs.others)));
+                                      bugs.schemes - bugs.refuted - bugs.missed, bugs.components,
+                                      by_check(bugs.others)));
   document.sections.push_back(std::move(counts));
   document.sections.push_back(table_of(result));
   if (const KillRow* bug = shown_bug(*result.bugs)) {
@@ -203,7 +211,8 @@ Document report_demo(const DemoResult& result) {
   Section next{.title = "Next"};
   if (!result.tables.empty()) next.before.push_back("  whole tables: " + result.tables);
   next.before.push_back("  draftproof prove k_seq                             one scheme's proof, in fractions");
-  next.before.push_back("  draftproof survey-paths data/stories512_trees.npz  accepted tokens per step of paths and trees");
+  next.before.push_back(
+      "  draftproof survey-paths data/stories512_trees.npz  accepted tokens per step of paths and trees");
   next.before.push_back("  draftproof check                                   the gate: proofs, edge cases, trials");
   document.sections.push_back(std::move(next));
   return document;

@@ -17,8 +17,8 @@ struct DemoResult {
   std::span<const Proof> proofs;
   std::span<const PathProof> path_proofs;
   const KillMatrix* bugs;
-  int drafts;         ///< K of the table
-  std::string tables; ///< file with the whole tables; empty: none was written
+  int drafts;          ///< K of the table
+  std::string tables;  ///< file with the whole tables; empty: none was written
 };
 
 /// Counts of schemes and planted bugs, one table of lossless schemes with a column per source, one refuted bug, and three

@@ -27,9 +27,9 @@ Cell caught_by(const KillRow& row) {
 }
 
 nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
-  nlohmann::ordered_json data{{"level", row.level},        {"mutant", row.name},           {"mutant_of", row.mutant_of},
-                              {"with", row.partner},       {"lossy_by_design", row.lossy}, {"caught", row.caught()},
-                              {"instances", row.instances}};
+  nlohmann::ordered_json data{
+      {"level", row.level},           {"mutant", row.name},     {"mutant_of", row.mutant_of}, {"with", row.partner},
+      {"lossy_by_design", row.lossy}, {"caught", row.caught()}, {"instances", row.instances}};
   if (const GateFinding* first = row.catcher())
     data["first"] = {{"check", first->check}, {"tier", to_text(first->tier)}, {"work", first->work}};
   if (const GateFinding* shown = row.shown())

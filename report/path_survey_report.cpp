@@ -43,20 +43,21 @@ Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::
     const StepTally& tally = row->tally;
     const std::string name(row->verifier->info().name);
     if (first_step_alone(*row))
-      section.after.push_back(row_note(*row, " carries state and ran one step a trial: later steps accept less. Not ranked; "
-                                             "survey it on a running model"));
-    section.table.rows.push_back(
-        {{first_step_alone(*row) ? name + ", first step" : name,
-          row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
-         {std::to_string(row->drafts)},
-         verdict_of(proof_of(proofs, *row), *row),
-         {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
-         {fmt::format("{:.4f}", tally.block_efficiency())},
-         {fmt::format("{:.4f}", tally.at_least(1))},
-         {fmt::format("{:.4f}", tally.at_least(length))},
-         {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
-         {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
-         {fmt::format("{:.2f}", row->microseconds_per_step()), Tone::faint}});
+      section.after.push_back(
+          row_note(*row,
+                   " carries state and ran one step a trial: later steps accept less. Not ranked; "
+                   "survey it on a running model"));
+    section.table.rows.push_back({{first_step_alone(*row) ? name + ", first step" : name,
+                                   row->verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain},
+                                  {std::to_string(row->drafts)},
+                                  verdict_of(proof_of(proofs, *row), *row),
+                                  {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
+                                  {fmt::format("{:.4f}", tally.block_efficiency())},
+                                  {fmt::format("{:.4f}", tally.at_least(1))},
+                                  {fmt::format("{:.4f}", tally.at_least(length))},
+                                  {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
+                                  {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
+                                  {fmt::format("{:.2f}", row->microseconds_per_step()), Tone::faint}});
     if (tally.impossible > 0)
       section.after.push_back(
           row_note(*row, " reached a branch of probability zero in " + counted(tally.impossible, "step")));
@@ -91,8 +92,10 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
                             const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {
-      {"schema", "draftproof.survey-paths/2"}, {"seed", options.seed}, {"length", options.length}, {"complete", complete}};
+  data = {{"schema", "draftproof.survey-paths/2"},
+          {"seed", options.seed},
+          {"length", options.length},
+          {"complete", complete}};
   for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},

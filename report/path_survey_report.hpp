@@ -16,6 +16,6 @@ struct SurveyedPaths {
 
 /// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
-                         const PathSurveyOptions& options, bool complete, bool timings);
+                            const PathSurveyOptions& options, bool complete, bool timings);
 
 }  // namespace draftproof

@@ -94,8 +94,8 @@ void add_law(Document& document, const StepLaw<Rational>& law) {
     section.table.rows.push_back({{prefix_text(step)}, {brief(probability)}});
     data.push_back({{"step", step}, {"probability", to_text(probability)}});
   }
-  section.after.push_back(fmt::format("  {} tokens accepted on average, the last one of a step not counted",
-                                      brief(law.mean_accepted())));
+  section.after.push_back(
+      fmt::format("  {} tokens accepted on average, the last one of a step not counted", brief(law.mean_accepted())));
   document.sections.push_back(std::move(section));
 }
 

@@ -21,7 +21,7 @@ struct SimulatedPosition {
   std::optional<double> optimum;
   double cpu_seconds;
   std::optional<AcceptanceEstimate> estimate{};  ///< if requested
-  Backend place{};                              ///< where the tuples ran
+  Backend place{};                               ///< where the tuples ran
 };
 
 /// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of

@@ -76,7 +76,7 @@ struct Info {
   /// Tests the drafts in order; the decision on draft k depends on drafts 0 .. k only. The number of drafts may then
   /// depend on the drafts.
   bool sequential = false;
-  bool ranks_tokens = false;    ///< breaks ties by token id: the accepted drafts depend on the ids
+  bool ranks_tokens = false;        ///< breaks ties by token id: the accepted drafts depend on the ids
   std::string_view derived_from{};  ///< of a mutant or lossy scheme: the lossless rule for the same drafts
   /// A mutant that is lossless in exact fractions: only the precision of its floating-point form is wrong.
   bool wrong_by_rounding = false;
@@ -99,7 +99,7 @@ struct DrafterInfo {
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< not random: the drafts are a function of q and K
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
-  bool prefix_consistent = false;           ///< from the same words, the first k of K drafts are the drafts for K = k
+  bool prefix_consistent = false;    ///< from the same words, the first k of K drafts are the drafts for K = k
   /// For a drafter that reads shared noise: the name of the law of its drafts over that noise. Noise cannot be
   /// enumerated, so explorers run that law's drafter instead, the type `Marginal` of the drafter.
   std::string_view marginal_law_of{};

@@ -83,7 +83,8 @@ class DraftedPosition {
   using Underlying = L;
 
   /// `drafts` holds `count` tokens; laws and drafts must outlive the position.
-  DRAFTPROOF_DEVICE DraftedPosition(const L& laws, const Token* drafts, int count) : laws_{laws}, drafts_{drafts}, count_{count} {}
+  DRAFTPROOF_DEVICE DraftedPosition(const L& laws, const Token* drafts, int count)
+      : laws_{laws}, drafts_{drafts}, count_{count} {}
 
   DRAFTPROOF_DEVICE int drafts() const { return count_; }
   DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
@@ -100,7 +101,9 @@ class DraftedPosition {
   DRAFTPROOF_DEVICE Scalar residual_mass(const Scalar& b) const { return laws_.residual_mass(b); }
   DRAFTPROOF_DEVICE auto mass_and_slope(const Scalar& b) const { return laws_.mass_and_slope(b); }
   DRAFTPROOF_DEVICE auto residual(const Scalar& b) const { return laws_.residual(b); }
-  DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& clip_ratio) const { return laws_.clipped(b, clip_ratio); }
+  DRAFTPROOF_DEVICE auto clipped(const Scalar& b, const Scalar& clip_ratio) const {
+    return laws_.clipped(b, clip_ratio);
+  }
   DRAFTPROOF_DEVICE auto row(int k) const { return laws_.row(k); }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const { return laws_.row_without(k, seen, n); }
   DRAFTPROOF_DEVICE Scalar mass_without(int k, const Token* seen, int n) const {

@@ -81,7 +81,7 @@ concept VerifiesWithPlan = requires(const V& verifier, const L& laws, const Draf
 /// A verifier of one position, on laws L with random source R. Registration asks it, so that a mistake is named by the
 /// call that is missing or has another type.
 template <class V, class L, class R>
-concept VerifierOn = HasInfo<V> && (VerifiesAlone<V, L, R> || VerifiesWithPlan<V, L, R>);
+concept VerifierOn = HasInfo<V> &&(VerifiesAlone<V, L, R> || VerifiesWithPlan<V, L, R>);
 
 namespace detail {
 template <class D>

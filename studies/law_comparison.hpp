@@ -143,8 +143,7 @@ class LawComparison {
           meter.add(now - told);
           told = now;
         }};
-    return simulate(Simulation{*row.verifier, *row.law, row.drafts, options.seed, first_trial(i)}, table,
-                    budget);
+    return simulate(Simulation{*row.verifier, *row.law, row.drafts, options.seed, first_trial(i)}, table, budget);
   }
 
   const Source& source_;

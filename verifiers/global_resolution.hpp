@@ -34,8 +34,8 @@ struct GlobalResolution {
                              .tau = 1e-4,
                              .claims = {.flag_is_membership = true},
                              .unsupported = {.simulate = "the plan enumerates the sets of K tokens",
-                                        .fresh = "the plan enumerates the sets of K tokens",
-                                        .device = "the plan enumerates the sets of K tokens"}};
+                                             .fresh = "the plan enumerates the sets of K tokens",
+                                             .device = "the plan enumerates the sets of K tokens"}};
 
   double tolerance = info.tau;
   std::size_t truncation = ResolutionPlan::everything;

@@ -23,8 +23,8 @@
 namespace draftproof::verifiers {
 
 inline constexpr Unsupported enumerated_plan{.simulate = "the plan enumerates V^K draft tuples",
-                                        .fresh = "the plan enumerates V^K draft tuples",
-                                        .device = "the plan enumerates V^K draft tuples"};
+                                             .fresh = "the plan enumerates V^K draft tuples",
+                                             .device = "the plan enumerates V^K draft tuples"};
 
 /// The rows of laws as vectors, for plans.
 template <Laws L>
@@ -41,8 +41,9 @@ struct OptimalTransportOf {
 
   template <class L>
   static auto residual_of(const L& laws, const Core<L>& core) {
-    return laws.alias_weights([&laws, core](Token x) ->
-                       typename L::Scalar { return laws.target(x) - core->served[static_cast<std::size_t>(x)]; });
+    return laws.alias_weights([&laws, core](Token x) -> typename L::Scalar {
+      return laws.target(x) - core->served[static_cast<std::size_t>(x)];
+    });
   }
   template <class L>
   struct Plan {

@@ -25,8 +25,8 @@ struct Tournament {
                              .drafts = DraftLaws{"independent"},
                              .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
                              .unsupported = {.simulate = "the plan holds V^2 pairs of tokens a draft",
-                                        .fresh = "the plan holds V^2 pairs of tokens a draft",
-                                        .device = "the plan holds V^2 pairs of tokens a draft"}};
+                                             .fresh = "the plan holds V^2 pairs of tokens a draft",
+                                             .device = "the plan holds V^2 pairs of tokens a draft"}};
 
   template <class Scalar>
   struct Rounds {

@@ -99,8 +99,8 @@ struct Bench {
     const auto judged = judge(results.goals, results);
     session.write({std::move(data), sections_of(results)});
     if (stop_requested()) return exit_undecided;
-    const bool missed =
-        std::any_of(judged.begin(), judged.end(), [](const Judged& goal) { return goal.verdict == GoalResult::missed; });
+    const bool missed = std::any_of(judged.begin(), judged.end(),
+                                    [](const Judged& goal) { return goal.verdict == GoalResult::missed; });
     return require_goals && missed ? exit_violated : exit_held;
   }
 };

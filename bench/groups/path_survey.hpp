@@ -23,10 +23,10 @@ struct PathSurvey {
   static void run(benchmark::State& state, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                   int vocabulary, int drafts, int length, std::uint64_t trials) {
     const StepRun what{.verifier = verifier,
-                          .drafter = drafter,
-                          .shape = shape_of(drafter, drafts, length),
-                          .seed = 1,
-                          .iterations = 8};
+                       .drafter = drafter,
+                       .shape = shape_of(drafter, drafts, length),
+                       .seed = 1,
+                       .iterations = 8};
     StepTally tally;
     for (auto _ : state)
       tally += simulate_paths(what, source(vocabulary), {.trials = trials, .threads = 1, .shard = trials});

@@ -64,7 +64,7 @@ struct Prove {
                                    for (auto _ : state) {
                                      KillOptions options;
                                      options.proof.threads = 1;
-        options.proof.stop = stop_wish();
+                                     options.proof.stop = stop_wish();
                                      const KillMatrix matrix = kill_matrix(options);
                                      rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
                                      if (!matrix.clean())

@@ -127,7 +127,8 @@ struct StepCost {
   static void add() {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!info.unsupported.fresh.empty() || !info.unsupported.simulate.empty() || !info.derived_from.empty()) continue;
+      if (!info.unsupported.fresh.empty() || !info.unsupported.simulate.empty() || !info.derived_from.empty())
+        continue;
       for (const AnyTreeDrafter* drafter : path_registry().drafters_of(info))
         for (const int vocabulary : {32000, 128256})
           for (const int drafts : {1, 4})

@@ -110,7 +110,7 @@ bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
   for (const Goal& goal : goals)
     if (plain_name == benchmarks::plain_name(goal.slower) || plain_name == benchmarks::plain_name(goal.faster))
       return true;
-  static const std::set<std::string> of_every_scheme{"simulate", "naive",    "lazy",  "peaked", "threads",     "cost",
+  static const std::set<std::string> of_every_scheme{"simulate", "naive", "lazy",  "peaked", "threads",  "cost",
                                                      "cold",     "steps", "prove", "gate",   "step_cost"};
   if (!of_every_scheme.contains(plain_name.substr(0, plain_name.find('/')))) return true;
   static const std::regex wanted(

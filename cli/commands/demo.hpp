@@ -21,7 +21,9 @@ struct Demo {
   void declare(CLI::App& app) {
     app.add_option("source", specs, source_help)->capture_default_str();
     app.add_option("--tables", tables, "write the whole tables to this file");
-    app.add_option("-K,--drafts", drafts, "number of drafts")->check(CLI::Range(1, max_drafts))->capture_default_str();
+    app.add_option("-K,--drafts", drafts, "number of drafts")
+        ->check(CLI::Range(1, max_drafts))
+        ->capture_default_str();
     app.add_option("--tuples", tuples, "draft tuples per row")->check(many)->capture_default_str();
   }
 
@@ -71,9 +73,11 @@ struct Demo {
                                .drafts = drafts,
                                .tables = tables}));
     if (stop_requested()) return exit_undecided;
-    const bool missed = std::any_of(bugs.rows.begin(), bugs.rows.end(), [](const KillRow& row) { return !row.caught(); });
-    return missed || status_of(proofs) == Status::violated || status_of(path_proofs) == Status::violated ? exit_violated
-                                                                                                        : exit_held;
+    const bool missed =
+        std::any_of(bugs.rows.begin(), bugs.rows.end(), [](const KillRow& row) { return !row.caught(); });
+    return missed || status_of(proofs) == Status::violated || status_of(path_proofs) == Status::violated
+               ? exit_violated
+               : exit_held;
   }
 };
 

@@ -34,16 +34,14 @@ struct List {
       document.data[field].push_back({{"name", item}, {"summary", summary}});
     };
     for (const auto& verifier : registry().verifiers())
-      add(plural(verifier->kind()), verifier->info().name,
-          verifier->info().summary);
+      add(plural(verifier->kind()), verifier->info().name, verifier->info().summary);
     for (const auto& drafter : registry().drafters())
       add("draft laws", drafter->info().name, drafter->info().summary);
     for (const auto& drafter : registry().wrong_drafters())
       add("wrong drafters", drafter->info().name, drafter->info().summary);
     for (const Property& property : registry().properties()) add("properties", property.name, property.about);
     for (const auto& verifier : path_registry().verifiers())
-      add("path " + plural(verifier->kind()), verifier->info().name,
-          verifier->info().summary);
+      add("path " + plural(verifier->kind()), verifier->info().name, verifier->info().summary);
     for (const auto& drafter : path_registry().drafters())
       add("tree laws", drafter->info().name, drafter->info().summary);
     for (const PathProperty& property : path_registry().properties())

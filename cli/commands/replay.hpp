@@ -154,7 +154,7 @@ struct Replay {
               verifier.info().unsupported.simulate.empty()
                   ? trace_trial(verifier, drafter, table, drafts, session.seed, address)
                   : trace_trial(verifier, drafter, Rows<double>(pair.target, pair.proposals), drafts, session.seed,
-                               address));
+                                address));
     session.write(document);
     return exit_held;
   }

@@ -76,13 +76,13 @@ struct Simulate {
 
     if (estimate > 0 && !can_be_estimated(verifier)) {
       const Unsupported& unsupported = verifier.info().unsupported;
-      throw InputError(
-          {.file = "--estimate",
-           .found = verifier_name + ": " +
-                    std::string(!verifier.info().precision_audited() ? "a mutant, compiled for the forms that refute it"
-                                : unsupported.explore.empty()        ? unsupported.simulate
-                                                                     : unsupported.explore),
-           .wanted = "a scheme that can be walked on tables"});
+      throw InputError({.file = "--estimate",
+                        .found = verifier_name + ": " +
+                                 std::string(!verifier.info().precision_audited()
+                                                 ? "a mutant, compiled for the forms that refute it"
+                                             : unsupported.explore.empty() ? unsupported.simulate
+                                                                           : unsupported.explore),
+                        .wanted = "a scheme that can be walked on tables"});
     }
 
     const RatioTable table(pair.target, pair.proposals);

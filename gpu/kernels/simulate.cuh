@@ -12,8 +12,8 @@
 
 #include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/simulate.hpp>
-#include <draftproof/gpu/tables/table_buffers.cuh>
 #include <draftproof/gpu/simulation/trial_block.cuh>
+#include <draftproof/gpu/tables/table_buffers.cuh>
 #include <draftproof/gpu/teams/warp_lanes.cuh>
 #include <draftproof/verifiers/ladder/plan_view.hpp>
 

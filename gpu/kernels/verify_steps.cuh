@@ -18,11 +18,11 @@
 
 #include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/device/stream_memory.cuh>
+#include <draftproof/gpu/steps/pass.cuh>
 #include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/teams/plan_memory.cuh>
-#include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/teams/split_launch.cuh>
-#include <draftproof/gpu/steps/pass.cuh>
+#include <draftproof/gpu/teams/split_team.cuh>
 #include <draftproof/gpu/verify_steps.hpp>
 #include <draftproof/gpu/workspace.hpp>
 
@@ -37,8 +37,7 @@ template <class V>
 inline constexpr int step_warps = warps_with_plans<V>(4);
 
 template <class V, class Entry>
-__global__ void __launch_bounds__(step_threads, 1)
-    steps_by_block(const V verifier, const StepBatch<Entry> batch) {
+__global__ void __launch_bounds__(step_threads, 1) steps_by_block(const V verifier, const StepBatch<Entry> batch) {
   __shared__ TeamScratch scratch;
   const BlockTeam team(&scratch, plan_memory<V>());
   const StepOutput step = pass(verifier, batch, blockIdx.x, team, threadIdx.x == 0);

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/teams/cluster_team.cuh>
-#include <draftproof/gpu/teams/cluster_launch.cuh>
 #include <draftproof/gpu/positions/verify_kernel.cuh>
 #include <draftproof/gpu/rows/stored_on_chip.cuh>
+#include <draftproof/gpu/teams/cluster_launch.cuh>
+#include <draftproof/gpu/teams/cluster_team.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {

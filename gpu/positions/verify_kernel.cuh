@@ -16,9 +16,9 @@
 
 #include <draftproof/gpu/batch.hpp>
 #include <draftproof/gpu/teams/block_teams.cuh>
-#include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/gpu/teams/plan_memory.cuh>
 #include <draftproof/gpu/teams/split_team.cuh>
+#include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/verifier.hpp>
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/positions/verify_kernel.cuh>
 #include <draftproof/gpu/rows/stored_launch.cuh>
+#include <draftproof/gpu/teams/split_launch.cuh>
 #include <draftproof/gpu/verify_batch.hpp>
 
 namespace draftproof::gpu {
@@ -44,8 +44,8 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
       break;
     case Mapping::split:
       if constexpr (!by_warp_or_block_alone<V>)
-        return launch_split(verify_by_split<V, Entry>, teams, mapped.partitions, verify_threads, stream, verifier, batch,
-                            scratch, shared);
+        return launch_split(verify_by_split<V, Entry>, teams, mapped.partitions, verify_threads, stream, verifier,
+                            batch, scratch, shared);
       break;
     default:
       allow_shared(verify_by_block<V, Entry>, shared);
@@ -58,10 +58,11 @@ template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (V::info.unsupported.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
-    const Mapped found = mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals,
-                                sizeof(Entry));
+    const Mapped found =
+        mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
     if constexpr (has_format<Entry> && !by_warp_or_block_alone<V>)
-      if (found.mapping == Mapping::cluster) return verify_clusters(verifier, stored(batch), found.partitions, stream);
+      if (found.mapping == Mapping::cluster)
+        return verify_clusters(verifier, stored(batch), found.partitions, stream);
     const bool split = found.mapping == Mapping::split;
     const int teams = split ? most_split_teams(this_device(), batch.positions, found.partitions) : 0;
     const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);

@@ -13,8 +13,8 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
 
 namespace draftproof::gpu {
 

@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
-#include <draftproof/gpu/teams/team_softmax.cuh>
-#include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/teams/on_chip_rows.cuh>
+#include <draftproof/gpu/teams/team_softmax.cuh>
 
 namespace draftproof::gpu {
 

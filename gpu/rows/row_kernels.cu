@@ -6,9 +6,9 @@
 
 #include <draftproof/gpu/device/device_call.cuh>
 #include <draftproof/gpu/device/grids.hpp>
-#include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/rows/check_row.cuh>
 #include <draftproof/gpu/rows/convert_row.cuh>
+#include <draftproof/gpu/teams/block_teams.cuh>
 
 namespace draftproof::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include <draftproof/gpu/device/stream_memory.cuh>
-#include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/rows/distinct_rows.hpp>
+#include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/gpu/workspace.hpp>
 

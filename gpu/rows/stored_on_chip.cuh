@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <draftproof/gpu/teams/team_softmax.cuh>
-#include <draftproof/gpu/teams/on_chip_rows.cuh>
 #include <draftproof/gpu/stored_batch.hpp>
+#include <draftproof/gpu/teams/on_chip_rows.cuh>
+#include <draftproof/gpu/teams/team_softmax.cuh>
 
 namespace draftproof::gpu {
 

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <utility>
 
+#include <draftproof/gpu/step_batch.hpp>
 #include <draftproof/gpu/teams/team_order.cuh>
 #include <draftproof/gpu/teams/team_rows.cuh>
-#include <draftproof/gpu/step_batch.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/paths/greatest/order_passes.hpp>

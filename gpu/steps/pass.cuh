@@ -24,7 +24,8 @@ inline constexpr std::string_view step_name<NodeByNode<V>> = V::info.name;
 
 /// Whether V carries state between iterations.
 template <class V, class L>
-concept Stateful = requires(const V& verifier, const DraftedTree<L>& at, const StateAt<L>& carry, const StepOutput& step) {
+concept Stateful = requires(const V& verifier, const DraftedTree<L>& at, const StateAt<L>& carry,
+                            const StepOutput& step) {
   verifier.after(at, carry, step);
 };
 
@@ -38,7 +39,7 @@ DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& walk, const Drafted
 /// is written ensures that all threads have read the old carry.
 template <class V, class Entry, Team T>
 DRAFTPROOF_DEVICE StepOutput pass(const V& verifier, const StepBatch<Entry>& batch, std::int64_t request,
-                               const T& team, bool writes) {
+                                  const T& team, bool writes) {
   using L = NodeLaws<Entry, T>;
   const TreeRows<Entry, T> rows(batch, request, team);
   const DraftedTree<L> at(rows, batch.tree(request));

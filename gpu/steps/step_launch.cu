@@ -17,8 +17,7 @@ template <class Entry>
 const StepBatch<Entry>& checked(const StepBatch<Entry>& host, std::int64_t rows) {
   if (host.requests < 0) throw std::invalid_argument("steps: a negative number of requests");
   if (host.vocabulary < 1) throw std::invalid_argument("steps: an empty vocabulary");
-  if (host.target_stride < 0 || host.proposal_stride < 0)
-    throw std::invalid_argument("steps: a negative row stride");
+  if (host.target_stride < 0 || host.proposal_stride < 0) throw std::invalid_argument("steps: a negative row stride");
   for (int i = 0; i < host.requests; ++i) {
     const TreeSpan& span = host.trees[i];
     for (int u = 0; u < span.size; ++u) {

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include <draftproof/gpu/device/device_call.cuh>
-#include <draftproof/gpu/teams/warp_lanes.cuh>
 #include <draftproof/gpu/tables/device_steps.hpp>
 #include <draftproof/gpu/tables/grid.hpp>
+#include <draftproof/gpu/teams/warp_lanes.cuh>
 
 namespace draftproof::gpu {
 

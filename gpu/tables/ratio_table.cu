@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <draftproof/gpu/device/stream_memory.cuh>
-#include <draftproof/gpu/tables/table_buffers.cuh>
 #include <draftproof/gpu/tables/build_table.cuh>
 #include <draftproof/gpu/tables/stored_laws.cuh>
+#include <draftproof/gpu/tables/table_buffers.cuh>
 
 namespace draftproof::gpu {
 namespace {

@@ -12,8 +12,8 @@ namespace draftproof::gpu {
 /// dynamic shared memory; at most most_blocks blocks. More than 8 blocks per cluster need an attribute that not every
 /// device grants. Throws: DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_clusters(void (*kernel)(Parameters...), int positions, int partitions, int threads, std::size_t shared_bytes,
-                     cudaStream_t stream, const Arguments&... arguments) {
+void launch_clusters(void (*kernel)(Parameters...), int positions, int partitions, int threads,
+                     std::size_t shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
   allow_shared(kernel, shared_bytes);
   if (partitions > 8)
     device_call("cudaFuncSetAttribute",

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
 
 namespace draftproof::gpu {
 

@@ -16,9 +16,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/row_view.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
 #include <draftproof/verifiers/paths/greatest/order_passes.hpp>
 
@@ -141,7 +141,8 @@ class TeamOrder {
   template <class Visit>
   DRAFTPROOF_DEVICE void for_own_segments(const Visit& visit) const {
     const int last = layout_.last_segment(team_.partition());
-    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last; segment += team_.warps())
+    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
+         segment += team_.warps())
       visit(segment);
   }
 

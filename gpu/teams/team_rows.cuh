@@ -239,7 +239,8 @@ class TeamRows {
   template <class Visit>
   DRAFTPROOF_DEVICE void for_own(const Visit& visit) const {
     const int last = layout_.last_segment(team_.partition());
-    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last; segment += team_.warps())
+    for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
+         segment += team_.warps())
       for (Token x = layout_.begin(segment) + team_.lane(); x < layout_.end(segment); x += team_.lanes()) visit(x);
   }
 

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <limits>
 
-#include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/row_fault.hpp>
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/sim/distributions/softmax_terms.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
 
@@ -76,7 +76,7 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
     // +infinity and NaN are earliest of all, so the team agrees on the first of them.
     const Candidate here = unsound != no_token ? Candidate{-static_cast<double>(infinity), unsound}
-                                             : Candidate{-static_cast<double>(greatest), first + begin};
+                                               : Candidate{-static_cast<double>(greatest), first + begin};
     if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);
     std::uint64_t sum = 0;
@@ -97,7 +97,9 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     return outcome;
   }
   const auto greatest = static_cast<float>(-k_smallest.time);
-  const auto weight_of = [&](const SoftmaxNote& note) { return exp_nonpositive((note.greatest - greatest) * inverse); };
+  const auto weight_of = [&](const SoftmaxNote& note) {
+    return exp_nonpositive((note.greatest - greatest) * inverse);
+  };
   std::uint64_t units = 0;
   own_blocks([&](int b, int, int) { units += units_of_block(notes[b].sum, weight_of(notes[b])); });
   team.put(team.partition() * team.warps() + team.warp(), static_cast<Fixed>(units));

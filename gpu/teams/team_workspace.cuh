@@ -194,7 +194,8 @@ class TeamWorkspace : public ListsOfTeams {
 #if defined(__CUDA_ARCH__)
     assert(persistent_ + scratch_ <= partition_.memory().bytes);
 #else
-    if (persistent_ + scratch_ > partition_.memory().bytes) throw std::logic_error("workspace: a plan has outgrown the team's memory");
+    if (persistent_ + scratch_ > partition_.memory().bytes)
+      throw std::logic_error("workspace: a plan has outgrown the team's memory");
 #endif
   }
 
@@ -215,7 +216,7 @@ class TeamWorkspace : public ListsOfTeams {
 
   S partition_;
   mutable unsigned persistent_ = 0, scratch_ = 0;  ///< bytes in use
-  mutable unsigned retained_ = 0;           ///< bytes of the retained list
+  mutable unsigned retained_ = 0;                  ///< bytes of the retained list
 };
 
 }  // namespace draftproof::gpu

@@ -26,7 +26,7 @@ struct NoiseDrawnOncePerPrompt {
       .most_drafts = 1,
       .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
       .unsupported = {.simulate = "its words stay with its plan: trials would depend on their order",
-                 .fresh = "its words stay with its plan: trials would depend on their order"},
+                      .fresh = "its words stay with its plan: trials would depend on their order"},
       .derived_from = "token_path"};
 
   /// Words of the accept tests, then that of the last draw.

@@ -17,7 +17,8 @@ struct TailDraw {
     for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.kth_most_probable(rank));
     auto free = proposal_outside(table, fixed.data(), 1);
     for (std::size_t rank = 1; rank < fixed.size(); ++rank)
-      free[static_cast<std::size_t>(table.kth_most_probable(drafts - 1))] += free[static_cast<std::size_t>(fixed[rank])];
+      free[static_cast<std::size_t>(table.kth_most_probable(drafts - 1))] +=
+          free[static_cast<std::size_t>(fixed[rank])];
     const double value = one_free_draft_optimum(table, fixed, free);
     return OptimumBounds{value, value};
   }

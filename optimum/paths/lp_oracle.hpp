@@ -45,7 +45,7 @@ struct LpOracle {
                              .summary = "stop where an optimal plan for the law of all trees says",
                              .source = "derived here",
                              .unsupported = {.fresh = "the plan enumerates the trees of one context",
-                                        .device = "the plan enumerates the trees of one context"}};
+                                             .device = "the plan enumerates the trees of one context"}};
 
   std::shared_ptr<const OraclePlan> plan;
 

@@ -16,7 +16,7 @@
 namespace draftproof {
 
 struct PathBounds {
-/// In accepted tokens a step.
+  /// In accepted tokens a step.
   double lower, upper;                          ///< one shot
   double whole_block_lower, whole_block_upper;  ///< full information
 };

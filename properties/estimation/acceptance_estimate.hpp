@@ -25,7 +25,8 @@ struct AcceptanceEstimate {
 
 /// Whether a scheme's acceptance can be estimated: it can be explored, and simulated on tables.
 inline bool can_be_estimated(const AnyVerifier& verifier) {
-  return verifier.info().precision_audited() && verifier.info().unsupported.explore.empty() && verifier.info().unsupported.simulate.empty();
+  return verifier.info().precision_audited() && verifier.info().unsupported.explore.empty() &&
+         verifier.info().unsupported.simulate.empty();
 }
 
 /// The estimate; nothing after a stop. Throws: std::invalid_argument for a scheme that cannot be estimated, or one

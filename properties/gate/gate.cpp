@@ -166,7 +166,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     examine(result, *gate.component, options);
   } else if (gate.paths) {
     run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
-                   options.profile.path_instances, options);
+                    options.profile.path_instances, options);
   } else {
     const Info& info = gate.verifier->info();
     run<TokenLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);

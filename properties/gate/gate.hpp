@@ -55,8 +55,7 @@ struct GateOptions {
   /// which this is one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
-  std::string
-      source{};  ///< for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme runs there
+  std::string source{};  ///< for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme runs there
   std::size_t position = 0;             ///< a position of the source
   int drafts = 4;                       ///< capped at the most that the scheme takes
   const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host

@@ -56,9 +56,9 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
                             const RatioTable& table, int drafts, const SampledGateOptions& options) {
   // A mutant is compared with the rule that it is derived from.
   const Info& info = verifier.info();
-  const std::string_view imitated = !options.imitates.empty() ? options.imitates
-                                    : info.derived_from.empty()   ? info.name
-                                                              : info.derived_from;
+  const std::string_view imitated = !options.imitates.empty()   ? options.imitates
+                                    : info.derived_from.empty() ? info.name
+                                                                : info.derived_from;
   const SampledNull null(imitated, drafter, table, drafts);
   const SampledTrials<L> run(verifier, drafter, laws, drafts, options.seed, options.first);
   const auto budget = static_cast<std::uint64_t>(options.trials);

@@ -59,8 +59,8 @@ GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
   GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
   finding.work = verdict.trials;
   finding.status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::violated
-                   : verdict.undecided                                        ? Status::undecided
-                                                                              : Status::held;
+                   : verdict.undecided                                          ? Status::undecided
+                                                                                : Status::held;
   return finding;
 }
 

@@ -26,7 +26,8 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
 /// The same for every context; contexts keep their numbers.
 inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
   std::vector<Rows<double>> laws;
-  for (int context = 0; context < conditionals.size(); ++context) laws.push_back(as_doubles(conditionals.laws(context)));
+  for (int context = 0; context < conditionals.size(); ++context)
+    laws.push_back(as_doubles(conditionals.laws(context)));
   return PrefixTable<Rows<double>>(std::move(laws));
 }
 

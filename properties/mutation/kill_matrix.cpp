@@ -45,7 +45,7 @@ std::vector<typename Level::Instance> small_first(const typename Level::Verifier
 
 template <class Level>
 KillRow searched(std::string level, const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
-               const KillOptions& options) {
+                 const KillOptions& options) {
   const MutantSearch<Level> searcher(verifier, drafter, options.proof);
   auto found = searcher.search_mutants(small_first<Level>(verifier, drafter, options), options.further);
   KillRow row{.level = std::move(level),

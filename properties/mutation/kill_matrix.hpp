@@ -32,10 +32,10 @@ struct KillOptions {
 };
 
 struct KillRow {
-/// The result for one mutant, wrong drafter or wrong component.
+  /// The result for one mutant, wrong drafter or wrong component.
   std::string level;                    ///< "position", "paths", "drafters", or a group of components
   std::string name;                     ///< name of the mutant
-  std::string mutant_of;                 ///< the correct rule that the mutant is derived from
+  std::string mutant_of;                ///< the correct rule that the mutant is derived from
   std::string partner;                  ///< draft law with which it was caught; for a drafter the verifier
   bool lossy = false;                   ///< whether it is lossy by design; its distance is then the result
   std::vector<GateFinding> findings{};  ///< one per check asked

@@ -37,8 +37,8 @@ class MutantSearch : private Prover<Level> {
 
  public:
   using typename Base::Drafter;
-  using typename Base::InstanceAnalysis;
   using typename Base::Instance;
+  using typename Base::InstanceAnalysis;
   using typename Base::Property;
   using typename Base::Verifier;
 
@@ -75,7 +75,8 @@ class MutantSearch : private Prover<Level> {
     return properties;
   }
 
-  void examine(const Instance& instance, const std::vector<const Property*>& properties, SearchResult<Level>& found) const {
+  void examine(const Instance& instance, const std::vector<const Property*>& properties,
+               SearchResult<Level>& found) const {
     InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
     const std::uint64_t before = found.leaves;
     for (std::size_t n = 0; n < properties.size(); ++n) {

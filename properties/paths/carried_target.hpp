@@ -32,7 +32,8 @@ class CarriedTarget {
  public:
   using Row = std::vector<Rational>;
 
-  CarriedTarget(const ConditionalModel<Rows<Rational>>& conditionals, int context, const VerifierState<Rational>& carry)
+  CarriedTarget(const ConditionalModel<Rows<Rational>>& conditionals, int context,
+                const VerifierState<Rational>& carry)
       : conditionals_{&conditionals}, context_{context} {
     const Rows<Rational>& laws = conditionals.laws(context);
     Row plain;

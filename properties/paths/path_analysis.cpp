@@ -27,7 +27,7 @@ PrefixTable<RatioTable> as_tables(const PathInstance& instance) {
 }  // namespace
 
 bool PathInstanceAnalysis::possible(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
-                               const PathInstance& instance) {
+                                    const PathInstance& instance) {
   const auto takes = [&verifier](int drafts) { return verifier.takes(drafts); };
   const auto& branching = instance.shape.branching;
   // A drafter that uses the branching ignores K.
@@ -65,13 +65,13 @@ std::vector<PathTrial> PathInstanceAnalysis::trials(const PathInstance& variatio
   return trials;
 }
 
-bool PathInstanceAnalysis::each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit,
-                                int context) {
+bool PathInstanceAnalysis::each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape,
+                                     const Visit& visit, int context) {
   return explore_trees<Laws, Rational>(drafter_, conditionals, shape, context, limits_, visit) > 0;
 }
 
 std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const DraftTree& tree,
-                                                  const VerifierState<Rational>& carry) {
+                                                     const VerifierState<Rational>& carry) {
   // The walks of all properties count together, so that properties with `every` > 1 do not multiply the budget.
   constexpr std::uint64_t walks = 16;
   const std::uint64_t budget = walks * limits_.leaves;

@@ -32,7 +32,7 @@ class PathInstanceAnalysis {
   using Visit = std::function<void(const DraftTree& tree, const Rational& drawn)>;
 
   PathInstanceAnalysis(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
-                  ExplorerLimits limits = {})
+                       ExplorerLimits limits = {})
       : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
 
   const AnyPathVerifier& verifier() const { return verifier_; }
@@ -52,7 +52,8 @@ class PathInstanceAnalysis {
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
   /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the limit cut the walk short.
-  bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit, int context = 0);
+  bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit,
+                 int context = 0);
   /// The law of `decider`'s output on `tree`; nothing if all trees together exceeded the limit.
   std::optional<Outputs> outputs(Decider& decider, const DraftTree& tree, const VerifierState<Rational>& carry = {});
 

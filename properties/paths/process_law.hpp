@@ -107,9 +107,9 @@ ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) 
 /// walk_process for an iterated scheme.
 template <class L, class Weight>
 ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
-  return walk_process<Weight>(
-      [&](int from, const VerifierState<Weight>& carry, auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
-      tokens, context);
+  return walk_process<Weight>([&](int from, const VerifierState<Weight>& carry,
+                                  auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
+                              tokens, context);
 }
 
 /// Expected number of tokens after 1, 2, .., `iterations` iterations.
@@ -122,13 +122,13 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
   for (int i = 0; i < iterations; ++i) {
     std::map<ProcessState<Weight>, Weight> after;
     for (const auto& [state, reached] : states)
-      explore_iteration(
-          scheme, state.context, state.carry,
-          [&, &reached = reached](const Tokens& emitted, int next, VerifierState<Weight> left, const Weight& probability) {
-            const Weight weight = reached * probability;
-            sum += weight * Weight(static_cast<int>(emitted.size()));
-            after[{{}, next, std::move(left)}] += weight;
-          });
+      explore_iteration(scheme, state.context, state.carry,
+                        [&, &reached = reached](const Tokens& emitted, int next, VerifierState<Weight> left,
+                                                const Weight& probability) {
+                          const Weight weight = reached * probability;
+                          sum += weight * Weight(static_cast<int>(emitted.size()));
+                          after[{{}, next, std::move(left)}] += weight;
+                        });
     states = std::move(after);
     tokens.push_back(sum);
   }

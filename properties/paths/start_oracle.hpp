@@ -33,7 +33,8 @@ struct StartOracle {
   }
 
   template <class L, class R>
-  StepOutput verify(const DraftedTree<L>& at, const std::vector<OracleTable<typename L::Scalar>>& tables, R& random) const {
+  StepOutput verify(const DraftedTree<L>& at, const std::vector<OracleTable<typename L::Scalar>>& tables,
+                    R& random) const {
     return LpOracle{}.verify(at, tables.at(static_cast<std::size_t>(at.tree().context(DraftTree::root))), random);
   }
 };

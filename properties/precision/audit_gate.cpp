@@ -26,11 +26,11 @@ struct Size {
 };
 
 constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds::dense, 64, 3, 64, false},
-                          {Kinds::dense, 256, 2, 256, true},        {Kinds::scattered, 32'000, 4, 5, true},
-                          {Kinds::scattered, 262'144, 3, 4, false}, {Kinds::whole, 32'000, 3, 4, true},
-                          {Kinds::whole, 128'256, 2, 4, true},      {Kinds::whole, 262'144, 2, 3, false},
-                          {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
-                          {Kinds::stored, 262'144, 2, 3, true}};
+                                {Kinds::dense, 256, 2, 256, true},        {Kinds::scattered, 32'000, 4, 5, true},
+                                {Kinds::scattered, 262'144, 3, 4, false}, {Kinds::whole, 32'000, 3, 4, true},
+                                {Kinds::whole, 128'256, 2, 4, true},      {Kinds::whole, 262'144, 2, 3, false},
+                                {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
+                                {Kinds::stored, 262'144, 2, 3, true}};
 
 /// For schemes whose plan enumerates tuples of drafts and therefore needs few tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};

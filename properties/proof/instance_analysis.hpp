@@ -31,7 +31,7 @@ struct Trials {
 class InstanceAnalysis {
  public:
   InstanceAnalysis(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
-              ExplorerLimits limits = {})
+                   ExplorerLimits limits = {})
       : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
 
   const AnyVerifier& verifier() const { return verifier_; }

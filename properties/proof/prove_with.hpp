@@ -123,12 +123,13 @@ class Prover {
     std::uint64_t leaves = 0;
   };
 
-  InstanceResult result_on(const Instance& instance, const std::vector<const Property*>& properties, std::size_t turn) const {
+  InstanceResult result_on(const Instance& instance, const std::vector<const Property*>& properties,
+                           std::size_t turn) const {
     InstanceResult result;
     InstanceAnalysis at(verifier_, drafter_, instance, options_.limits);
     for (const Property* property : properties)
       result.answers.push_back(turn % static_cast<std::size_t>(property->every) == 0 ? ask(*property, at)
-                                                                                    : Answer::not_applicable());
+                                                                                     : Answer::not_applicable());
     if (!options_.tier || *options_.tier == Tier::proof) result.distance = distance_at(at);
     result.leaves = at.leaves();
     return result;

@@ -13,8 +13,8 @@ namespace {
 
 /// Sum over all prefixes of L + 1 tokens of (p - completed law)+. `settled` is the completed mass of the prefix at
 /// `context`, `wanted` its target probability.
-Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<Rational>>& conditionals, Tokens& prefix,
-                      int context, int left, const Rational& settled, const Rational& wanted) {
+Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<Rational>>& conditionals,
+                      Tokens& prefix, int context, int left, const Rational& settled, const Rational& wanted) {
   if (left == 0) return wanted > settled ? Rational(wanted - settled) : Rational(0);
   Rational missing = 0;
   const Rows<Rational>& laws = conditionals.laws(context);

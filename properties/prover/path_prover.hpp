@@ -16,8 +16,8 @@ using PathProof = ProofOf<BlockLevel>;
 /// Limits of the toy models of a proof.
 struct PathSizes {
   int fewest_drafts = 1, most_drafts = 3;
-  int most_trees = 128;  ///< bound of V to the number of drafted tokens; one instance in thirty has four times that
-  bool stem = false;     ///< whether the drafter uses TreeShape::stem
+  int most_trees = 128;   ///< bound of V to the number of drafted tokens; one instance in thirty has four times that
+  bool stem = false;      ///< whether the drafter uses TreeShape::stem
   bool branches = false;  ///< whether the drafter uses TreeShape::branching
   bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
 };

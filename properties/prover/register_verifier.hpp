@@ -35,7 +35,8 @@ concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 template <PositionVerifier V>
 void register_found(Kind kind) {
   Registry::instance().add(std::make_unique<VerifierOf<V>>(kind));
-  if constexpr (node_liftable<V>) PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
+  if constexpr (node_liftable<V>)
+    PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
 }
 
 template <PositionVerifier V>

@@ -98,7 +98,8 @@ WordsOf<Philox> words_of(std::uint64_t seed, std::uint64_t trial, Philox::Role r
 
 }  // namespace
 
-DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance, std::uint64_t most) {
+DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
+                             std::uint64_t most) {
   const auto rows = instance.rows();
   const auto decider = verifier.prove_on(rows, instance.drafts);
   DecisionTrace trace;
@@ -123,8 +124,8 @@ DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& draf
   return trace;
 }
 
-DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
-           std::uint64_t most) {
+DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                             const PathInstance& instance, std::uint64_t most) {
   const auto conditionals = instance.conditionals();
   const auto decider = verifier.prove_on(conditionals, instance.shape);
   DecisionTrace trace;
@@ -152,8 +153,8 @@ DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDraft
 }
 
 template <class L>
-std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
-                                    std::uint64_t seed, std::uint64_t trial) {
+std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                                     int drafts, std::uint64_t seed, std::uint64_t trial) {
   const auto decider = verifier.scripted_on(laws, drafts);
   if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   auto draft_words = words_of(seed, trial, Philox::Role::draft);
@@ -178,12 +179,12 @@ std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDraft
 }
 
 template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const Rows<double>&, int,
-                                             std::uint64_t, std::uint64_t);
+                                              std::uint64_t, std::uint64_t);
 template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const RatioTable&, int,
-                                             std::uint64_t, std::uint64_t);
+                                              std::uint64_t, std::uint64_t);
 
 std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
-                                    const PathInstance& instance, std::uint64_t seed, std::uint64_t trial) {
+                                     const PathInstance& instance, std::uint64_t seed, std::uint64_t trial) {
   const auto conditionals = as_doubles(instance.conditionals());
   const auto decider = verifier.scripted_on(conditionals, instance.shape);
   if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));

@@ -27,23 +27,24 @@ struct DecisionTrace {
 };
 
 /// At most `most` courses of the decision. Requires a verifier that can be explored.
-DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance, std::uint64_t most);
+DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
+                             std::uint64_t most);
 /// The same for paths.
-DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
-           std::uint64_t most);
+DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                             const PathInstance& instance, std::uint64_t most);
 
 /// One trial of a simulation on these laws, in lines: the drafts, each draw with its uniform, the verdict.
 /// Throws: std::invalid_argument if the verifier does not run on these laws.
 template <class L>
-std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
-                                    std::uint64_t seed, std::uint64_t trial);
+std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                                     int drafts, std::uint64_t seed, std::uint64_t trial);
 /// The same for one iteration on an instance, in double.
 std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
-                                    const PathInstance& instance, std::uint64_t seed, std::uint64_t trial);
+                                     const PathInstance& instance, std::uint64_t seed, std::uint64_t trial);
 
 extern template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const Rows<double>&, int,
-                                                    std::uint64_t, std::uint64_t);
+                                                     std::uint64_t, std::uint64_t);
 extern template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDrafter&, const RatioTable&, int,
-                                                    std::uint64_t, std::uint64_t);
+                                                     std::uint64_t, std::uint64_t);
 
 }  // namespace draftproof

@@ -51,7 +51,8 @@ std::size_t SampledNull::pair(Token a, Token b) const {
 }
 
 std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, double exposure, double pairs) const {
-  std::vector<GateComponent> beside{{"serial_dependence", neighbours_.log_e(counts.serial_dependence, pairs), beside_weight}};
+  std::vector<GateComponent> beside{
+      {"serial_dependence", neighbours_.log_e(counts.serial_dependence, pairs), beside_weight}};
   if (sees_drafts()) {
     std::vector<double> by_draft;
     for (std::size_t k = 0; k < drafts_.size(); ++k)

@@ -30,7 +30,8 @@ class PathProcess {
 
   virtual ~PathProcess() = default;
   /// The state after `step` on `tree`; the extra token of `step` is known.
-  virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry, const StepOutput& step) = 0;
+  virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry,
+                                      const StepOutput& step) = 0;
 };
 
 template <class L, class R>
@@ -58,11 +59,13 @@ class AnyPathVerifier {
   virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
                                                           const TreeShape&) const = 0;
   /// For walks in double.
-  virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
+  virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
+                                                        const TreeShape&) const = 0;
   /// For trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
   /// For timing on rows of floats.
-  virtual On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&, const TreeShape&) const = 0;
+  virtual On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&,
+                                                   const TreeShape&) const = 0;
   /// For scripted words; every draw is logged.
   virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
 
@@ -88,7 +91,8 @@ class AnyTreeDrafter {
   const TreeDrafterInfo& info() const { return info_; }
 
   /// Adds the drafted nodes to the given tree. The overloads differ in laws and randomness.
-  virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&,
+                    DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Scripted&, DraftTree&) const = 0;

@@ -22,7 +22,8 @@ class DeciderOf final : public Decider<L, R> {
   DeciderOf(const V& verifier, const L& laws, int drafts)
       : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
   Verdict decide(std::span<const Token> drafts, R& random) const override {
-    return verify(verifier_, DraftedPosition<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_, random);
+    return verify(verifier_, DraftedPosition<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_,
+                  random);
   }
 
  private:
@@ -54,7 +55,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
  private:
-  static constexpr bool sequential = std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
+  static constexpr bool sequential =
+      std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
 
   /// Decides on guessed flips, and decides again the trials where a guess was wrong
   /// (sim/trials/speculative_flips.hpp).
@@ -96,13 +98,15 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
                                      Verdict* verdicts, ResidualCache<L>& cache, DeferredEmits& deferred,
                                      int* open) const {
-    const int count = words.count(), stride = batch.stride, known_rejections = guess ? 0 : std::max(batch.known_rejections, 1);
+    const int count = words.count(), stride = batch.stride,
+              known_rejections = guess ? 0 : std::max(batch.known_rejections, 1);
     int still = 0;
     for (int i = 0; i < count; ++i) {
       const int t = guess ? start + i : places[i];
       const Token* const tuple = batch.drafts + t * stride;
       const int before = deferred.count();
-      std::conditional_t<in_part, AbortableSource<guess>, SpeculativeFlips<guess>> random(words, i, t, deferred, known_rejections);
+      std::conditional_t<in_part, AbortableSource<guess>, SpeculativeFlips<guess>> random(words, i, t, deferred,
+                                                                                          known_rejections);
       if constexpr (in_part) {
         const LazyDrafts position(cache.trial(tuple, batch.promised), batch.lengths[t], random);
         verdicts[t] = verify(verifier_, position, plan_, random);
@@ -122,7 +126,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
   /// A scheme that can be explored never reads the token of its last draw.
-  using SourceOfTrial = std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
+  using SourceOfTrial =
+      std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {
     if constexpr (V::info.unsupported.explore.empty())
       return {words, i, trial, deferred};
@@ -145,20 +150,20 @@ class VerifierOf final : public AnyVerifier {
     return make<explored, Explorer<Rational>>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
-    return make<explored && V::info.precision_audited(), Explorer<double>>(laws, drafts);
+    return make<audited, Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
-    return make<explored && tabled && V::info.precision_audited(), Explorer<double>>(laws, drafts);
+    return make<audited_on_tables, Explorer<double>>(laws, drafts);
   }
   DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
                                                              int drafts) const override {
-    return make<explored && streamed && V::info.precision_audited(), Explorer<double>>(laws, drafts);
+    return make<audited_on_streams, Explorer<double>>(laws, drafts);
   }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
     return make<tabled, Philox>(laws, drafts);
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
-    return make<streamed && !V::info.is_mutant(), Philox>(laws, drafts);
+    return make<timed, Philox>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Philox>(laws, drafts);
@@ -173,7 +178,11 @@ class VerifierOf final : public AnyVerifier {
  private:
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool tabled = V::info.unsupported.simulate.empty();
-  static constexpr bool streamed = V::info.unsupported.fresh.empty();
+  static constexpr bool audited = explored && V::info.precision_audited();
+  static constexpr bool audited_on_tables = audited && tabled;
+  static constexpr bool audited_on_streams = audited && V::info.unsupported.fresh.empty();
+  /// Benchmarks time no mutant.
+  static constexpr bool timed = V::info.unsupported.fresh.empty() && !V::info.is_mutant();
 
   template <bool possible, class R, class L>
   DeciderPtr<L, R> make([[maybe_unused]] const L& laws, [[maybe_unused]] int drafts) const {

@@ -41,7 +41,8 @@ class PathDeciderOf final : public PathDecider<L, R> {
   PathDeciderOf(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape)
       : verifier_{verifier}, conditionals_{conditionals}, plan_{prepare_paths(verifier, conditionals, shape)} {}
 
-  StepOutput decide(const DraftTree& tree, [[maybe_unused]] const VerifierState<typename L::Scalar>& carry, R& random) override {
+  StepOutput decide(const DraftTree& tree, [[maybe_unused]] const VerifierState<typename L::Scalar>& carry,
+                    R& random) override {
     const DraftedTree<L> at(conditionals_, tree);
     if constexpr (carries<V, L>)
       return verifier_.verify(at, carry, random);
@@ -62,8 +63,10 @@ class PathProcessOf final : public PathProcess<L> {
  public:
   using Scalar = typename L::Scalar;
 
-  PathProcessOf(const V& verifier, const ConditionalModel<L>& conditionals) : verifier_{verifier}, conditionals_{conditionals} {}
-  VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry, const StepOutput& step) override {
+  PathProcessOf(const V& verifier, const ConditionalModel<L>& conditionals)
+      : verifier_{verifier}, conditionals_{conditionals} {}
+  VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry,
+                              const StepOutput& step) override {
     return verifier_.after(DraftedTree<L>(conditionals_, tree), carry, step);
   }
 
@@ -84,27 +87,32 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
   On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>& conditionals,
                                                 const TreeShape& shape) const override {
-    return make<explored && !lifted_mutant, Explorer<double>>(conditionals, shape);
+    return make<audited, Explorer<double>>(conditionals, shape);
   }
-  On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape) const override {
+  On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals,
+                                     const TreeShape& shape) const override {
     return make<V::info.unsupported.simulate.empty(), Philox>(conditionals, shape);
   }
   On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>& conditionals,
                                            const TreeShape& shape) const override {
-    return make<streamed && !V::info.is_mutant(), Philox>(conditionals, shape);
+    return make<timed, Philox>(conditionals, shape);
   }
-  On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape) const override {
+  On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>& conditionals,
+                                         const TreeShape& shape) const override {
     return make<true, Scripted>(conditionals, shape);
   }
 
   bool stateful() const override { return carries<V, Rows<double>>; }
-  std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>& conditionals) const override {
+  std::unique_ptr<PathProcess<Rows<Rational>>> process_on(
+      const ConditionalModel<Rows<Rational>>& conditionals) const override {
     return process(conditionals);
   }
-  std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>& conditionals) const override {
+  std::unique_ptr<PathProcess<Rows<double>>> process_on(
+      const ConditionalModel<Rows<double>>& conditionals) const override {
     return process(conditionals);
   }
-  std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>& conditionals) const override {
+  std::unique_ptr<PathProcess<RatioTable>> process_on(
+      const ConditionalModel<RatioTable>& conditionals) const override {
     return process(conditionals);
   }
 
@@ -112,7 +120,9 @@ class PathVerifierOf final : public AnyPathVerifier {
   /// A mutant of one position at the nodes of trees: compiled for the forms that refute it alone.
   static constexpr bool lifted_mutant = V::info.is_mutant() && requires { typename V::Position; };
   static constexpr bool explored = V::info.unsupported.explore.empty();
-  static constexpr bool streamed = V::info.unsupported.fresh.empty();
+  static constexpr bool audited = explored && !lifted_mutant;
+  /// Benchmarks time no mutant.
+  static constexpr bool timed = V::info.unsupported.fresh.empty() && !V::info.is_mutant();
 
   template <bool possible, class R, class L>
   PathDeciderPtr<L, R> make([[maybe_unused]] const ConditionalModel<L>& conditionals,

@@ -19,7 +19,7 @@ struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
   int length = 4;                    ///< drafted tokens of a path
   int iterations = 0;                ///< of a trial; 0: 1 if starts are alike, 8 with state and on live models
-  std::uint64_t steps = 1 << 16;  ///< for each row of the result; fewer for couplings at large V
+  std::uint64_t steps = 1 << 16;     ///< for each row of the result; fewer for couplings at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all

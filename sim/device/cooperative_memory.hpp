@@ -136,7 +136,8 @@ struct Placed {
 template <class Workspace, class Value>
 DRAFTPROOF_DEVICE int place_of_greatest(const Workspace& workspace, int count, const Value& value) {
   using T = std::remove_cvref_t<decltype(value(0))>;
-  return static_cast<int>(workspace.scan(
+  return static_cast<int>(workspace
+                              .scan(
                                   count, Placed<T>{value(0), 0},
                                   [&value](int i) {
                                     return Placed<T>{value(i), i};

@@ -85,8 +85,7 @@ class BucketBinsIn {
   /// `rows` gives its rows of p and of one q by target_row() and proposal_row().
   template <class Rows>
   requires requires(const Rows& rows) { rows.target_row(); }
-  explicit BucketBinsIn(const Rows& rows)
-      : BucketBinsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
+  explicit BucketBinsIn(const Rows& rows) : BucketBinsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
   explicit BucketBinsIn(const simd::RatioMasses& masses) : BucketBinsIn(Workspace{}, RatioBuckets::count) {
     fill(Workspace{}, masses);
   }

@@ -28,7 +28,9 @@ class RatioGuide {
   }
 
   /// Number of entries of `descending` greater than b; b >= 0. `descending` is the array of the constructor.
-  std::size_t prefix_length(std::span<const double> descending, double b) const { return search(descending).prefix_length(b); }
+  std::size_t prefix_length(std::span<const double> descending, double b) const {
+    return search(descending).prefix_length(b);
+  }
 
   /// The arrays of the guide and of the ratios, for code that searches them by address.
   RatioSearch search(std::span<const double> descending) const {

@@ -27,8 +27,14 @@ template <class Table>
 class RatioResidual {
  public:
   /// `bend`: place of the first token with p <= clip_ratio q; at least `count` if there is none.
-  DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count, std::size_t bend)
-      : table_{&table}, b_{b}, clip_ratio_{clip_ratio}, count_{count}, bend_{bend < count ? bend : count}, tail_{1 - b / clip_ratio} {}
+  DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count,
+                                  std::size_t bend)
+      : table_{&table},
+        b_{b},
+        clip_ratio_{clip_ratio},
+        count_{count},
+        bend_{bend < count ? bend : count},
+        tail_{1 - b / clip_ratio} {}
 
   double b() const { return b_; }
   double clip_ratio() const { return clip_ratio_; }

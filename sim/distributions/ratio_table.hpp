@@ -106,7 +106,9 @@ class RatioTable {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
   }
   /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
-  double prefix_residual(std::size_t j, double b) const { return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0); }
+  double prefix_residual(std::size_t j, double b) const {
+    return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0);
+  }
 
   /// Prefetches the entries that a test of x reads. Always inlined: g++ drops the call as one without effect
   /// otherwise.

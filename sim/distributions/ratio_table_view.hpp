@@ -105,7 +105,8 @@ struct TableView {
     return {*this, b, infinity, reached, reached};
   }
   DRAFTPROOF_DEVICE Residual clipped(double b, double clip_ratio) const {
-    return {*this, b, clip_ratio, ratios.size, clip_ratio == infinity ? ratios.size : ratios.prefix_length(clip_ratio)};
+    return {*this, b, clip_ratio, ratios.size,
+            clip_ratio == infinity ? ratios.size : ratios.prefix_length(clip_ratio)};
   }
 
   class Row {

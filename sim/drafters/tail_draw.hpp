@@ -48,7 +48,8 @@ struct TailDraw {
       const int passed = probability_rank(laws, y);
       bool fits = true;
       for (int k = 1; k < count; ++k)
-        fits = fits && (k == drafts - 1 ? prefix[k] == y : probability_rank(laws, prefix[k]) == (k < passed ? k : k + 1));
+        fits = fits &&
+               (k == drafts - 1 ? prefix[k] == y : probability_rank(laws, prefix[k]) == (k < passed ? k : k + 1));
       if (!fits) continue;
       total += rest > laws.zero() ? laws.proposal(y) / rest : laws.one() / typename L::Scalar(laws.vocabulary() - 1);
     }

@@ -22,8 +22,9 @@ struct WithoutReplacementUniform {
   template <Laws L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
-      out[k] = laws.mass_without(0, out, k) > laws.zero() ? random.pick(laws.row_without(0, out, k))
-                                                          : random.pick(UniformOnComplement{laws.vocabulary(), out, k});
+      out[k] = laws.mass_without(0, out, k) > laws.zero()
+                   ? random.pick(laws.row_without(0, out, k))
+                   : random.pick(UniformOnComplement{laws.vocabulary(), out, k});
     return drafts;
   }
 

@@ -27,7 +27,7 @@ void visit_realised(const W& weights, Visit& visit) {
 /// result then depends on which of them the bisection reads, and this call follows it.
 template <class Bound, class Visit>
 void realise_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
-                     const Visit& visit) {
+                       const Visit& visit) {
   if (!(from < to)) return;
   if (low == high) return visit(low, to - from);
   const std::size_t middle = low + (high - low) / 2;

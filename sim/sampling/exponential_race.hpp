@@ -147,8 +147,9 @@ struct RaceScan {
 /// stream, so that the tokens are distinct. Fewer arrivals where fewer tokens have positive weight.
 template <int most, class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE SmallestK<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
-                                      R& random) {
-  return k_smallest<most>(laws, wanted, RaceScan<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
+                                       R& random) {
+  return k_smallest<most>(laws, wanted,
+                          RaceScan<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
 }
 
 }  // namespace draftproof

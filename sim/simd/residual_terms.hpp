@@ -76,7 +76,10 @@ template <class Target, class Proposal>
 class ClippedTerm {
  public:
   ClippedTerm(Target p, Proposal q, double b, double clip_ratio)
-      : above_{p, q, b}, clip_ratio_{clip_ratio}, inverse_{1 / clip_ratio}, rest_{std::fma(-inverse_, clip_ratio, 1.0) * inverse_} {}
+      : above_{p, q, b},
+        clip_ratio_{clip_ratio},
+        inverse_{1 / clip_ratio},
+        rest_{std::fma(-inverse_, clip_ratio, 1.0) * inverse_} {}
 
   DRAFTPROOF_INLINE void fetch(std::size_t i) const { above_.fetch(i); }
   bool wide() const { return 0x1p-100 <= clip_ratio_ && clip_ratio_ <= 0x1p100 && above_.b <= clip_ratio_; }

@@ -71,7 +71,8 @@ class DraftedTree {
   using Laws = L;
   using Scalar = typename L::Scalar;
 
-  DraftedTree(const ConditionalModel<L>& conditionals, const DraftTree& tree) : conditionals_{conditionals}, tree_{tree} {}
+  DraftedTree(const ConditionalModel<L>& conditionals, const DraftTree& tree)
+      : conditionals_{conditionals}, tree_{tree} {}
 
   const DraftTree& tree() const { return tree_; }
   /// Target and proposal after node u.

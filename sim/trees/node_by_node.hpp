@@ -166,8 +166,8 @@ struct LiftedToTrees : NodeByNode<V> {
                              .sequential = V::info.sequential,
                              .ranks_tokens = V::info.ranks_tokens,
                              .derived_from = V::info.derived_from.empty()
-                                             ? std::string_view{}
-                                             : detail::Joined<Texts::derived_from, Texts::name_suffix>::value,
+                                                 ? std::string_view{}
+                                                 : detail::Joined<Texts::derived_from, Texts::name_suffix>::value,
                              .wrong_by_rounding = V::info.wrong_by_rounding};
 };
 

@@ -36,7 +36,8 @@ class AbortableSource : public SpeculativeFlips<guess> {
 template <class Source>
 class LazyDrafts : public ResidualCache<RatioTable>::CachedPosition {
  public:
-  LazyDrafts(const CachedPosition& all, int at_hand, Source& source) : CachedPosition{all}, at_hand_{at_hand}, source_{&source} {}
+  LazyDrafts(const CachedPosition& all, int at_hand, Source& source)
+      : CachedPosition{all}, at_hand_{at_hand}, source_{&source} {}
 
   Token draft(int k) const {
     if (k < at_hand_) return CachedPosition::draft(k);

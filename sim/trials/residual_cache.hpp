@@ -86,7 +86,8 @@ class ResidualCache<RatioTable> {
     ResidualCache* recalled_;
   };
 
-  ResidualCache(const RatioTable& laws, const SharedGuide<RatioTable>& recurring) : laws_{laws}, shared_guide_{recurring} {
+  ResidualCache(const RatioTable& laws, const SharedGuide<RatioTable>& recurring)
+      : laws_{laws}, shared_guide_{recurring} {
     for (Mass& mass : masses_) mass.b = std::numeric_limits<double>::quiet_NaN();  // equals nothing
   }
   ~ResidualCache() {
@@ -122,9 +123,9 @@ class ResidualCache<RatioTable> {
     if (residual_ && residual_->b() == b && residual_->clip_ratio() == clip_ratio) return *residual_;
     ++changes_;
     const bool walked = std::isinf(clip_ratio) && calls_ > 0 && masses_[calls_ - 1].b == b;
-    residual_ = walked             ? laws_.residual(b, masses_[calls_ - 1].reach)
+    residual_ = walked                   ? laws_.residual(b, masses_[calls_ - 1].reach)
                 : std::isinf(clip_ratio) ? laws_.residual(b)
-                                   : laws_.clipped(b, clip_ratio);
+                                         : laws_.clipped(b, clip_ratio);
     residual_->lead(shared_guide_.guide(b, clip_ratio));
     return *residual_;
   }

@@ -50,8 +50,7 @@ struct BlockAgainstToken {
     result.document.data = {
         {"schema", "draftproof.study.block_against_token/1"}, {"seed", options.seed}, {"conditionals", conditionals}};
     std::vector<std::unique_ptr<PathSource>> sources;
-    for (const std::string& spec : options.sources)
-      sources.push_back(PathSource::open(spec, {.seed = options.seed}));
+    for (const std::string& spec : options.sources) sources.push_back(PathSource::open(spec, {.seed = options.seed}));
     Checks checks;
     Section gains{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1",
                   .table = {{{"model"}}, {}}};

@@ -86,8 +86,8 @@ struct LadderBuckets {
       const FixedCoverage<double> coverage(drafts);
       const auto whole = plan_ladder(rows, bins, coverage, true), plain = plan_ladder(rows, bins, coverage, false);
       const double optimum = iid_optimum(table, drafts).acceptance;
-      all.push_back({drafts, optimum, optimum - accepted(whole), optimum - accepted(plain), bins.size(),
-                     whole.leaving.size()});
+      all.push_back(
+          {drafts, optimum, optimum - accepted(whole), optimum - accepted(plain), bins.size(), whole.leaving.size()});
     }
     return all;
   }
@@ -110,7 +110,7 @@ struct LadderBuckets {
                                            grouped(from.vocabulary()), counted(at.size(), "position"))},
                     .table = {}};
     section.table.columns = {{"K", true},     {"optimum", true}, {"G = P - M", true}, {"served whole", true},
-                             {"worst", true}, {"bins", true},   {"breaks", true}};
+                             {"worst", true}, {"bins", true},    {"breaks", true}};
     nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}, {"positions", at.size()}};
     for (std::size_t k = 0; k < std::size(numbers); ++k) {
       const auto mean = [&](auto value) {

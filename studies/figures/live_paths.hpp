@@ -30,7 +30,8 @@ namespace draftproof::studies {
 
 struct LivePaths {
   static constexpr std::string_view name = "live_paths";
-  static constexpr std::string_view about = "verifiers of K paths on a live model, on the same conditionals and drafts";
+  static constexpr std::string_view about =
+      "verifiers of K paths on a live model, on the same conditionals and drafts";
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961, on another model";
 
   /// Schemes that are not registered are left out.
@@ -208,17 +209,17 @@ struct LivePaths {
     for (const int length : lengths)
       for (const std::string_view scheme : single) {
         const StepRun run{.verifier = *found(scheme),
-                             .drafter = *path_registry().drafter("iid_paths"),
-                             .shape = {.drafts = 1, .length = length},
-                             .seed = options.seed,
-                             .iterations = iterations};
+                          .drafter = *path_registry().drafter("iid_paths"),
+                          .shape = {.drafts = 1, .length = length},
+                          .seed = options.seed,
+                          .iterations = iterations};
         const StepTally tally =
             simulate_paths(run, from,
-                              {.trials = episodes,
-                               .threads = options.threads,
-                               .stop = options.stop,
-                               .progress = [&](std::uint64_t done) { options.tell(before + done, total); },
-                               .shard = 1});
+                           {.trials = episodes,
+                            .threads = options.threads,
+                            .stop = options.stop,
+                            .progress = [&](std::uint64_t done) { options.tell(before + done, total); },
+                            .shard = 1});
         before += episodes;
         if (tally.trials != episodes) return false;
         section.table.rows.push_back({{std::string(scheme)},

@@ -41,7 +41,8 @@ struct Precision {
   static StudyResult run(const StudyOptions& options) {
     std::vector<const AnyVerifier*> verifiers;
     for (const auto& verifier : registry().verifiers())
-      if (verifier->kind() == Kind::verifier && has_precision(*verifier) && verifier->info().unsupported.simulate.empty())
+      if (verifier->kind() == Kind::verifier && has_precision(*verifier) &&
+          verifier->info().unsupported.simulate.empty())
         verifiers.push_back(verifier.get());
     return audit_all(options, verifiers, vocabularies);
   }

@@ -93,7 +93,8 @@ void expect_reference(const std::string& file, std::size_t statistics_wanted) {
       const auto found = statistics(capture, draft, std::stod(temperature));
       for (const auto& [name, value] : wanted.items()) {
         ASSERT_TRUE(found.contains(name)) << name;
-        EXPECT_NEAR(found.at(name), value.get<double>(), stored_tolerance) << draft << ' ' << temperature << ' ' << name;
+        EXPECT_NEAR(found.at(name), value.get<double>(), stored_tolerance)
+            << draft << ' ' << temperature << ' ' << name;
         ++compared;
       }
     }

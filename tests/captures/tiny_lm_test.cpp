@@ -137,7 +137,8 @@ TEST(RunningModel, RefusesDraftsItDoesNotHave) {
   Fields shallow;
   shallow.context = 100;
   const std::string other = directory.write("shallow.bin", model(shallow)).string();
-  expect_input_error([&] { open_running_model(other, {}); }, {"shallow.bin", "a context of 100 tokens", "at least 135"});
+  expect_input_error([&] { open_running_model(other, {}); },
+                     {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
 // A text has an end: contexts report how much is left, and nothing follows it.

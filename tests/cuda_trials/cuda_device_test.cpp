@@ -59,7 +59,8 @@ TEST(CudaDevice, CountsWhatTheCpuCounts) {
     const auto on = device.load(table);
     const Unsupported& unsupported = verifier->info().unsupported;
     const std::string refusal = on->refusal(*verifier, drafter, taken);
-    const bool runs = verifier->kind() == Kind::verifier && unsupported.simulate.empty() && unsupported.device.empty();
+    const bool runs =
+        verifier->kind() == Kind::verifier && unsupported.simulate.empty() && unsupported.device.empty();
     EXPECT_EQ(refusal.empty(), runs) << verifier->info().name << ": " << refusal;
     if (!refusal.empty()) continue;
     ++compared;

@@ -74,8 +74,8 @@ struct Counts {
   int looks = 0, mismatches = 0, full_lists = 0;
 };
 
-void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, double c, const parity::TeamShape& team_shape,
-             Counts& counts) {
+void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, double c,
+             const parity::TeamShape& team_shape, Counts& counts) {
   const std::vector<float> rows = rows_of(shape, vocabulary, max_of_k);
   const auto size = static_cast<std::size_t>(vocabulary);
   const std::span<const float> both{rows};
@@ -121,7 +121,8 @@ int main() {
       for (const auto& max_of_k : fans)
         for (const int vocabulary : {3, 97, 600})
           for (const double c : {0.6, 1.0})
-            compare(shape, vocabulary, max_of_k, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()], counts);
+            compare(shape, vocabulary, max_of_k, c, teams[static_cast<std::size_t>(counts.looks) % teams.size()],
+                    counts);
     std::printf("bucketed rows: %d looks, %d with a full list of crossing buckets, %d mismatches\n", counts.looks,
                 counts.full_lists, counts.mismatches);
     return counts.mismatches == 0 && counts.full_lists > 0 ? 0 : 1;

@@ -7,8 +7,8 @@
 
 #include <draftproof/found/kernel_mutants.hpp>
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/teams/block_teams.cuh>
 #include <draftproof/tests/support/gpu/kernel_cases.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 

@@ -13,8 +13,7 @@ void device_steps_everything();
 int main() {
   return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
     draftproof::found::device_steps_everything();
-    int mismatches =
-        draftproof::step_parity::run({.vocabularies = {2, 33, 1000}, .requests = 96, .iterations = 5});
+    int mismatches = draftproof::step_parity::run({.vocabularies = {2, 33, 1000}, .requests = 96, .iterations = 5});
     mismatches += draftproof::step_parity::run({.vocabularies = {32000}, .requests = 12, .iterations = 3});
     return mismatches == 0 ? 0 : 1;
   });

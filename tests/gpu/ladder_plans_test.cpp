@@ -72,7 +72,8 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
   for (Token x = 0; x < laws.vocabulary(); ++x) tell(laws.proposal(x) > 0 ? laws.bin(core.bins, x) : -1);
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::verify);
-    const Verdict verdict = verify(ladder, DraftedPosition<L>(laws, tuples.data() + t * drafts, drafts), plan, random);
+    const Verdict verdict =
+        verify(ladder, DraftedPosition<L>(laws, tuples.data() + t * drafts, drafts), plan, random);
     tell(verdict.token);
     tell(verdict.accepted);
   }

@@ -187,9 +187,8 @@ int main() {
         compare<tree_drafters::DelayedPaths>({vocabulary, 6, 1, drafts == 2},
                                              {.drafts = drafts, .length = 6, .branching = {}, .stem = 2}, 4, tally);
       }
-    std::printf(
-        "ladder steps: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
-        tally.steps, tally.wrong, tally.again, tally.from_afar, tally.corrected);
+    std::printf("ladder steps: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
+                tally.steps, tally.wrong, tally.again, tally.from_afar, tally.corrected);
     // The comparison must include returns to nodes.
     return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
   });

@@ -181,9 +181,8 @@ int run(const Sizes& sizes) {
     if (own == 0) ++idle;
     steps += own;
   }
-  std::printf(
-      "steps: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld steps, %lld mismatches\n",
-      schemes().size(), idle, laws().size(), steps, mismatches);
+  std::printf("steps: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld steps, %lld mismatches\n",
+              schemes().size(), idle, laws().size(), steps, mismatches);
   return static_cast<int>(std::min<long long>(mismatches + (steps == 0), 1'000'000));
 }
 

@@ -94,8 +94,9 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
       if (i % 20 != 0) continue;
       expect(same(table.sum(above(table, b)), view.sum(above(view, b))), "sum");
       const Token drawn = view.weights(above(view, b)).draw(word);
-      expect(table.weights(above(table, b)).draw(word) == drawn && table.tabulated(above(table, b)).draw(word) == drawn,
-             "weights draw");
+      expect(
+          table.weights(above(table, b)).draw(word) == drawn && table.tabulated(above(table, b)).draw(word) == drawn,
+          "weights draw");
     }
   }
 }

@@ -37,7 +37,8 @@ ByTeam by_team(const TeamShape& shape, const std::vector<Entry>& logits, float i
   const gpu::TeamLayout layout = gpu::on_chip_layout(vocabulary, shape.lanes, shape.partitions);
   for (auto& own : notes) own.resize(static_cast<std::size_t>(gpu::softmax_blocks(layout.slice())));
   team.run([&](const HostThread& thread) {
-    const int count = gpu::tokens_of_partition(thread, layout), first = count > 0 ? thread.partition() * layout.slice() : 0;
+    const int count = gpu::tokens_of_partition(thread, layout),
+              first = count > 0 ? thread.partition() * layout.slice() : 0;
     outcomes[static_cast<std::size_t>(thread.index())] =
         gpu::team_softmax(thread, logits.data() + first, first, count, vocabulary, inverse, result.row.data() + first,
                           notes[static_cast<std::size_t>(thread.partition())].data());

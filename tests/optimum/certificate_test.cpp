@@ -108,7 +108,7 @@ TEST(CutCertificate, BoundsTheScanFromAboveExactly) {
     auto certificate = iid_cut_certificate(table, p, q, laws.drafts);
     ASSERT_EQ(reject(p, q, laws.drafts, certificate), "");
     ASSERT_NEAR(certificate.bound, iid_optimum(table, laws.drafts).acceptance, (laws.drafts + 4) * 0x1p-53);
-      // The bound is the least double: one step less is refused unless the value itself is a double.
+    // The bound is the least double: one step less is refused unless the value itself is a double.
     const Rational value = exact_cut_value(p, q, laws.drafts, certificate.tokens);
     certificate.bound = std::nextafter(certificate.bound, -1.0);
     ASSERT_EQ(reject(p, q, laws.drafts, certificate) == "", Rational(certificate.bound) >= value);

@@ -50,7 +50,7 @@ TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
 }
 
 TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
-      // Any smallest cut is valid, so the test compares the value of the file's cut and not the set.
+  // Any smallest cut is valid, so the test compares the value of the file's cut and not the set.
   std::map<std::string, int> compared;
   for (const golden::Case& c : golden::cases()) {
     if (!c.has_cut) continue;
@@ -99,7 +99,7 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemesOfIndependentDrafts, (const Instance& 
   RC_ASSERT(tree <= rejection);
   RC_ASSERT(rejection <= best);
   RC_ASSERT(k_seq <= best);
-      // K-SEQ at its root, which fractions only approximate: in double, up to the 40 roundings of its bisection.
+  // K-SEQ at its root, which fractions only approximate: in double, up to the 40 roundings of its bisection.
   RC_ASSERT(static_cast<double>(rejection) <=
             exact::k_seq(exact::as_doubles(p), exact::as_doubles(q), drafts) + 40 * 0x1p-53);
 }

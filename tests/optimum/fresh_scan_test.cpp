@@ -87,8 +87,8 @@ TEST_F(OfARealVocabulary, TheIidOptimumIsThatOfLongDouble) {
     least = std::min(least, in_p + (1 - in_q * in_q * in_q * in_q));
   }
   expect_same(p, q, drafts);
-      // The table's rows are within V 2^-62 + |1 - sum| of these in total variation, and the optimum moves by at most
-      // that of p plus K times that of q; K + 2 roundings in addition. The goal is 1e-10.
+  // The table's rows are within V 2^-62 + |1 - sum| of these in total variation, and the optimum moves by at most
+  // that of p plus K times that of q; K + 2 roundings in addition. The goal is 1e-10.
   const auto moved = [&](long double sum) {
     return std::abs(1 - sum) + static_cast<long double>(p.size()) * 0x1p-62L;
   };

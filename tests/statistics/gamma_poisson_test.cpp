@@ -79,8 +79,8 @@ TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
 TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
   const double budget = 1e-6, exposure = 3e5;
   const auto mean = [&](double truth) {
-    return static_cast<double>(
-        poisson_mean(truth, [&](int x) { return log_e_impossible_cells(static_cast<std::uint64_t>(x), exposure, budget); }));
+    return static_cast<double>(poisson_mean(
+        truth, [&](int x) { return log_e_impossible_cells(static_cast<std::uint64_t>(x), exposure, budget); }));
   };
   EXPECT_NEAR(mean(exposure * budget), 1, 1e-9);
   for (const double share : {0.01, 0.5, 0.99}) EXPECT_LT(mean(share * exposure * budget), 1);

@@ -39,10 +39,10 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   ASSERT_TRUE(paired.complete);
   for (std::size_t s = 0; s < schemes.size(); ++s) {
     const StepTally alone = simulate_paths({.verifier = small::verifier(schemes[s]),
-                                                  .drafter = small::drafter("iid_paths"),
-                                                  .shape = {.drafts = 3, .length = 4},
-                                                  .seed = 3},
-                                                 *source, {.trials = 2000, .threads = 2});
+                                            .drafter = small::drafter("iid_paths"),
+                                            .shape = {.drafts = 3, .length = 4},
+                                            .seed = 3},
+                                           *source, {.trials = 2000, .threads = 2});
     EXPECT_EQ(paired.cells[0].accepted[s], alone.trial_tokens) << schemes[s];
     EXPECT_DOUBLE_EQ(paired.cells[0].standard_error(s), alone.standard_error()) << schemes[s];
   }

@@ -25,7 +25,8 @@ void walk_choices(const ConditionalModel<L>& conditionals, int paths, int length
       const int next = conditionals.next(context, y);
       const bool end = static_cast<int>(tokens.size()) + 1 == length;
       tokens.push_back(y);
-      self(self, tokens, end ? nullptr : &plans.after(conditionals, *entry, laws, y, next), next, Scalar(reached * q));
+      self(self, tokens, end ? nullptr : &plans.after(conditionals, *entry, laws, y, next), next,
+           Scalar(reached * q));
       tokens.pop_back();
     }
   };

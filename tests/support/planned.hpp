@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
@@ -33,17 +33,18 @@ int for_instances(const V& scheme, std::string_view draft_law, int instances, Bo
 /// `optimal`.
 template <class V>
 void expect_lossless(const V& scheme, std::string_view draft_law, bool optimal, int instances = 120) {
-  const int examined = for_instances(scheme, draft_law, instances, [&](InstanceAnalysis& at, const Instance& instance) {
-    const auto& law = at.law();
-    ASSERT_TRUE(law.complete);
-    EXPECT_EQ(law.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();
-    const Rational optimum = at.optimum();
-    EXPECT_LE(law.flag, law.membership) << instance.text();
-    EXPECT_LE(law.membership, optimum) << instance.text();
-    if (optimal) {
-      EXPECT_EQ(law.flag, optimum) << V::info.name << ' ' << instance.text();
-    }
-  });
+  const int examined =
+      for_instances(scheme, draft_law, instances, [&](InstanceAnalysis& at, const Instance& instance) {
+        const auto& law = at.law();
+        ASSERT_TRUE(law.complete);
+        EXPECT_EQ(law.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();
+        const Rational optimum = at.optimum();
+        EXPECT_LE(law.flag, law.membership) << instance.text();
+        EXPECT_LE(law.membership, optimum) << instance.text();
+        if (optimal) {
+          EXPECT_EQ(law.flag, optimum) << V::info.name << ' ' << instance.text();
+        }
+      });
   EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_law;
 }
 

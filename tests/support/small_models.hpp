@@ -63,7 +63,7 @@ inline const AnyTreeDrafter& drafter(std::string_view name) {
 }
 
 inline StepLaw<Rational> law(std::string_view scheme, std::string_view trees, const Model& model,
-                                const TreeShape& shape) {
+                             const TreeShape& shape) {
   const auto decider = verifier(scheme).prove_on(model, shape);
   return explore_step_law<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
@@ -95,10 +95,9 @@ using OnTree = std::map<std::pair<int, Token>, Rational>;
 
 inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, const DraftTree& tree) {
   OnTree steps;
-  explore_steps<Rows<Rational>, Rational>(decider, tree, {}, {},
-                                             [&](int node, Token extra, const Rational& weight) {
-                                               if (weight > 0) steps[{node, extra}] += weight;
-                                             });
+  explore_steps<Rows<Rational>, Rational>(decider, tree, {}, {}, [&](int node, Token extra, const Rational& weight) {
+    if (weight > 0) steps[{node, extra}] += weight;
+  });
   return steps;
 }
 

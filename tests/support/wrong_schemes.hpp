@@ -51,7 +51,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
   }
   template <class L>
   VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>&,
-                                  const StepOutput& step) const {
+                                          const StepOutput& step) const {
     return {{.remaining = at.tree().depth(step.node), .ratio = at.laws(0).one()}};
   }
 };
@@ -79,7 +79,7 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   }();
   template <class L>
   VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>& carry,
-                                  const StepOutput& step) const {
+                                          const StepOutput& step) const {
     const auto left = verifiers::paths::GreedyBlock::after(at, carry, step);
     if (left.empty()) return {};
     return {left.back()};

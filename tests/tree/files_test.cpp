@@ -23,7 +23,8 @@ TEST(Files, HaveAtMost300Lines) {
 TEST(Files, HeadersAreGuarded) {
   for (const Source& source : all_sources()) {
     // The body of a loop is included once per register width (sim/simd/each_width.hpp).
-    if (!source.is_header() || source.path.ends_with("_body.hpp") || source.path.ends_with("/each_width.hpp")) continue;
+    if (!source.is_header() || source.path.ends_with("_body.hpp") || source.path.ends_with("/each_width.hpp"))
+      continue;
     EXPECT_NE(source.text.find("\n#pragma once\n"), std::string::npos) << source.path;
   }
 }

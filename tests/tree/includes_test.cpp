@@ -21,14 +21,23 @@ const std::map<std::string, Rooms>& arrows() {
     const Rooms fractions = with(schemes, {"exact"});
     const Rooms middle = with(fractions, {"statistics", "optimum", "captures"});
     const Rooms report = with(middle, {"properties"}), cli = with(report, {"report"});
-    const Rooms studies = with(cli, {"cli"});                        // a command of its own
+    const Rooms studies = with(cli, {"cli"});                             // a command of its own
     const Rooms device_bench = with(schemes, {"gpu", "bench", "found"});  // built where only the toolkit is
-    return std::map<std::string, Rooms>{
-        {"sim", {}},          {"verifiers", {"sim"}},      {"mutants", {"sim", "verifiers"}},
-        {"gpu", schemes},     {"exact", {}},               {"statistics", schemes},
-        {"optimum", fractions}, {"captures", schemes},     {"properties", middle},
-        {"report", report},   {"cli", cli},                {"studies", studies},
-        {"bench", studies},   {"bench/gpu", device_bench}, {"cuda_trials", with(schemes, {"gpu", "properties"})}};
+    return std::map<std::string, Rooms>{{"sim", {}},
+                                        {"verifiers", {"sim"}},
+                                        {"mutants", {"sim", "verifiers"}},
+                                        {"gpu", schemes},
+                                        {"exact", {}},
+                                        {"statistics", schemes},
+                                        {"optimum", fractions},
+                                        {"captures", schemes},
+                                        {"properties", middle},
+                                        {"report", report},
+                                        {"cli", cli},
+                                        {"studies", studies},
+                                        {"bench", studies},
+                                        {"bench/gpu", device_bench},
+                                        {"cuda_trials", with(schemes, {"gpu", "properties"})}};
   }();
   return map;
 }
@@ -36,14 +45,34 @@ const std::map<std::string, Rooms>& arrows() {
 /// The layers inside a top-level folder: a file includes its own folder and folders of lower layers. "" is the folder
 /// itself.
 const std::map<std::string, std::map<std::string, int>>& layers() {
-  static const std::map<std::string, std::map<std::string, int>> map{
-      {"sim",
-       {{"device", 0}, {"", 1}, {"numeric", 2}, {"simd", 3}, {"random", 4}, {"sampling", 5}, {"trees", 5},
-        {"distributions", 6}, {"drafters", 6}, {"components", 6}, {"trials", 7}}},
-      {"properties",
-       {{"instances", 0}, {"subjects", 1}, {"proof", 2}, {"estimation", 2}, {"scripted", 3}, {"paths", 4}, {"checks", 5},
-        {"prover", 6}, {"replay", 7}, {"simulation", 7}, {"components", 7}, {"precision", 8}, {"survey", 8}, {"gate", 9},
-        {"mutation", 9}}}};
+  static const std::map<std::string, std::map<std::string, int>> map{{"sim",
+                                                                      {{"device", 0},
+                                                                       {"", 1},
+                                                                       {"numeric", 2},
+                                                                       {"simd", 3},
+                                                                       {"random", 4},
+                                                                       {"sampling", 5},
+                                                                       {"trees", 5},
+                                                                       {"distributions", 6},
+                                                                       {"drafters", 6},
+                                                                       {"components", 6},
+                                                                       {"trials", 7}}},
+                                                                     {"properties",
+                                                                      {{"instances", 0},
+                                                                       {"subjects", 1},
+                                                                       {"proof", 2},
+                                                                       {"estimation", 2},
+                                                                       {"scripted", 3},
+                                                                       {"paths", 4},
+                                                                       {"checks", 5},
+                                                                       {"prover", 6},
+                                                                       {"replay", 7},
+                                                                       {"simulation", 7},
+                                                                       {"components", 7},
+                                                                       {"precision", 8},
+                                                                       {"survey", 8},
+                                                                       {"gate", 9},
+                                                                       {"mutation", 9}}}};
   return map;
 }
 
@@ -84,7 +113,8 @@ std::vector<std::string> complaints(const std::string& room, const std::string& 
         found.push_back(room + " may not include <" + header + ">");
       const auto inside = layers().find(room);
       if (target == room && inside != layers().end()) {
-        const std::string from = layer_folder(path), to = layer_folder(header.substr(std::string("draftproof/").size()));
+        const std::string from = layer_folder(path),
+                          to = layer_folder(header.substr(std::string("draftproof/").size()));
         if (!inside->second.contains(from) || !inside->second.contains(to))
           found.push_back(room + "/" + (inside->second.contains(from) ? to : from) + " has no layer");
         else if (from != to && inside->second.at(from) <= inside->second.at(to))
@@ -162,7 +192,8 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_FALSE(wrong("sim", philox, "sim/trials/counts.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/drafters/iid.hpp>\n", "sim/distributions/ratio_table.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/token.hpp>\n", "sim/unknown/a.hpp"));
-  EXPECT_TRUE(wrong("properties", "#include <draftproof/properties/gate/gate.hpp>\n", "properties/checks/padding.hpp"));
+  EXPECT_TRUE(
+      wrong("properties", "#include <draftproof/properties/gate/gate.hpp>\n", "properties/checks/padding.hpp"));
   EXPECT_FALSE(wrong("properties", "#include <draftproof/properties/proof/proof.hpp>\n", "properties/gate/gate.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/no_such_file.hpp>\n"));
 }

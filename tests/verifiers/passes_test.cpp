@@ -222,7 +222,7 @@ TEST(Passes, RacesReadTheTargetOnceAStream) {
   expect_passes<verifiers::GumbelCoupling, drafters::GumbelIid>([](int, int, int) { return 1; }, {1});
   expect_passes<verifiers::GumbelTopKCoupling, drafters::GumbelTopK>([](int, int, int) { return 1; }, {1, 4});
   expect_passes<verifiers::Gls, drafters::GumbelIid>([](int, int, int drafts) { return drafts; }, {1, 4}, false,
-                                                 4 * scan_slack(1, 2));
+                                                     4 * scan_slack(1, 2));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace draftproof {
 /// The claims of all schemes whose token depends on p and the noise alone.
 inline constexpr Claims race_of_target_claims{
     .accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true};
-inline constexpr Unsupported race_of_target_cannot{.explore =
-                                                  "its randomness is continuous noise that the drafter reads too"};
+inline constexpr Unsupported race_of_target_cannot{
+    .explore = "its randomness is continuous noise that the drafter reads too"};
 
 /// The verdict of a race of p in the first `streams` streams.
 template <Position P, NoiseSource R>

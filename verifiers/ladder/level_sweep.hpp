@@ -115,7 +115,8 @@ struct LadderBreak {
 template <class Scalar, class Coverage, class Workspace = HostWorkspace>
 class LadderSweep {
  public:
-  DRAFTPROOF_DEVICE LadderSweep(const Workspace& workspace, const LadderGoal<Scalar, Workspace>& goal, const Coverage& coverage)
+  DRAFTPROOF_DEVICE LadderSweep(const Workspace& workspace, const LadderGoal<Scalar, Workspace>& goal,
+                                const Coverage& coverage)
       : workspace_{workspace},
         coverage_{coverage},
         goal_{goal},

@@ -59,7 +59,8 @@ class LadderLevels {
   LadderLevels() = default;
   /// `many_trials`: whether to make tables that only pay off for many trials.
   LadderLevels(const LadderPlan<Scalar>& plan, bool many_trials) : LadderLevels(Workspace{}, plan, many_trials) {}
-  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const LadderPlan<Scalar, Workspace>& plan, bool many_trials)
+  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const LadderPlan<Scalar, Workspace>& plan,
+                                 bool many_trials)
       : LadderLevels(workspace, plan.level, plan.leaving, many_trials) {}
   /// `level` is indexed like LadderPlan::level.
   explicit LadderLevels(const std::vector<Scalar>& level) : LadderLevels(Workspace{}, level, by_level(level), true) {}
@@ -134,16 +135,17 @@ class LadderLevels {
 
   /// `leaving` lists the breaks whose level is neither 0 nor 1, by ascending level.
   template <class Leaving>
-  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const ListIn<Workspace, Scalar>& level, const Leaving& leaving,
-                                 bool many_trials)
+  DRAFTPROOF_DEVICE LadderLevels(const Workspace& workspace, const ListIn<Workspace, Scalar>& level,
+                                 const Leaving& leaving, bool many_trials)
       : bins_{static_cast<int>(level.size())},
         distinct_(workspace.template persistent<Scalar>(static_cast<int>(leaving.size()) + 2)),
         ranks_(workspace, ranked(workspace, level, leaving), many_trials) {}
 
   /// Returns the rank of each level and stores the distinct levels.
   template <class Leaving>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Workspace, Rank> ranked(const Workspace& workspace, const ListIn<Workspace, Scalar>& level,
-                                                                const Leaving& leaving) {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE ListIn<Workspace, Rank> ranked(const Workspace& workspace,
+                                                                     const ListIn<Workspace, Scalar>& level,
+                                                                     const Leaving& leaving) {
     auto ranks = workspace.template persistent<Rank>(bins_);
     const auto height = [&](int k) -> const Scalar& {
       return level[static_cast<std::size_t>(leaving[static_cast<std::size_t>(k)])];
@@ -179,7 +181,7 @@ class LadderLevels {
   }
 
   int bins_ = 0;
-  ListIn<Workspace, Scalar> distinct_;                       ///< distinct levels, ascending from 0 to 1
+  ListIn<Workspace, Scalar> distinct_;                          ///< distinct levels, ascending from 0 to 1
   std::conditional_t<alone, TabulatedRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
 };
 

@@ -82,7 +82,8 @@ class LadderPaths {
     return at({&here, Start::node, before.number, y},
               [&] { return node(here, before.node.active_after(laws, y, bin)); });
   }
-  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int context) {
+  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y,
+                     int context) {
     return after(conditionals, before, laws, y, before.node.bin(laws, y), context);
   }
 

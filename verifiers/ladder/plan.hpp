@@ -62,10 +62,11 @@ constexpr std::size_t ladder_team_bytes() {
 
 /// The plan on bins with these ratios. Not inlined: compiled once for all laws that share a workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
-[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace, const Bins& bins,
-                                                                              const Ratios& ratios,
-                                                                              const Coverage& coverage,
-                                                                              bool whole_buckets) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
+                                                                                   const Bins& bins,
+                                                                                   const Ratios& ratios,
+                                                                                   const Coverage& coverage,
+                                                                                   bool whole_buckets) {
   LadderPlan<Scalar, Workspace> plan;
   const auto goal = [&] {
     const detail::LadderBounds<Bins, Scalar, Workspace> bounds(workspace, bins, coverage);
@@ -87,8 +88,8 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
 /// (docs/ladder.md). Releases the scratch lists of the workspace of the laws, the masses of bins among them.
 template <class L, class Bins, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& laws, const Bins& bins,
-                                                                        const Coverage& coverage,
-                                                                        bool whole_buckets = false) {
+                                                                             const Coverage& coverage,
+                                                                             bool whole_buckets = false) {
   const auto& ratios = [&]() -> decltype(auto) {
     if constexpr (requires { bins.ratios(); })
       return bins.ratios();

@@ -66,8 +66,9 @@ struct LadderBounds {
 /// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
 /// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
-DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
-                                             const Ratios& ratios, [[maybe_unused]] bool whole_buckets,
+DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
+                                             const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
+                                             [[maybe_unused]] bool whole_buckets,
                                              ListIn<Workspace, typename Workspace::Index>& corner) {
   [[maybe_unused]] const Bins& bins = at.bins;
   const int n = bins.size();
@@ -92,7 +93,8 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const L
     }
     return true;
   };
-  const int found = workspace.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
+  const int found =
+      workspace.chain(n, stands, [&](int k, int i) { corner[static_cast<std::size_t>(k) + 1] = index(i); });
   workspace.each(1, [&](int) {
     corner[0] = 0;
     corner[static_cast<std::size_t>(found) + 1] = index(n);
@@ -110,7 +112,8 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace, const L
 
 /// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
 template <class Bins, class Workspace>
-DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const LadderBounds<Bins, double, Workspace>& at,
+DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
+                                           const LadderBounds<Bins, double, Workspace>& at,
                                            LadderGoal<double, Workspace>& goal) {
   const Bins& bins = at.bins;
   const auto index = [](int i) { return static_cast<std::size_t>(i); };
@@ -176,8 +179,10 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace, const Lad
 
 /// The goal on these bins; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
-DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
-                                                       const Ratios& ratios, [[maybe_unused]] bool whole_buckets) {
+DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace,
+                                                            const LadderBounds<Bins, Scalar, Workspace>& at,
+                                                            const Ratios& ratios,
+                                                            [[maybe_unused]] bool whole_buckets) {
   LadderGoal<Scalar, Workspace> goal;
   goal.corner = workspace.template persistent<typename Workspace::Index>(at.bins.size() + 1);
   find_standing_corners(workspace, at, ratios, whole_buckets, goal.corner);

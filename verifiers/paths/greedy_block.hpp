@@ -45,7 +45,8 @@ struct GreedyBlock {
   }
 
   template <class L>
-  DRAFTPROOF_DEVICE StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, const StepOutput& step) const {
+  DRAFTPROOF_DEVICE StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry,
+                                     const StepOutput& step) const {
     return LayeredPath<L>::after(at, carry, at.tree().depth(step.node), step.extra.token);
   }
 };

@@ -82,7 +82,8 @@ struct LayerwiseRejection {
   /// Computes the scores of the layer below `depth`; `total` is the sum of the scores at `depth`. Returns the sum of
   /// the new ones.
   template <class L, class Scalar>
-  static Scalar score_layer(const DraftedTree<L>& at, int depth, const Scalar& total, std::vector<Node<Scalar>>& nodes) {
+  static Scalar score_layer(const DraftedTree<L>& at, int depth, const Scalar& total,
+                            std::vector<Node<Scalar>>& nodes) {
     Scalar sum{0}, refused{0};
     for_each_in_layer(at.tree(), depth, nodes, [&](int u, Node<Scalar>& node) {
       sum += score_children(at, u, total, nodes, node);

@@ -8,8 +8,8 @@
 
 #include <draftproof/bench/gpu/run.cuh>
 #include <draftproof/gpu/device/device_buffer.cuh>
-#include <draftproof/gpu/teams/cluster_team.cuh>
 #include <draftproof/gpu/teams/cluster_launch.cuh>
+#include <draftproof/gpu/teams/cluster_team.cuh>
 
 namespace draftproof::gpu_bench {
 

@@ -39,7 +39,8 @@ struct DeclaredLaw {
   }
 
  private:
-  static Rational declared_probability(const TreeDrafterInfo& info, const ConditionalModel<PathInstanceAnalysis::Laws>& conditionals,
+  static Rational declared_probability(const TreeDrafterInfo& info,
+                                       const ConditionalModel<PathInstanceAnalysis::Laws>& conditionals,
                                        const DraftTree& tree) {
     Rational probability = 1;
     for (int u = 0; u < tree.size(); ++u) {

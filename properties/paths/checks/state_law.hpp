@@ -78,7 +78,8 @@ struct StateLaw {
         steps[std::move(left)] += drawn * probability;
       }
     };
-    if (!at.each_tree(scheme.conditionals, at.instance().shape, on_tree, from.context) || !complete) return std::nullopt;
+    if (!at.each_tree(scheme.conditionals, at.instance().shape, on_tree, from.context) || !complete)
+      return std::nullopt;
     return steps;
   }
 

@@ -17,8 +17,9 @@
 namespace draftproof::components::sampler {
 
 struct RaceSampler {
-  static constexpr ComponentInfo info{
-      .name = "race_sampler", .summary = "first of exponential clocks", .source = "sim/sampling/exponential_race.hpp"};
+  static constexpr ComponentInfo info{.name = "race_sampler",
+                                      .summary = "first of exponential clocks",
+                                      .source = "sim/sampling/exponential_race.hpp"};
 
   static double clock(std::uint64_t word) { return exponential(word); }
 

@@ -50,7 +50,7 @@ const Property& asked_property(std::string_view name) {
 TEST(Properties, ExactLawSeesAWrongLaw) { expect_violated(proof_of<AcceptAlways>(), "exact_law"); }
 
 TEST(Properties, ExactLawSeesAFactorOneStepTooSmall) {
-    // rho = 1 gives the drafts too much of min(p, q): the residual is clipped at zero and the law is wrong.
+  // rho = 1 gives the drafts too much of min(p, q): the residual is clipped at zero and the law is wrong.
   KSeqTooSmall wrong;
   wrong.factor = 1;
   expect_violated(proof_of(wrong), "exact_law");
@@ -119,7 +119,8 @@ TEST(Properties, CoinUsedOnceSeesASecondUse) {
 }
 TEST(Properties, DeterminismSeesState) { expect_violated(proof_of<CountsItsDecisions>(), "determinism"); }
 TEST(Properties, DrawLedgerSeesNoiseOfTheDrafter) {
-  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "draw_ledger"), "draw_ledger");
+  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "draw_ledger"),
+                  "draw_ledger");
 }
 TEST(Properties, DrawLedgerSeesAWordOffTheRecord) { expect_violated(proof_of<LooksAhead>(), "draw_ledger"); }
 TEST(Properties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
@@ -140,7 +141,8 @@ TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
   expect_violated(proof_of<OrderDependent>(), "forms_agree");
 }
 TEST(Properties, SampledLawSeesASchemeThatCannotBeExplored) {
-  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"), "sampled_law");
+  expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"),
+                  "sampled_law");
 }
 TEST(Properties, StrictGridSeesACell) { expect_violated(proof_of<mutants::NonStrictCompare>(), "strict_grid"); }
 TEST(Properties, ZeroSupportSeesATokenOfTheProposal) { expect_violated(proof_of<LooksAtProposal>(), "zero_support"); }

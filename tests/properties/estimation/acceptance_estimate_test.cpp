@@ -52,7 +52,7 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
       exact = closed_acceptance(name, table, 4);
     EXPECT_NEAR(estimate.flag.mean, exact, 1e-4) << name;
     EXPECT_LT(estimate.flag.standard_error, 1e-4 / 2) << name;
-      // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
+    // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
     EXPECT_NEAR(estimate.membership.mean, estimate.flag.mean, 1e-9) << name;
     // t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
     EXPECT_LT(std::abs(estimate.flag.mean - exact), 10 * estimate.flag.standard_error + 1e-9) << name;

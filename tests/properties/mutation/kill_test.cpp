@@ -143,8 +143,8 @@ TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const ProofOptions options{.instances = 60};
-  const auto found =
-      MutantSearch<TokenLevel>(verifier, drafter, options).search_mutants(instances_for(verifier, drafter, options), 0);
+  const auto found = MutantSearch<TokenLevel>(verifier, drafter, options)
+                         .search_mutants(instances_for(verifier, drafter, options), 0);
   EXPECT_EQ(found.first, -1);
   EXPECT_EQ(found.instances, 60);
 }

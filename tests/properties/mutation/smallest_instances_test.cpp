@@ -123,7 +123,8 @@ bool shows(const std::string& mutant, const std::vector<Instance>& instances) {
 }
 
 TEST(HiddenMutants, TwoTokensOneDraft) {
-  expect_hidden({"residual_lowers_one_entry", "residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
+  expect_hidden({"residual_lowers_one_entry", "residual_argmax"},
+                some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, 2, 0, 6);
                   at.proposals[0] = weights_between(dice, 2, 0, 6);
                 }));

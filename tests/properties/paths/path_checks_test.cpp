@@ -146,7 +146,7 @@ TEST(PathProperties, DeclaredLawSeesRepeatsAmongDistinctSiblings) {
   expect_violated(proof_with_drafter<ClaimsDistinct>(), "declared_law");
 }
 TEST(PathProperties, DeclaredLawSeesRandomnessInAFixedTree) {
-    // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
+  // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
   expect_violated(proof_with_drafter<ClaimsFixed>({.leaves = 500}), "declared_law");
 }
 
@@ -189,12 +189,10 @@ TEST(PathProperties, SampledPrefixLawSeesASchemeThatCannotBeExplored) {
 }
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
-  const std::vector<std::string_view> shown{"boundary_uniforms",  "completed_law",     "counters",
-                                            "declared_law",       "determinism",       "disjoint_supports",
-                                            "drafter_invariance", "draw_ledger",       "equal_laws",
-                                            "fixed_tree_law",     "one_path",          "process_law",
-                                            "relabelling",        "sampled_prefix_law", "state_law",
-                                            "tau_bounds",         "zero_support"};
+  const std::vector<std::string_view> shown{
+      "boundary_uniforms",  "completed_law",      "counters",   "declared_law",   "determinism", "disjoint_supports",
+      "drafter_invariance", "draw_ledger",        "equal_laws", "fixed_tree_law", "one_path",    "process_law",
+      "relabelling",        "sampled_prefix_law", "state_law",  "tau_bounds",     "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

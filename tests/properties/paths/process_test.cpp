@@ -23,7 +23,7 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
-      // Tokens that are never emitted must have no target mass: masses sum to 1 on both sides.
+  // Tokens that are never emitted must have no target mass: masses sum to 1 on both sides.
   Rational wanted = 0;
   for (const auto& [prefix, probability] : law.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);
@@ -60,13 +60,14 @@ TEST(Process, LayersNest) {
   const auto process = small::verifier("greedy_block").process_on(model);
   const IteratedScheme<Rows<Rational>> scheme{small::drafter("iid_paths"), *decider, process.get(), model, shape};
   std::size_t deepest = 0;
-  explore_iteration(scheme, 0, {}, [&](const Tokens&, int context, const VerifierState<Rational>& carry, const Rational&) {
-    explore_iteration(scheme, context, carry,
-                      [&](const Tokens&, int, const VerifierState<Rational>& next, const Rational& probability) {
-                        if (probability > 0) deepest = std::max(deepest, next.size());
-                        for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
-                      });
-  });
+  explore_iteration(
+      scheme, 0, {}, [&](const Tokens&, int context, const VerifierState<Rational>& carry, const Rational&) {
+        explore_iteration(scheme, context, carry,
+                          [&](const Tokens&, int, const VerifierState<Rational>& next, const Rational& probability) {
+                            if (probability > 0) deepest = std::max(deepest, next.size());
+                            for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
+                          });
+      });
   EXPECT_EQ(deepest, 2u);
 }
 

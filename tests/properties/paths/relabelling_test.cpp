@@ -55,11 +55,13 @@ TEST(Relabelling, TheLawIsRelabelled) {
     std::string_view scheme, trees;
     bool ranks;  ///< breaks ties of p / q by ids
   };
-  const std::vector<Case> cases{
-      {"block", "iid_paths", false},        {"greedy_block", "iid_paths", false},
-      {"traversal", "iid_paths", false},    {"traversal", "without_replacement_tree", false},
-      {"layerwise_rejection", "iid_paths", false},  {"greedy_multipath_block", "iid_paths", true},
-      {"branch_reentry", "iid_paths", true}};
+  const std::vector<Case> cases{{"block", "iid_paths", false},
+                                {"greedy_block", "iid_paths", false},
+                                {"traversal", "iid_paths", false},
+                                {"traversal", "without_replacement_tree", false},
+                                {"layerwise_rejection", "iid_paths", false},
+                                {"greedy_multipath_block", "iid_paths", true},
+                                {"branch_reentry", "iid_paths", true}};
   const std::vector<Token> name{2, 0, 1};
   for (const auto& [scheme, trees, ranks] : cases) {
     int compared = 0;

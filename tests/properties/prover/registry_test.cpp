@@ -95,7 +95,8 @@ TEST(Registry, SchemesRunWhereTheySayTheyDo) {
   for (const auto& verifier : registry().verifiers()) {
     const Unsupported& unsupported = verifier->info().unsupported;
     EXPECT_EQ(verifier->explore_on(rows, 1) != nullptr,
-              unsupported.explore.empty() && verifier->info().precision_audited()) << verifier->info().name;
+              unsupported.explore.empty() && verifier->info().precision_audited())
+        << verifier->info().name;
     EXPECT_EQ(verifier->simulate_on(table, 1) != nullptr, unsupported.simulate.empty()) << verifier->info().name;
   }
 }

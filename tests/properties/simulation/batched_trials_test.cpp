@@ -17,8 +17,8 @@ struct DecidedTrials {
   std::vector<Verdict> verdicts;
 };
 
-DecidedTrials prefix_consistent(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table,
-                         std::uint64_t first, int count) {
+DecidedTrials prefix_consistent(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts,
+                                const RatioTable& table, std::uint64_t first, int count) {
   const auto decider = verifier.scripted_on(table, drafts);
   DecidedTrials trials{std::vector<Token>(static_cast<std::size_t>(count * drafts), no_token), {}, {}};
   for (int t = 0; t < count; ++t) {
@@ -167,7 +167,8 @@ TEST(LazyDrafting, GivesTheSameVerdicts) {
       Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = seed, .histogram = true};
       const TrialBudget budget{.trials = static_cast<std::uint64_t>(4 * count + 1), .threads = 2};
       Token most_probable[max_drafts];
-      for (int j = 0; j + 1 < std::min(drafts, table.vocabulary()); ++j) most_probable[j] = table.kth_most_probable(j);
+      for (int j = 0; j + 1 < std::min(drafts, table.vocabulary()); ++j)
+        most_probable[j] = table.kth_most_probable(j);
       const bool enough = drafts <= table.vocabulary() && table.mass_without(0, most_probable, drafts - 1) > 0;
       if (!enough) {
         what.lazy = true;

@@ -11,7 +11,7 @@ namespace {
 
 /// Mass of every (row, token), by an enumeration of drafter and verifier on the table.
 JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
-                     std::size_t count) {
+                      std::size_t count) {
   JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));
   const auto decider = verifier.explore_on(table, drafts);
   Token tuple[max_drafts];

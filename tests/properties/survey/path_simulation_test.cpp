@@ -49,13 +49,13 @@ Expected expected(const TreeCapture& trees) {
   return mean;
 }
 
-StepTally simulated(std::string_view scheme, const PathSource& source, std::uint64_t trials, int length,
-                       int threads, int iterations = 1, int drafts = 1) {
+StepTally simulated(std::string_view scheme, const PathSource& source, std::uint64_t trials, int length, int threads,
+                    int iterations = 1, int drafts = 1) {
   const StepRun run{.verifier = small::verifier(scheme),
-                       .drafter = small::drafter("iid_paths"),
-                       .shape = {.drafts = drafts, .length = length},
-                       .seed = 7,
-                       .iterations = iterations};
+                    .drafter = small::drafter("iid_paths"),
+                    .shape = {.drafts = drafts, .length = length},
+                    .seed = 7,
+                    .iterations = iterations};
   return simulate_paths(run, source, {.trials = trials, .threads = threads, .shard = 8});
 }
 

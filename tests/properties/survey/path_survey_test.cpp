@@ -42,8 +42,8 @@ TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
 TEST(PathSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
   std::set<std::string_view> laws;
   int several_paths = 0;
-  for (const StepRow& row : surveyed(
-           {.drafts = {1, 2}, .length = 2, .steps = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
+  for (const StepRow& row :
+       surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
     ASSERT_TRUE(row.oracle && row.optimum);
     EXPECT_EQ(row.tally.steps, 30'000u);
     EXPECT_EQ(row.tally.impossible, 0u);

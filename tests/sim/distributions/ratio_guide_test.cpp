@@ -22,7 +22,8 @@ void expect_linear_count(std::vector<double> ratios) {
         if (b < infinity) places.push_back(b);
   for (const double b : places) {
     const auto linear = std::count_if(ratios.begin(), ratios.end(), [b](double ratio) { return ratio > b; });
-    ASSERT_EQ(guide.prefix_length(ratios, b), static_cast<std::size_t>(linear)) << "b " << b << " of " << ratios.size();
+    ASSERT_EQ(guide.prefix_length(ratios, b), static_cast<std::size_t>(linear))
+        << "b " << b << " of " << ratios.size();
   }
 }
 

@@ -32,7 +32,8 @@ constexpr double no_knee = std::numeric_limits<double>::infinity();
 /// p - b min(q, p / clip_ratio), or (p - b q)+ without a clip_ratio: the definitions of the two kinds of residual.
 long double weight(const RatioTable& table, Token x, double b, double clip_ratio) {
   const long double p = table.target(x), q = table.proposal(x);
-  return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio) : std::max<long double>(p - b * q, 0);
+  return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio)
+                              : std::max<long double>(p - b * q, 0);
 }
 
 // P and Q are rounded to doubles at most 1, b Q and the difference once each: (1 + 3b) 2^-53. The probabilities of
@@ -113,7 +114,8 @@ TEST(RatioTable, WalksTheWeightsItDraws) {
                     tolerance(b));
     };
     for (const double b : places) expect_walk(table.residual(b), b, no_knee);
-    for (const double clip_ratio : {1.0, 2.0}) expect_walk(table.clipped(0.75 * clip_ratio, clip_ratio), 0.75 * clip_ratio, clip_ratio);
+    for (const double clip_ratio : {1.0, 2.0})
+      expect_walk(table.clipped(0.75 * clip_ratio, clip_ratio), 0.75 * clip_ratio, clip_ratio);
   }
 }
 
@@ -121,7 +123,8 @@ TEST(RatioTable, TopRanksByProposalThenId) {
   for (const auto& [p, q] : pairs()) {
     const RatioTable table(p, q);
     const Rows<double> rows(p, q);
-    for (int j = 0; j < std::min(table.vocabulary(), max_drafts); ++j) EXPECT_EQ(table.kth_most_probable(j), rows.kth_most_probable(j)) << j;
+    for (int j = 0; j < std::min(table.vocabulary(), max_drafts); ++j)
+      EXPECT_EQ(table.kth_most_probable(j), rows.kth_most_probable(j)) << j;
   }
 }
 

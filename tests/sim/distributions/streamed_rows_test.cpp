@@ -96,7 +96,8 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
     const auto p = as<TypeParam>(examples::random_row(size + 7, size, 6, 0.2));
     const auto q = as<TypeParam>(examples::random_row(size + 8, size, 6, 0.2));
     const FreshRows<TypeParam> rows(p, q);
-    const std::vector<Token> seen{rows.kth_most_probable(0), rows.kth_most_probable(std::min(1, n - 1)), rows.kth_most_probable(std::min(2, n - 1))};
+    const std::vector<Token> seen{rows.kth_most_probable(0), rows.kth_most_probable(std::min(1, n - 1)),
+                                  rows.kth_most_probable(std::min(2, n - 1))};
     const int gone = size > 2 ? 3 : 0;
     const auto above = [&](Token x) {
       const auto i = static_cast<std::size_t>(x);
@@ -149,7 +150,8 @@ TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {
       if (mass <= 0 || floats.residual_mass(b) <= 0) continue;
       std::vector<double> apart(size);
       double total = 0, walked = 0;
-      doubles.residual(b).for_each_realised([&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
+      doubles.residual(b).for_each_realised(
+          [&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
       floats.residual(b).for_each_realised([&](Token x, double w) {
         apart[static_cast<std::size_t>(x)] -= w / floats.residual_mass(b);
         total += w;

@@ -54,10 +54,10 @@ TEST(BoundaryUniforms, LargestUniformAcceptsADraftThatTheTargetLikesMore) {
   // p >= q in doubles without a short binary form, with some equalities.
   const double third = 1.0 / 3;
   const std::vector<ScriptedLaws> pairs{{{0.1, 0.9}, {0.1, 0.9}},
-                                {{third, 1 - third}, {third, 1 - third}},
-                                {{0.7, 0.3}, {0.6, 0.4}},
-                                {{1, 0}, {0.3, 0.7}},
-                                {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
+                                        {{third, 1 - third}, {third, 1 - third}},
+                                        {{0.7, 0.3}, {0.6, 0.4}},
+                                        {{1, 0}, {0.3, 0.7}},
+                                        {{0.1 + 0.2, 0.7}, {0.3, 0.7}}};
   for_each_verifier([](const Info& info) { return tests_drafts(info) && info.claims.one_draft_is_single_draft; },
                     [&](const AnyVerifier& verifier) {
                       for (const ScriptedLaws& laws : pairs)

@@ -25,7 +25,8 @@ struct Drawn {
   bool complete = true;
 };
 
-Drawn prefix_consistent(const AliasTable& whole, const CumulativeTable& rest, const DealtBatch& batch, std::size_t trial) {
+Drawn prefix_consistent(const AliasTable& whole, const CumulativeTable& rest, const DealtBatch& batch,
+                        std::size_t trial) {
   Drawn drawn;
   for (std::size_t k = 0; k < batch.dealt.size(); ++k) {
     const std::uint64_t word = batch.dealt[k][trial];

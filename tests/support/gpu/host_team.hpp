@@ -28,7 +28,8 @@ class HostTeam {
         slices_(static_cast<std::size_t>(shape.partitions)),
         memories_(static_cast<std::size_t>(shape.partitions)) {
     for (int warp = 0; warp < shape.partitions * shape.warps; ++warp) warps_.emplace_back(shape.lanes);
-    for (int partition = 0; partition < shape.partitions; ++partition) blocks_.emplace_back(shape.warps * shape.lanes);
+    for (int partition = 0; partition < shape.partitions; ++partition)
+      blocks_.emplace_back(shape.warps * shape.lanes);
   }
 
   const TeamShape& shape() const { return shape_; }

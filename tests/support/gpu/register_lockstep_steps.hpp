@@ -16,9 +16,10 @@ namespace draftproof {
 namespace step_parity {
 
 /// A block of two warps, a single warp, and blocks all over the device.
-inline constexpr std::array<parity::TeamShape, 3> team_shapes{parity::TeamShape{.partitions = 1, .warps = 2, .lanes = 4},
-                                                              parity::TeamShape{.partitions = 1, .warps = 1, .lanes = 4},
-                                                              parity::TeamShape{.partitions = 4, .warps = 2, .lanes = 4}};
+inline constexpr std::array<parity::TeamShape, 3> team_shapes{
+    parity::TeamShape{.partitions = 1, .warps = 2, .lanes = 4},
+    parity::TeamShape{.partitions = 1, .warps = 1, .lanes = 4},
+    parity::TeamShape{.partitions = 4, .warps = 2, .lanes = 4}};
 
 template <class V>
 void lockstep_steps(const gpu::StepBatch<float>& batch, std::int64_t) {

@@ -73,9 +73,8 @@ void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std:
 /// Registers a tree drafter; it runs on the host.
 template <class D>
 void add_trees() {
-  add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random, DraftTree& out) {
-                D{}.draw(conditionals, shape, random, out);
-              }});
+  add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random,
+                          DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
 }
 
 }  // namespace draftproof::step_parity

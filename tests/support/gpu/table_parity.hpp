@@ -60,8 +60,8 @@ std::vector<Verdict> verdicts_by(const L& laws, const TableTrials& trials, const
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < trials.lengths.size(); ++i) {
     Philox random(trials.seed, trials.first + i, Philox::Role::verify);
-    verdicts.push_back(
-        verify(verifier, DraftedPosition<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
+    verdicts.push_back(verify(
+        verifier, DraftedPosition<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
   }
   return verdicts;
 }

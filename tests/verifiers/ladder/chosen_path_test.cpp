@@ -18,7 +18,8 @@ using States = std::map<Tuple, Rational>;
 template <class L>
 class EveryTuple {
  public:
-  EveryTuple(const PrefixTable<L>& conditionals, int paths, int length) : conditionals_{conditionals}, length_{length} {
+  EveryTuple(const PrefixTable<L>& conditionals, int paths, int length)
+      : conditionals_{conditionals}, length_{length} {
     States states;
     Tuple tuple(static_cast<std::size_t>(paths));
     const auto draw = [&](const auto& self, std::size_t k, int context, const Rational& mass) -> void {
@@ -140,7 +141,8 @@ constexpr Size sizes[] = {{2, 2, 2, 20}, {2, 2, 4, 10}, {3, 2, 2, 20}, {2, 3, 2,
 TEST(ChosenPath, LawAndActivePathsAreThoseOfAllTuples) {
   for (const Size& size : sizes)
     for (int seed = 0; seed < size.models; ++seed) {
-      const auto model = weighted::random_model(size.vocabulary, size.length, 3, 100 + static_cast<std::uint32_t>(seed));
+      const auto model =
+          weighted::random_model(size.vocabulary, size.length, 3, 100 + static_cast<std::uint32_t>(seed));
       expect_the_same(model.conditionals<Rational>(), size.paths, size.length,
                       model.text() + ", K = " + std::to_string(size.paths));
     }

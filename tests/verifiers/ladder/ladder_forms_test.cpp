@@ -26,8 +26,7 @@ weighted::Model sixteenths(int vocabulary, int length, std::uint32_t seed) {
 
 /// A model with laws of type `L` over the rows of `plain`; fresh rows refer to `kept`.
 template <class L>
-PrefixTable<L> as(const PrefixTable<Rows<double>>& plain, std::size_t count,
-                     std::vector<std::vector<float>>& kept) {
+PrefixTable<L> as(const PrefixTable<Rows<double>>& plain, std::size_t count, std::vector<std::vector<float>>& kept) {
   std::vector<L> laws;
   kept.reserve(2 * count);
   for (std::size_t c = 0; c < count; ++c) {
@@ -124,7 +123,8 @@ TEST(LadderBlockPlans, ForgettingChangesNothing) {
     Philox drafts(5, trial, Philox::Role::draft), one(5, trial, Philox::Role::verify),
         other(5, trial, Philox::Role::verify);
     tree.clear(0);
-    tree_drafters::IidPaths{}.draw(conditionals, {.drafts = 3, .length = 4, .branching = {}, .stem = 0}, drafts, tree);
+    tree_drafters::IidPaths{}.draw(conditionals, {.drafts = 3, .length = 4, .branching = {}, .stem = 0}, drafts,
+                                   tree);
     const DraftedTree<RatioTable> at(conditionals, tree);
     cleared.clear();
     const StepOutput a = verifier.verify(at, kept, one), b = verifier.verify(at, cleared, other);

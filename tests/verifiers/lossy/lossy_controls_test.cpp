@@ -26,7 +26,8 @@ TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
   // H = -ln(1 + added) is negative by the addend; no term may be negative, or a fixed-point sum could not hold it.
   const Doubles sure{1, 0};
   for (const double added : {0.0, 1e-5}) {
-    EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
+    EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added),
+                1e-15);
     EXPECT_NEAR(verifiers::lossy::typical_threshold(RatioTable(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
   }
 }

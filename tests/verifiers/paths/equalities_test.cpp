@@ -31,7 +31,8 @@ TEST(Equalities, BlockOnAOneHotTargetIsTokenVerification) {
 }
 
 TEST(Equalities, OnAChainTreeSchemesAreBlockVerification) {
-  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
+  for (const std::string_view scheme :
+       {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
     EXPECT_EQ(chains_that_differ(scheme, "block", chains), 0) << scheme;
 }
 
@@ -48,7 +49,8 @@ TEST(Equalities, WalksAlongOnePathAreTokenVerification) {
 TEST(Equalities, AStemOfTheWholeLengthIsAChain) {
   const auto model = random_model(5, 3, 3);
   const TreeShape stem{.drafts = 3, .length = 3, .stem = 3};
-  for (const std::string_view scheme : {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
+  for (const std::string_view scheme :
+       {"traversal", "greedy_multipath_block", "branch_reentry", "layerwise_rejection"})
     EXPECT_EQ(small::trees_that_differ(scheme, "block", "delayed_paths", model, stem), 0) << scheme;
 }
 

@@ -110,7 +110,8 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
     ASSERT_TRUE(law.complete) << c.id;
     ASSERT_NEAR(law.mean_accepted(), c.mean_accepted, reference_law_tolerance) << c.id << ' ' << c.scheme;
     for (std::size_t i = 0; i < c.accepted.size(); ++i)
-      ASSERT_NEAR(law.accepted[i], c.accepted[i], reference_law_tolerance) << c.id << ' ' << c.scheme << " tau = " << i;
+      ASSERT_NEAR(law.accepted[i], c.accepted[i], reference_law_tolerance)
+          << c.id << ' ' << c.scheme << " tau = " << i;
     for (const auto& [tokens, probability] : law.emitted) {
       if (c.emitted.empty()) break;  // a process: tests/properties/paths/process_test.cpp
       const auto wanted = c.emitted.find(tokens);

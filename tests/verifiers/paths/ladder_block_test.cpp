@@ -77,7 +77,8 @@ TEST(LadderBlock, IsExactInFractions) {
       const auto law = law_of<LadderBlock>(conditionals, shape_of(size.paths, size.length));
       ASSERT_TRUE(law.complete);
       ASSERT_EQ(law.mass, 1);
-      ASSERT_EQ(weighted::completed_error(law, conditionals, size.length), 0) << model.text() << ", K = " << size.paths;
+      ASSERT_EQ(weighted::completed_error(law, conditionals, size.length), 0)
+          << model.text() << ", K = " << size.paths;
       // The same mean from the plans only: block verification with the law of the chosen path.
       ASSERT_EQ(law.mean_accepted(), planned_mean_accepted(conditionals, size.paths, size.length)) << model.text();
     }
@@ -87,7 +88,8 @@ TEST(LadderBlock, NeverAcceptsMoreThanIsDraftedOrWanted) {
   // A prefix is accepted with at most its draft probability and at most its target probability.
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
-      const auto conditionals = weighted::random_model(size.vocabulary, size.length, 4, seed).conditionals<Rational>();
+      const auto conditionals =
+          weighted::random_model(size.vocabulary, size.length, 4, seed).conditionals<Rational>();
       Rational bound = 0;
       const auto add = [&](const auto& self, int context, int depth, const Rational& p, const Rational& q) -> void {
         if (depth > 0) {

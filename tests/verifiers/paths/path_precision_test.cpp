@@ -150,8 +150,9 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
 
 /// Mean of accepted tokens in `trials` runs; also checks that each step is valid.
 template <class L>
-double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider, const ConditionalModel<L>& conditionals,
-                     const ConditionalModel<RatioTable>& tables, const TreeShape& shape, int vocabulary, int trials) {
+double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider,
+                     const ConditionalModel<L>& conditionals, const ConditionalModel<RatioTable>& tables,
+                     const TreeShape& shape, int vocabulary, int trials) {
   double sum = 0;
   DraftTree tree;
   for (int trial = 0; trial < trials; ++trial) {

@@ -87,7 +87,7 @@ TEST(PublishedPaths, LayersAcceptMoreThanOnePath) {
   EXPECT_GT(more, 12);
 }
 
-const std::string_view accept_all[]{"token_path", "block",     "greedy_block", "recursive_rejection_tree",
+const std::string_view accept_all[]{"token_path", "block",     "greedy_block",       "recursive_rejection_tree",
                                     "k_seq_tree", "traversal", "layerwise_rejection"};
 
 TEST(PublishedPaths, EqualLawsAcceptEverything) {

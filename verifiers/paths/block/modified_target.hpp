@@ -46,7 +46,8 @@ class LayeredPath {
   DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
 
   /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
-  DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted, Token extra) {
+  DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted,
+                                            Token extra) {
     const L& last = PlainSteps<L>(at).laws(accepted);
     // All ratios become infinite, so no layer changes a row.
     if (!(last.proposal(extra) > last.zero())) return {};

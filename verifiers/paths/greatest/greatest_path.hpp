@@ -116,7 +116,8 @@ class GreatestPath : public PlainSteps<L> {
 
   /// Adds the row of `laws`, whose token is chosen(order). Returns the max_of_k at the child.
   template <class Chosen>
-  DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& laws, const MaxOfKPaths<Scalar>& max_of_k, const Chosen& chosen) {
+  DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& laws, const MaxOfKPaths<Scalar>& max_of_k,
+                                                const Chosen& chosen) {
     TokenOrder<L> order(laws);
     const Token x = chosen(order);
     if constexpr (Ranked<L>) {

@@ -101,7 +101,8 @@ class GreatestRow {
   /// The divided_difference of ranks a .. b - 1 as if they were one token.
   Scalar skew_of(int a, int b) const {
     const int n = ranking().size();
-    return max_of_k_.divided_difference(max_of_k_.under(ranking().proposal(a, n)), max_of_k_.under(ranking().proposal(b, n)));
+    return max_of_k_.divided_difference(max_of_k_.under(ranking().proposal(a, n)),
+                                        max_of_k_.under(ranking().proposal(b, n)));
   }
   Scalar skew_at(int j) const { return skew_of(j, j + 1); }
   Scalar run_mass(int a, int b, const Scalar& c) const {

@@ -54,7 +54,8 @@ struct RankedByHand {
 
 /// Laws `sigma` nats apart in steps of `step`; some tokens have no q, others no p.
 template <class Entry>
-RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step, const MaxOfKPaths<double>& max_of_k) {
+RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step,
+                            const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
   std::vector<double> p, q;
@@ -132,7 +133,8 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / left * static_cast<double>(count), 2) << x;
 }
 
-const std::vector<MaxOfKPaths<double>> fans_by_hand{{2, 0, 1}, {8, 0, 1}, {3, 0.25, 0.75}, {5, 0.9, 0.1}, {4, 0.05, 0.95}};
+const std::vector<MaxOfKPaths<double>> fans_by_hand{
+    {2, 0, 1}, {8, 0, 1}, {3, 0.25, 0.75}, {5, 0.9, 0.1}, {4, 0.05, 0.95}};
 
 TEST(BucketedRowByPasses, IsThatOfTheDefinition) {
   std::uint32_t seed = 0;

@@ -34,8 +34,9 @@ TEST(GreatestRowInFractions, LawAndExcessAreThoseOfTheDefinition) {
     const auto q = fractions_of(few_weights(words, vocabulary));
     const auto p = round % 7 == 0 ? q : fractions_of(few_weights(words, vocabulary));
     const Rows<Rational> laws(p, q);
-    const MaxOfKPaths<Rational> max_of_k{2 + static_cast<int>(words() % 4), Rational(static_cast<int>(words() % 5)) / Rational(9),
-                            Rational(1 + static_cast<int>(words() % 4)) / Rational(9)};
+    const MaxOfKPaths<Rational> max_of_k{2 + static_cast<int>(words() % 4),
+                                         Rational(static_cast<int>(words() % 5)) / Rational(9),
+                                         Rational(1 + static_cast<int>(words() % 4)) / Rational(9)};
     const GreatestRow<Rows<Rational>> row(laws, TokenOrder<Rows<Rational>>(laws), max_of_k);
     const auto power = [&](Rational base) {
       Rational product(1);
