@@ -5,21 +5,21 @@ set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 10)
 draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
-                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 13)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
                  DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
-                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
+                 DIRECTORY verifiers/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_lossy NAMESPACE draftproof::verifiers::lossy::paths
                  DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
-                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
+                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
@@ -58,10 +58,11 @@ target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers
                                                   OpenMP::OpenMP_CXX Threads::Threads
                       PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck)
 draftproof_own_target(draftproof_framework)
-# Sources of a room instantiate much alike: several at a time, half the time. Generated ones are batches already.
+# Sources of a room instantiate much alike: several at a time, half the time. Generated ones of schemes are batches already.
 set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-set_source_files_properties(${found_sources} ${PROJECT_BINARY_DIR}/found/everything.cpp
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set(large_sources ${found_sources})
+list(FILTER large_sources INCLUDE REGEX "/(path_)?(verifier|lossy|mutant)_")
+set_source_files_properties(${large_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # What most sources include, multiprecision and the interpreters above all, costs seconds a source.
 target_precompile_headers(draftproof_framework PRIVATE <fmt/format.h>
                           <nlohmann/json.hpp> <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map>
@@ -85,7 +86,8 @@ target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_
 draftproof_own_target(draftproof_cli)
 draftproof_glue(draftproof_cli)
 # A program with a main of its own takes all of the archive but this.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+                            SKIP_PRECOMPILE_HEADERS ON)
 
 # Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
 set(study_sources "")

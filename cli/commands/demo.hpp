@@ -14,7 +14,7 @@ struct Demo {
   std::vector<std::string> specs{"zipf:vocabulary=32000,positions=4", "gaussian_logits:vocabulary=10,positions=16"};
   std::string tables;
   int drafts = 4;
-  int instances = 200;
+  int instances = 100;
   int path_instances = 24;
   std::uint64_t tuples = 1 << 17;
 
@@ -57,7 +57,7 @@ struct Demo {
           verifier->kind() != Kind::mutant && !laws.empty())
         asked_of_paths.ask(*verifier, *laws.front());
     const std::vector<PathProof> path_proofs = asked_of_paths.prove(path_instances, session);
-    KillOptions kills{.controls = 0};
+    KillOptions kills{.further = 0, .controls = 0};
     kills.proof = {.seed = session.seed, .threads = session.threads, .stop = &stop_requested()};
     const KillMatrix bugs = kill_matrix(kills);
     if (!tables.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 #include <draftproof/mutants/wor_verified_as_iid.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/tests/support/audited.hpp>
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/verifiers/greedy_drafts.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
@@ -48,7 +50,7 @@ constexpr double reference_tolerance = 1e-12;
 constexpr double integer_tolerance = reference_tolerance;
 
 template <class V>
-using As = VerifierOf<V>;
+using As = VerifierOf<std::conditional_t<V::info.is_mutant(), Audited<V>, V>>;
 
 /// The verifier of a scheme of the file with K drafts; null if this repository has none.
 std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {

@@ -1,6 +1,6 @@
 # Captured trees, rows as a model and a live model; the same bytes from any threads; what a source does not have.
 foreach(threads 1 2 7)
-  run(0 steps ${SOURCE}/data/stories512_trees.npz -K 1,2 -L 4 --steps 400 --instances 4 --threads ${threads} --json)
+  run(0 survey-paths ${SOURCE}/data/stories512_trees.npz -K 1,2 -L 4 --steps 400 --instances 4 --threads ${threads} --json)
   says(out "\"schema\": \"draftproof.survey-paths/2\"")
   says(out "\"verdict\": \"proved \\(4\\)\"")
   if(threads EQUAL 1)

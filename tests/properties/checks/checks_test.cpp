@@ -8,6 +8,7 @@
 #include <draftproof/mutants/non_strict_compare.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/tests/support/audited.hpp>
 #include <draftproof/tests/support/wrong_verifiers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
@@ -129,16 +130,8 @@ TEST(Properties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(Properties, EdgeRowsSeeACoinThatAcceptsOnItsThreshold) {
   expect_violated(proof_of<mutants::NonStrictCompare>(), "edge_rows");
 }
-/// The mutant as if it were a verifier: mutants are not asked this property.
-struct OrderDependent : mutants::CoinReusedAsThreshold {
-  static constexpr Info info = [] {
-    Info text = mutants::CoinReusedAsThreshold::info;
-    text.derived_from = {};
-    return text;
-  }();
-};
 TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
-  expect_violated(proof_of<OrderDependent>(), "forms_agree");
+  expect_violated(proof_of<Audited<mutants::CoinReusedAsThreshold>>(), "forms_agree");
 }
 TEST(Properties, SampledLawSeesASchemeThatCannotBeExplored) {
   expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"),

@@ -61,7 +61,7 @@ TEST(NoiseTrees, HaveTheLawTheyName) {
 
 TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
   for (const auto& [scheme, drafts] :
-       {std::pair("gls_tree", 3), {"gumbel_coupling_tree", 1}, {"shared_race_tree", 2}, {"weighted_minhash_tree", 1}})
+       {std::pair("gls_tree", 3), {"gumbel_coupling_tree", 1}, {"gumbel_top_k_coupling_tree", 2}, {"weighted_minhash_tree", 1}})
     for (int seed = 0; seed < 3; ++seed) {
       const auto model = small::random_model(seed, 3, 2);
       const Tables tables = tables_of(model, 13);
@@ -140,7 +140,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   }
   expect("gls_tree", paths, wanted);
   const double race = acceptance::gumbel_top_k_coupling(p, q, 2);
-  expect("shared_race_tree", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
+  expect("gumbel_top_k_coupling_tree", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
          {race, race * one, race * one * one});
 }
 
@@ -148,7 +148,7 @@ TEST(NoiseTrees, EqualLawsAcceptWholePaths) {
   // With four paths the agreeing ones need not be the first, so their streams need not be consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
-                                       {"shared_race_tree", 3},
+                                       {"gumbel_top_k_coupling_tree", 3},
                                        {"weighted_minhash_tree", 1}}) {
     const Tables tables = tables_of(small::random_model(1, 3, 2, small::Kind::equal), 13);
     EXPECT_EQ(emitted_by(scheme, tables, {.drafts = drafts, .length = 3}, 2000, 80).beyond[3], 2000u) << scheme;

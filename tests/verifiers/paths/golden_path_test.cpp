@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/mutants/fixed_verified_as_sampled.hpp>
+#include <draftproof/mutants/wor_verified_as_iid.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/tests/support/audited.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/verifiers/lossy/lenience.hpp>
 #include <draftproof/verifiers/lossy/paths/typical_acceptance_path.hpp>
@@ -71,6 +74,11 @@ const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view nam
     const verifiers::lossy::paths::TypicalAcceptancePath path{{.epsilon = 0.4, .delta = 2}};
     return PathVerifierOf<verifiers::lossy::paths::TypicalAcceptancePath>(Kind::mutant, path);
   }();
+  // Lifted mutants are not compiled for exploration in double.
+  static const PathVerifierOf<LiftedToTrees<Audited<mutants::WorVerifiedAsIid>>> as_iid(Kind::mutant);
+  static const PathVerifierOf<LiftedToTrees<Audited<mutants::FixedVerifiedAsSampled>>> as_sampled(Kind::mutant);
+  if (name == as_iid.info().name) return &as_iid;
+  if (name == as_sampled.info().name) return &as_sampled;
   if (scheme == "control:token_lenience_0.8") return &lenient;
   if (scheme == "control:typical_acceptance_0.4") return &typical;
   return path_registry().verifier(name);
