@@ -38,7 +38,8 @@ struct TailLaw {
   }
   Scalar operator()(Token x) const {
     const Scalar q = laws.proposal(x), tail = q / divisor + uniform;
-    return (q > bound) | ((q == bound) & (x <= last)) ? laws.zero() : tail;
+    const int above = q > bound, tied = q == bound, early = x <= last;  // integers: no branch
+    return (above | (tied & early)) != 0 ? laws.zero() : tail;
   }
   Scalar left(Token x) const {
     const Scalar weight = laws.target(x) - (*this)(x);

@@ -81,8 +81,9 @@ struct PairEntry {
   /// The order of a pair plan. Ids decide between equal tokens only, so relabelling changes nothing. No branches:
   /// passes compare every token with one.
   bool before(const PairEntry& other) const {
-    const bool first = (p > other.p) | ((p == other.p) & (x < other.x));
-    return (excess > other.excess) | ((excess == other.excess) & first);
+    const int larger = p > other.p, tied = p == other.p, early = x < other.x;
+    const int above = excess > other.excess, even = excess == other.excess;
+    return (above | (even & (larger | (tied & early)))) != 0;
   }
 };
 
