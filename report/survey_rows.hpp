@@ -1,4 +1,4 @@
-// What the reports of both surveys do with rows: one section a draft law, the rows of a law in reading order.
+// The rows of both surveys in their reports: one section a draft law, the rows of a law in reading order.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a proof is about: the token of one position, or the step of one iteration over paths or a tree. Whatever
-// the two have in common (properties, findings, proofs, the prover, reports) is written once over a level.
+// The subject of a proof: the token of one position, or the step of one iteration over paths or a tree. Properties,
+// findings, proofs, the prover and reports are written once over a level.
 //
 //   Verifier, Drafter   what is examined
 //   Instance            a toy model of integer weights; has text(), and shrinks(instance) shrinks it
@@ -36,7 +36,7 @@ struct TokenLevel {
 
   static constexpr std::string_view name = "position";
   static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
-  static constexpr int instances = 500;  ///< per verifier and draft law, if nobody says otherwise
+  static constexpr int instances = 500;  ///< per verifier and draft law, by default
   /// Properties that decide losslessness; one that applies and holds is a proof.
   static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
   static const std::vector<PropertyOf<TokenLevel>>& properties();

@@ -1,12 +1,12 @@
-// How wide the registers are that passes over the vocabulary use. Chosen once, by what the processor has; every width
-// gives the same bits, so the choice changes times and nothing else.
+// The width of the registers in passes over the vocabulary. It is chosen once, by the processor. Every width gives the
+// same bits, so the choice changes times alone.
 //
 //   widest()     what processor and build offer
 //   in_use()     what passes use: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() says less
 //   use(width)   from now on, for all threads; for tests and benchmarks
 //   name_of(w)   for reports
 //
-// Asking for a width that the processor lacks is an error, not a hint: whoever asks wants to measure that width.
+// Throws: std::invalid_argument for a width that the processor lacks.
 #pragma once
 
 #include <atomic>

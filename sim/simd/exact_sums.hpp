@@ -5,8 +5,8 @@
 //   high              multiples of 2^32 nearest to them, added up
 //   low               floors of the rests, added up
 //
-// Right because a rest is exact and at most 2^31 in size, and a multiple of 2^32 plus the floor of the rest is the
-// floor of x; 1024 of either add up exactly in a double.
+// Correctness: a rest is exact and at most 2^31 in size. A multiple of 2^32 plus the floor of the rest is the floor of x.
+// 1024 of either add up exactly in a double.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct Levels {
   }
 };
 
-/// What levels gained so far, in units of each; modulo 2^32, of signed numbers.
+/// The gains of the levels so far, in units of each; modulo 2^32, of signed numbers.
 struct FloatSum {
   Words high, middle, low;
 
@@ -148,7 +148,7 @@ struct Levels {
   }
 };
 
-/// What four of them gained so far, in units of 2^-60.
+/// The gains of four of them so far, in units of 2^-60.
 struct FloatSum {
   Longs units;
 

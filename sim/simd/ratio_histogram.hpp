@@ -93,7 +93,7 @@ DRAFTPROOF_AVX512_PART void store_masses(RatioMass* mass, Floats a, Floats b) {
 
 namespace draftproof::simd {
 
-/// 32 bytes a bucket: kept on the stack of who asks. `Buckets` are equal steps of the ratio's bits
+/// 32 bytes a bucket, on the stack of the caller. `Buckets` are equal steps of the ratio's bits
 /// (ratio_buckets.hpp).
 template <class Buckets>
 class MassesByRatio {

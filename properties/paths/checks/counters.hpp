@@ -1,6 +1,6 @@
-// What a scheme counts is what it emits: a step that says how many drafts it accepted (its extra token's
-// `accepted`) emits as many and one more, and never more than were drafted. Tokens say nothing about it: a wrong
-// counter goes with the right law. Seeded, deterministic.
+// Counters agree with tokens: a step that reports how many drafts it accepted (its extra token's `accepted`) emits as
+// many and one more, and never more than were drafted. The output law does not show a wrong counter. Seeded,
+// deterministic.
 #pragma once
 
 #include <draftproof/properties/paths/iterations.hpp>

@@ -1,5 +1,5 @@
-// The tree is drawn as its drafter says, whoever verifies it: a verifier that is exact for the declared law is not
-// for another, and most public bugs are a q that is not the q sampled.
+// The tree is drawn as its drafter declares, for any verifier. A verifier that is exact for the declared law is not exact
+// for another; in most public bugs the q of the tests is not the q sampled.
 //
 //   repeats    at node u, draws x_1, x_2, .. have probability q(x_1|u) q(x_2|u) ..
 //   distinct   the same over what is left: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))

@@ -1,11 +1,11 @@
-// Losslessness of a scheme with state, one iteration at a time: from every state that the process reaches, what an
-// iteration emits, completed by the target of the state it leaves, has the target of the state it began in.
+// Losslessness of a scheme with state, one iteration at a time. From every state that the process reaches, the tokens of
+// an iteration, completed by the target of the state it leaves, have the target of the state it began in.
 //
 //   s            context, carry        a state; the process starts with nothing carried
 //   p_s          carried_target.hpp    the target the carry stands for; p(.|context) where nothing is carried
 //   asked        sum over e, s' of Pr[emit e, leave s'] p_s'(rest|e) = p_s(y) for every y
 //
-// States within L + 2 tokens are walked, each once whoever reaches it, and the first wrong one is named. It implies
+// States within L + 2 tokens are walked, each once, and the first wrong one is named. The property implies
 // process_law by induction over iterations, last one first, and says which iteration is to blame. It is not implied
 // by it: a carry with another meaning than its definition fails here alone.
 // Cost: all trees and, where something is carried, V^L sequences a state. Source: derived here; proved by
