@@ -4,7 +4,6 @@
 #include <new>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/program.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>

@@ -90,28 +90,30 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_U
                             SKIP_PRECOMPILE_HEADERS ON)
 
 # Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
-set(study_sources "")
-set(study_calls "")
-draftproof_found(study_sources study_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
-                 REGISTRAR draftproof/studies/study.hpp BATCH 8)
-draftproof_found(study_sources study_calls KIND command NAMESPACE draftproof::commands DIRECTORY studies/commands
-                 REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
-draftproof_write_calls(${PROJECT_BINARY_DIR}/found/studies_all.cpp studies "${study_calls}")
-file(GLOB studies_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/studies/*.cpp)
-add_library(draftproof_studies STATIC ${studies_sources} ${study_sources} ${PROJECT_BINARY_DIR}/found/studies_all.cpp)
-add_library(draftproof::studies ALIAS draftproof_studies)
-set_target_properties(draftproof_studies PROPERTIES EXPORT_NAME studies)
-target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::CLI11)
-# An archive's object that only registers is left behind unless something wants it (studies/registration.cpp).
-target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
-draftproof_own_target(draftproof_studies)
-draftproof_glue(draftproof_studies)
+if(DRAFTPROOF_BUILD_STUDIES)
+  set(study_sources "")
+  set(study_calls "")
+  draftproof_found(study_sources study_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
+                   REGISTRAR draftproof/studies/study.hpp BATCH 8)
+  draftproof_found(study_sources study_calls KIND command NAMESPACE draftproof::commands DIRECTORY studies/commands
+                   REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
+  draftproof_write_calls(${PROJECT_BINARY_DIR}/found/studies_all.cpp studies "${study_calls}")
+  file(GLOB studies_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/studies/*.cpp)
+  add_library(draftproof_studies STATIC ${studies_sources} ${study_sources} ${PROJECT_BINARY_DIR}/found/studies_all.cpp)
+  add_library(draftproof::studies ALIAS draftproof_studies)
+  set_target_properties(draftproof_studies PROPERTIES EXPORT_NAME studies)
+  target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::CLI11)
+  # An archive's object that only registers is left behind unless something wants it (studies/registration.cpp).
+  target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
+  draftproof_own_target(draftproof_studies)
+  draftproof_glue(draftproof_studies)
+endif()
 
 # An archive may hold main: the linker takes it for programs that bring none. A translation unit of our own keeps
 # the generator happy about a target's sources.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/program.cpp CONTENT "// main comes from the library.\n")
 add_executable(draftproof ${PROJECT_BINARY_DIR}/found/program.cpp)
-target_link_libraries(draftproof PRIVATE draftproof::studies)
+target_link_libraries(draftproof PRIVATE draftproof::cli $<TARGET_NAME_IF_EXISTS:draftproof_studies>)
 draftproof_own_target(draftproof)
 
 if(TARGET draftproof_gpu)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -74,15 +75,17 @@ struct BugCount {
   }
 };
 
-/// A refuted bug that accepts more than the rule it is derived from, if there is one; else the first refuted bug.
+/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null if
+/// none is refuted.
 const KillRow* shown_bug(const KillMatrix& matrix) {
-  const KillRow* first = nullptr;
-  for (const KillRow& row : matrix.rows) {
-    if (row.decided < 0) continue;
-    if (row.name == "wor_verified_as_iid") return &row;
-    if (!first) first = &row;
-  }
-  return first;
+  const auto length = [](const KillRow& row) {
+    const std::string& instance = row.shown()->instance;
+    return std::tuple(row.level != TokenLevel::name || !instance.ends_with(" K=2"), instance.size());
+  };
+  const KillRow* shortest = nullptr;
+  for (const KillRow& row : matrix.rows)
+    if (row.decided >= 0 && !row.lossy && (!shortest || length(row) < length(*shortest))) shortest = &row;
+  return shortest;
 }
 
 /// Whether `row` is the row of the table for a lossless scheme: at K, or at the most drafts that it takes.

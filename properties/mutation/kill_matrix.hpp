@@ -31,8 +31,8 @@ struct KillOptions {
   std::string verifier = "single_draft";
 };
 
+/// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  /// The result for one mutant, wrong drafter or wrong component.
   std::string level;                    ///< "position", "paths", "drafters", or a group of components
   std::string name;                     ///< name of the mutant
   std::string mutant_of;                ///< the correct rule that the mutant is derived from

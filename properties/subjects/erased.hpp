@@ -159,14 +159,12 @@ class VerifierOf final : public AnyVerifier {
                                                              int drafts) const override {
     return make<audited_on_streams, Explorer<double>>(laws, drafts);
   }
+  using AnyVerifier::simulate_on;
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
     return make<tabled, Philox>(laws, drafts);
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
     return make<timed, Philox>(laws, drafts);
-  }
-  DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>& laws, int drafts) const override {
-    return make<true, Philox>(laws, drafts);
   }
   DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Scripted>(laws, drafts);

@@ -12,9 +12,13 @@
 // `prepare` returns the plan, which `verify` may extend. `after` returns the state for the next iteration.
 #pragma once
 
+#include <concepts>
+#include <memory>
 #include <utility>
 
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
+#include <draftproof/properties/subjects/decided_by_node.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
@@ -79,7 +83,7 @@ template <class V>
 class PathVerifierOf final : public AnyPathVerifier {
  public:
   explicit PathVerifierOf(Kind kind, V verifier = {})
-      : AnyPathVerifier(V::info, kind), verifier_{std::move(verifier)} {}
+      : AnyPathVerifier(V::info, kind), verifier_{std::move(verifier)}, position_{position(kind, verifier_)} {}
 
   On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>& conditionals,
                                                   const TreeShape& shape) const override {
@@ -117,8 +121,10 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
  private:
-  /// A mutant of one position at the nodes of trees: compiled for the forms that refute it alone.
-  static constexpr bool lifted_mutant = V::info.is_mutant() && requires { typename V::Position; };
+  /// A verifier of one position at the nodes of trees: what its forms of one position serve is not compiled again.
+  static constexpr bool lifted = requires { typename V::Position; };
+  /// Mutants are compiled for the forms that refute them alone.
+  static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool audited = explored && !lifted_mutant;
   /// Benchmarks time no mutant.
@@ -127,7 +133,9 @@ class PathVerifierOf final : public AnyPathVerifier {
   template <bool possible, class R, class L>
   PathDeciderPtr<L, R> make([[maybe_unused]] const ConditionalModel<L>& conditionals,
                             [[maybe_unused]] const TreeShape& shape) const {
-    if constexpr (possible)
+    if constexpr (possible && lifted && !V::info.shared_noise && !std::same_as<R, Philox>)
+      return std::make_unique<DecidedByNode<L, R>>(position_, conditionals);
+    else if constexpr (possible)
       return std::make_unique<PathDeciderOf<V, L, R>>(verifier_, conditionals, shape);
     else
       return nullptr;
@@ -140,7 +148,15 @@ class PathVerifierOf final : public AnyPathVerifier {
       return nullptr;
   }
 
+  static std::shared_ptr<const AnyVerifier> position(Kind kind, const V& verifier) {
+    if constexpr (lifted)
+      return std::make_shared<VerifierOf<typename V::Position>>(kind, verifier.verifier);
+    else
+      return nullptr;
+  }
+
   V verifier_;
+  std::shared_ptr<const AnyVerifier> position_;  ///< of a lifted verifier, else null
 };
 
 template <class D>

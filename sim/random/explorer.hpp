@@ -3,6 +3,7 @@
 // only.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -81,31 +82,21 @@ class Explorer {
       if (picks_ < fixed_picks_.size()) return weights.draw(fixed_picks_[picks_++]);
     if (depth_ == stack_.size()) {
       Branches branches;
-      Weight total{0};
-      visit(weights, [&](Token x, const auto& weight) {
-        branches.emplace_back(x, Weight(weight));
-        total += branches.back().second;
-      });
-      if (branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
-      for (auto& branch : branches) branch.second /= total;
-      push(std::move(branches));
+      list(weights, branches);
+      push_pick(std::move(branches));
     }
-    const Token taken = take();
-    if (branches_) {
-      const Choice& choice = stack_[depth_ - 1];
-      branches_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
-    }
-    return taken;
+    return take_pick();
   }
 
-  /// Spreads the leaf over the tokens of positive weight and returns every_token.
+  /// Spreads the leaf over the tokens of positive weight and returns every_token, unless emit_at_once() was called.
   /// Throws: std::logic_error if all weights are zero, unless with_rounding() was called.
   template <class W>
   Verdict emit(const W& weights) {
+    if (emits_at_once_) return {pick(weights), none_accepted};
     spread_.clear();
     if constexpr (WeighsTokens<W>)
       if (tracked_ && spread_attended(weights)) return {every_token, none_accepted};
-    visit(weights, [&](Token x, const auto& weight) { spread_.emplace_back(x, Weight(weight)); });
+    list(weights, spread_);
     if (spread_.empty() && !realised_) throw std::logic_error("explorer: emit from weights that are all zero");
     return {every_token, none_accepted};
   }
@@ -140,7 +131,7 @@ class Explorer {
   /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
   /// realise (realised_weights.hpp), a flip whose denominator underflowed compares num > den, and an emit from
   /// weights that are all zero is a leaf without a spread.
-  void with_rounding() { realised_ = true; }
+  void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
   /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
   /// the weight of one token. Saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
@@ -151,19 +142,24 @@ class Explorer {
   /// branching; the result is conditional on the words. The span must outlive the explorations.
   void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
+  /// While true, emit branches as pick does: for a program that goes on after it.
+  void emit_at_once(bool at_once) { emits_at_once_ = at_once; }
+
   /// From now on `branches` receives the draws of the current run, for a trace; null turns this off.
   void watch(std::vector<Branch<Weight>>* branches) { branches_ = branches; }
 
  private:
-  template <class W, class Visit>
-  void visit(const W& weights, Visit visitor) const {
-    if (realised_)
-      visit_realised(weights, visitor);
-    else
-      weights.for_each(visitor);
-  }
-
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
+
+  /// Appends the tokens of positive weight. What follows does not depend on W and is compiled once.
+  template <class W>
+  void list(const W& weights, Branches& branches) const {
+    const auto append = [&](Token x, const auto& weight) { branches.emplace_back(x, Weight(weight)); };
+    if constexpr (std::floating_point<Weight>) {
+      if (realised_) return visit_realised(weights, append);
+    }
+    weights.for_each(append);
+  }
 
   struct Choice {
     Branches branches;
@@ -187,6 +183,21 @@ class Explorer {
     return !spread_.empty();
   }
 
+  void push_pick(Branches branches) {
+    if (branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
+    Weight total{0};
+    for (const auto& [token, weight] : branches) total += weight;
+    for (auto& branch : branches) branch.second /= total;
+    push(std::move(branches));
+  }
+  Token take_pick() {
+    const Token taken = take();
+    if (branches_) {
+      const Choice& choice = stack_[depth_ - 1];
+      branches_->push_back({Purpose::pick, choice.branches[choice.taken].second, taken});
+    }
+    return taken;
+  }
   bool certain(bool taken) {
     if (branches_) branches_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
     return taken;
@@ -212,9 +223,10 @@ class Explorer {
   std::size_t depth_ = 0;
   std::uint64_t leaves_ = 0;
   Weight certain_{1};
-  std::vector<std::pair<Token, Weight>> spread_;
+  Branches spread_;
   std::vector<Branch<Weight>>* branches_ = nullptr;
   bool realised_ = false;
+  bool emits_at_once_ = false;
   bool tracked_ = false;
   std::span<const Token> tokens_;
   std::span<const std::uint64_t> fixed_picks_;

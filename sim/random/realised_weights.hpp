@@ -15,7 +15,7 @@ namespace draftproof {
 
 /// Calls visit(token, weight) with the realised weights, or with the weights where their sums are exact.
 template <class W, class Visit>
-void visit_realised(const W& weights, Visit& visit) {
+void visit_realised(const W& weights, const Visit& visit) {
   if constexpr (requires { weights.for_each_realised(visit); })
     weights.for_each_realised(visit);
   else

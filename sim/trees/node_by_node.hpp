@@ -59,11 +59,43 @@ class NodePlans {
   std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
 };
 
+/// Goes down the tree from its root: `decide(u, laws, drafts, count, streams)` gives the verdict on the `count` drafts
+/// at node u, and `random` draws the token after a leaf at once. `streams` are the drafts' streams with `noise`, else
+/// unset.
+template <bool noise, class L, class R, class Decide>
+DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
+                                        const Decide& decide) {
+  const auto& tree = at.tree();
+  for (int u = DraftTree::root;;) {
+    const L& laws = at.laws(u);
+    if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
+    Token drafts[max_drafts];
+    [[maybe_unused]] std::uint32_t streams[max_drafts];
+    int count = 0;
+    if (sees_repeats) {
+      const auto draws = tree.draws(u);
+      for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
+        if constexpr (noise) streams[count] = draw.stream();
+        drafts[count++] = tree.token(*draw);
+      }
+    } else {
+      for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
+    }
+    const Verdict verdict = decide(u, laws, drafts, count, streams);
+    const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
+    if (child < 0) return {u, {verdict.token, none_accepted}};
+    u = child;
+  }
+}
+
+/// Whether a verifier of one position is given repeated drafts at the nodes of trees.
+constexpr bool sees_repeats(const Info& info) { return info.drafts.includes("iid") || info.shared_noise; }
+
 /// The tree form of V: a verifier of drafted trees.
 template <class V>
 struct NodeByNode {
   V verifier{};
-  static constexpr bool sees_repeats = V::info.drafts.includes("iid") || V::info.shared_noise;
+  static constexpr bool repeats = sees_repeats(V::info);
 
   template <class L>
   NodePlans<V, L> prepare(const ConditionalModel<L>&, const TreeShape&) const {
@@ -72,38 +104,19 @@ struct NodeByNode {
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, NodePlans<V, L>& plans, R& random) const {
-    const auto& tree = at.tree();
     ImmediateEmit<R> immediate(random);
-    for (int u = DraftTree::root;;) {
-      const L& laws = at.laws(u);
-      if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
-      Token drafts[max_drafts];
-      int count = 0;
-      [[maybe_unused]] std::uint32_t streams[max_drafts];
-      if constexpr (sees_repeats) {
-        const auto draws = tree.draws(u);
-        for (auto draw = draws.begin(); !(draw == draws.end()); ++draw) {
-          if constexpr (V::info.shared_noise) streams[count] = draw.stream();
-          drafts[count++] = tree.token(*draw);
-        }
-      } else {
-        for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
-      }
-      const auto decide = [&](auto& source) {
-        const auto& plan = plans.of(at, u, laws, count);
-        return draftproof::verify(verifier, DraftedPosition<L>(laws, drafts, count), plan, source);
-      };
-      Verdict verdict;
-      if constexpr (V::info.shared_noise) {
-        NodeNoise noise(immediate, streams);
-        verdict = decide(noise);
-      } else {
-        verdict = decide(immediate);
-      }
-      const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
-      if (child < 0) return {u, {verdict.token, none_accepted}};
-      u = child;
-    }
+    return walk_nodes<V::info.shared_noise>(
+        at, repeats, immediate,
+        [&](int u, const L& laws, const Token* drafts, int count, [[maybe_unused]] const std::uint32_t* streams) {
+          const auto& plan = plans.of(at, u, laws, count);
+          const DraftedPosition<L> position(laws, drafts, count);
+          if constexpr (V::info.shared_noise) {
+            NodeNoise noise(immediate, streams);
+            return draftproof::verify(verifier, position, plan, noise);
+          } else {
+            return draftproof::verify(verifier, position, plan, immediate);
+          }
+        });
   }
 };
 

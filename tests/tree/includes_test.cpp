@@ -20,7 +20,7 @@ const std::map<std::string, Rooms>& arrows() {
     const auto with = [](Rooms rooms, const Rooms& more) { return rooms.insert(more.begin(), more.end()), rooms; };
     const Rooms fractions = with(schemes, {"exact"});
     const Rooms middle = with(fractions, {"statistics", "optimum", "captures"});
-    const Rooms report = with(middle, {"properties"}), cli = with(report, {"report"});
+    const Rooms doors = with(middle, {"properties"}), report = with(doors, {"doors"}), cli = with(report, {"report"});
     const Rooms studies = with(cli, {"cli"});                             // a command of its own
     const Rooms device_bench = with(schemes, {"gpu", "bench", "found"});  // built where only the toolkit is
     return std::map<std::string, Rooms>{{"sim", {}},
@@ -32,6 +32,7 @@ const std::map<std::string, Rooms>& arrows() {
                                         {"optimum", fractions},
                                         {"captures", schemes},
                                         {"properties", middle},
+                                        {"doors", doors},
                                         {"report", report},
                                         {"cli", cli},
                                         {"studies", studies},

@@ -1,0 +1,60 @@
+#include <draftproof/properties/subjects/decided_by_node.hpp>
+
+#include <concepts>
+
+namespace draftproof {
+namespace {
+
+/// Makes the draw after a leaf, and emits of the verifier, draws of a program that goes on.
+template <class R>
+class EmitsAtOnce {
+ public:
+  explicit EmitsAtOnce(R& random) : random_{random} { set(true); }
+  ~EmitsAtOnce() { set(false); }
+  EmitsAtOnce(const EmitsAtOnce&) = delete;
+  EmitsAtOnce& operator=(const EmitsAtOnce&) = delete;
+
+ private:
+  void set(bool at_once) {
+    if constexpr (requires { R::spreads_emitted; }) random_.emit_at_once(at_once);
+  }
+  R& random_;
+};
+
+}  // namespace
+
+template <class L, class R>
+const Decider<L, R>& DecidedByNode<L, R>::decider_at(int context, const L& laws, int drafts) {
+  if (conditionals_.forgotten() != forgotten_) {
+    deciders_.clear();
+    forgotten_ = conditionals_.forgotten();
+  }
+  const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
+  DeciderPtr<L, R>& decider = deciders_[key];
+  if (!decider) {
+    if constexpr (std::same_as<R, Scripted>)
+      decider = verifier_->scripted_on(laws, drafts);
+    else if constexpr (std::same_as<R, Explorer<Rational>>)
+      decider = verifier_->prove_on(laws, drafts);
+    else
+      decider = verifier_->explore_on(laws, drafts);
+  }
+  return *decider;
+}
+
+template <class L, class R>
+StepOutput DecidedByNode<L, R>::decide(const DraftTree& tree, const VerifierState<typename L::Scalar>&, R& random) {
+  const DraftedTree<L> at(conditionals_, tree);
+  const EmitsAtOnce<R> at_once(random);
+  return walk_nodes<false>(
+      at, sees_repeats(verifier_->info()), random,
+      [&](int u, const L& laws, const Token* drafts, int count, const std::uint32_t*) {
+        return decider_at(tree.context(u), laws, count).decide({drafts, static_cast<std::size_t>(count)}, random);
+      });
+}
+
+template class DecidedByNode<Rows<Rational>, Explorer<Rational>>;
+template class DecidedByNode<Rows<double>, Explorer<double>>;
+template class DecidedByNode<Rows<double>, Scripted>;
+
+}  // namespace draftproof
