@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -15,24 +16,17 @@ namespace {
 
 using json = nlohmann::json;
 
-struct Tensor {
-  std::string name;
-  std::string type;
-  std::optional<DType> dtype;  // empty: a type that this program does not read
-  std::vector<std::uint64_t> shape;
-  std::uint64_t begin = 0, end = 0;  // offsets into the data
-};
+constexpr std::array<std::pair<std::string_view, DType>, 8> safetensors_types{{{"F16", DType::F16},
+                                                                               {"BF16", DType::BF16},
+                                                                               {"F32", DType::F32},
+                                                                               {"F64", DType::F64},
+                                                                               {"I8", DType::I8},
+                                                                               {"U8", DType::U8},
+                                                                               {"I32", DType::I32},
+                                                                               {"I64", DType::I64}}};
 
 std::optional<DType> parse_dtype(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, DType>, 8> types{{{"F16", DType::F16},
-                                                                     {"BF16", DType::BF16},
-                                                                     {"F32", DType::F32},
-                                                                     {"F64", DType::F64},
-                                                                     {"I8", DType::I8},
-                                                                     {"U8", DType::U8},
-                                                                     {"I32", DType::I32},
-                                                                     {"I64", DType::I64}}};
-  for (const auto& [name, dtype] : types)
+  for (const auto& [name, dtype] : safetensors_types)
     if (name == text) return dtype;
   return std::nullopt;
 }
@@ -41,8 +35,8 @@ class HeaderReader {
  public:
   HeaderReader(const std::string& file, std::uint64_t data_size) : file_(file), data_size_(data_size) {}
 
-  Tensor tensor(const std::string& name, const json& entry) const {
-    Tensor result{.name = name, .type = {}, .dtype = {}, .shape = {}};
+  SafetensorsEntry tensor(const std::string& name, const json& entry) const {
+    SafetensorsEntry result{.name = name, .type = {}, .dtype = {}, .shape = {}};
     if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") || !entry["dtype"].is_string())
       throw refuse(name, "a header entry of another form", "dtype, shape and data_offsets");
     result.type = entry["dtype"].get<std::string>();
@@ -81,9 +75,9 @@ class HeaderReader {
   std::uint64_t data_size_;
 };
 
-void check_tiling(const std::vector<Tensor>& tensors, std::uint64_t data_size, const HeaderReader& header) {
+void check_tiling(const std::vector<SafetensorsEntry>& tensors, std::uint64_t data_size, const HeaderReader& header) {
   std::uint64_t covered = 0;
-  for (const Tensor& tensor : tensors) {
+  for (const SafetensorsEntry& tensor : tensors) {
     if (tensor.begin != covered)
       throw header.refuse(tensor.name, fmt::format("data at offset {}", tensor.begin),
                           fmt::format("offset {}: arrays side by side, without overlap or hole", covered));
@@ -94,6 +88,55 @@ void check_tiling(const std::vector<Tensor>& tensors, std::uint64_t data_size, c
 }
 
 }  // namespace
+
+SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file) {
+  const json parsed = parse_json_object(text, file);
+  const HeaderReader header(file, data_size);
+  SafetensorsHeader result;
+  for (const auto& [name, entry] : parsed.items()) {
+    if (name != "__metadata__") {
+      result.entries.push_back(header.tensor(name, entry));
+      continue;
+    }
+    const bool strings = entry.is_object() &&
+                         std::all_of(entry.begin(), entry.end(), [](const json& value) { return value.is_string(); });
+    if (!strings) throw header.refuse("", "a __metadata__ of another form", "an object of strings");
+    result.metadata = entry;
+  }
+  std::sort(result.entries.begin(), result.entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  check_tiling(result.entries, data_size, header);
+  if (data_size > most_array_bytes)
+    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("at most {}", most_array_bytes));
+  return result;
+}
+
+std::string_view safetensors_type(DType dtype) {
+  return std::find_if(safetensors_types.begin(), safetensors_types.end(),
+                      [dtype](const auto& pair) { return pair.second == dtype; })
+      ->first;
+}
+
+std::string safetensors_head(std::span<SafetensorsEntry> entries, const json& metadata) {
+  json header = {{"__metadata__", metadata}};
+  std::uint64_t offset = 0;
+  for (SafetensorsEntry& entry : entries) {
+    entry.begin = offset;
+    offset += array_bytes(entry.dtype.value(), entry.shape).value();
+    entry.end = offset;
+    header[entry.name] = {{"dtype", safetensors_type(*entry.dtype)},
+                          {"shape", entry.shape},
+                          {"data_offsets", {entry.begin, entry.end}}};
+  }
+  std::string text = header.dump();
+  constexpr std::size_t unit = 8;
+  text.append((unit - text.size() % unit) % unit, ' ');
+  const std::uint64_t length = text.size();
+  std::string head(sizeof length, '\0');
+  std::memcpy(head.data(), &length, sizeof length);
+  return head + text;
+}
 
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want) {
   const std::string file = path.string();
@@ -110,34 +153,18 @@ Safetensors read_safetensors(const std::filesystem::path& path, const WantArray&
                       .wanted = "a header inside the file, of at most 100 MB"});
   std::string text(static_cast<std::size_t>(length), '\0');
   bytes.read(std::as_writable_bytes(std::span(text)));
-  const json parsed = parse_json_object(text, file);
-
-  const std::uint64_t data_size = bytes.size() - length_size - length;
-  const HeaderReader header(file, data_size);
+  SafetensorsHeader header = parse_safetensors_header(text, bytes.size() - length_size - length, file);
   Safetensors result;
-  std::vector<Tensor> tensors;
-  for (const auto& [name, entry] : parsed.items()) {
-    if (name != "__metadata__") {
-      tensors.push_back(header.tensor(name, entry));
-      continue;
-    }
-    const bool strings = entry.is_object() &&
-                         std::all_of(entry.begin(), entry.end(), [](const json& value) { return value.is_string(); });
-    if (!strings) throw header.refuse("", "a __metadata__ of another form", "an object of strings");
-    result.metadata = entry;
-  }
-  std::sort(tensors.begin(), tensors.end(),
-            [](const Tensor& a, const Tensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
-  check_tiling(tensors, data_size, header);
-  if (data_size > most_array_bytes)
-    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("at most {}", most_array_bytes));
+  result.metadata = std::move(header.metadata);
 
   std::array<std::byte, 1 << 16> skipped;
-  for (const Tensor& tensor : tensors) {
+  for (const SafetensorsEntry& tensor : header.entries) {
     const bool wanted = want(tensor.name);
     if (wanted && !tensor.dtype)
-      throw header.refuse(tensor.name, "elements of type " + in_quotes(tensor.type),
-                          "F16, BF16, F32, F64, I8, U8, I32 or I64");
+      throw InputError({.file = file,
+                        .array = tensor.name,
+                        .found = "elements of type " + in_quotes(tensor.type),
+                        .wanted = "F16, BF16, F32, F64, I8, U8, I32 or I64"});
     if (wanted) {
       Array array{*tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}, {}};
       array.bytes.resize(static_cast<std::size_t>(tensor.end - tensor.begin));

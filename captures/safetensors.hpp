@@ -4,9 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +22,30 @@ struct Safetensors {
   NamedArrays arrays;                                  // in the order of their data
   nlohmann::json metadata = nlohmann::json::object();  // `__metadata__`: strings by name
 };
+
+/// One array of a header: its type, its shape and its range of the data.
+struct SafetensorsEntry {
+  std::string name;
+  std::string type;                  // as in the file, `F32`
+  std::optional<DType> dtype;        // empty: a type that this program does not read
+  std::vector<std::uint64_t> shape;  // the bytes of shape and dtype are end - begin
+  std::uint64_t begin = 0, end = 0;  // offsets into the data
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;  // in the order of their data, which they tile
+  nlohmann::json metadata = nlohmann::json::object();
+};
+
+/// The header in the JSON `text`, before `data_size` bytes of data. `file` names it in messages. Throws: InputError.
+SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file);
+
+/// `F32`, `BF16`, .., the name of a type in a header.
+std::string_view safetensors_type(DType dtype);
+
+/// What stands before the data: eight bytes of length, then the header, padded with spaces to a multiple of eight.
+/// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.
+std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
 /// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);

@@ -5,6 +5,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -78,6 +79,9 @@ int run_program(int argc, char** argv) {
     return run(argc, argv);
   } catch (const draftproof::InputError& error) {
     std::cerr << "draftproof: " << error.what() << '\n';
+    return draftproof::exit_bad_input;
+  } catch (const draftproof::doors::DoorError& error) {
+    std::cerr << "draftproof: door: " << error.what() << '\n';
     return draftproof::exit_bad_input;
   } catch (const draftproof::DeviceFailure& error) {
     std::cerr << "draftproof: device failed: " << error.what() << '\n';

@@ -57,3 +57,45 @@ function(draftproof_discover_gates target)
                      "  add_test(${target}_gates_NOT_BUILT ${target}_gates_NOT_BUILT)\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${stub})
 endfunction()
+
+# draftproof_add_door_gates(<name> DOOR spec | LIBRARY target [PROFILE pr|nightly] [SEED n] [SHARE s]
+#                           [TIERS proof edge sampled] [PREFIX text] [LABELS ...] [TIMEOUT seconds])
+#
+# CTest tests of a verifier that is not compiled into a program of draftproof's: PREFIX<name>.TIER runs
+# `draftproof check --door ... --tier TIER`. A tier that the verifier cannot serve reports skipped.
+#
+#   DOOR      as --door takes it: exec:COMMAND or lib:PATH
+#   LIBRARY   a shared library target that exports draftproof_door (draftproof_door.h), instead of DOOR
+#   SHARE     of the false-alarm probability of 1e-9 of a whole build; 1 if this is all of it
+function(draftproof_add_door_gates name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DOOR;LIBRARY;PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "draftproof_add_door_gates: found ${arg_UNPARSED_ARGUMENTS}, wanted known arguments")
+  endif()
+  if((arg_DOOR AND arg_LIBRARY) OR NOT (arg_DOOR OR arg_LIBRARY))
+    message(FATAL_ERROR "draftproof_add_door_gates: wanted DOOR or LIBRARY, one of them")
+  endif()
+  if(arg_LIBRARY)
+    set(arg_DOOR lib:$<TARGET_FILE:${arg_LIBRARY}>)
+  endif()
+  foreach(setting "PROFILE=pr" "SEED=1" "SHARE=1" "TIMEOUT=600")
+    string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${setting})
+    if(NOT DEFINED arg_${CMAKE_MATCH_1})
+      set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  if(NOT arg_TIERS)
+    set(arg_TIERS proof edge sampled)
+  endif()
+  set(program draftproof::draftproof)
+  if(TARGET draftproof)
+    set(program draftproof)
+  endif()
+  foreach(tier ${arg_TIERS})
+    set(test ${arg_PREFIX}${name}.${tier})
+    add_test(NAME ${test} COMMAND ${program} check --door ${arg_DOOR} --tier ${tier} --profile ${arg_PROFILE}
+                                  --seed ${arg_SEED} --share ${arg_SHARE} --gates 1 --quiet)
+    set_tests_properties(${test} PROPERTIES LABELS "gate;${tier};${arg_LABELS}" SKIP_RETURN_CODE 77
+                                            TIMEOUT ${arg_TIMEOUT})
+  endforeach()
+endfunction()

@@ -49,14 +49,14 @@ draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${
 
 file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/exact/*.cpp ${PROJECT_SOURCE_DIR}/optimum/*.cpp
      ${PROJECT_SOURCE_DIR}/statistics/*.cpp ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
-     ${PROJECT_SOURCE_DIR}/report/*.cpp)
+     ${PROJECT_SOURCE_DIR}/report/*.cpp ${PROJECT_SOURCE_DIR}/doors/*.cpp)
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)
 add_library(draftproof::framework ALIAS draftproof_framework)
 set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
 target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
                                                   OpenMP::OpenMP_CXX Threads::Threads
-                      PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck)
+                      PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck ${CMAKE_DL_LIBS})
 draftproof_own_target(draftproof_framework)
 # Sources of a room instantiate much alike: several at a time, half the time. Generated ones of schemes are batches already.
 set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/device_choice.hpp>
+#include <draftproof/cli/door_choice.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -27,6 +29,7 @@ struct Check {
   std::string profile{profiles[0].name};
   GateOptions options;
   DeviceChoice place;
+  DoorChoice foreign;
   std::optional<int> sampled_gates;
   bool mutants = false, own = false, list = false;
 
@@ -56,6 +59,7 @@ struct Check {
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
         ->check(CLI::Range(1, 1'000'000));
     place.declare(app);
+    foreign.declare(app);
     app.add_flag("--mutants", mutants, "the mutants too");
     app.add_flag("--own", own, "only what does not come with draftproof");
     app.add_flag("--list", list, "name the gates, run none");
@@ -69,7 +73,11 @@ struct Check {
     options.threads = session.threads;
     options.stop = &stop_requested();
     options.device = place.device();
-    const std::vector<Gate> gates = selected_gates();
+    const std::vector<doors::OpenDoor> opened = foreign.open();
+    std::vector<std::unique_ptr<ForeignSubject>> subjects;
+    for (const doors::OpenDoor& door : opened)
+      subjects.push_back(std::make_unique<doors::ForeignGate>(door.text, door.program, door.served));
+    const std::vector<Gate> gates = selected_gates(subjects);
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
     options.gates = sampled_gates.value_or(std::max(1, static_cast<int>(sampled)));
@@ -117,8 +125,9 @@ struct Check {
                         .wanted = fmt::format("a number below {}", source.positions())});
   }
 
-  std::vector<Gate> selected_gates() const {
-    const SelectedSubjects selected = select_of_all(names, mutants);
+  std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ForeignSubject>>& subjects) const {
+    // With a door and no name, the door alone.
+    const SelectedSubjects selected = names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
     std::vector<Gate> gates;
     const auto add = [&](Gate gate, bool builtin) {
       if (own && builtin) return;
@@ -131,6 +140,7 @@ struct Check {
     for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->builtin());
     for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->builtin());
     for (const AnyComponent* component : selected.components) add({.component = component}, component->builtin());
+    for (const auto& subject : subjects) add({.foreign = subject.get()}, false);
     return gates;
   }
 

@@ -142,15 +142,18 @@ Status verdict(const GateResult& result) {
 }  // namespace
 
 std::string Gate::name() const {
+  if (foreign) return foreign->name();
   if (component) return component->qualified_name();
   return std::string(verifier ? verifier->info().name : paths->info().name);
 }
 
 std::string_view Gate::level() const {
+  if (foreign) return foreign->level();
   return component ? component->group() : verifier ? TokenLevel::name : BlockLevel::name;
 }
 
 bool applies(const Gate& gate) {
+  if (gate.foreign) return true;  // a tier that is not served is reported, with the reason
   if (gate.component) return gate.tier != Tier::sampled;
   if (gate.paths)
     return some_property<BlockLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
@@ -162,7 +165,10 @@ bool applies(const Gate& gate) {
 GateResult run_gate(const Gate& gate, const GateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   GateResult result{.gate = gate};
-  if (gate.component) {
+  if (gate.foreign) {
+    result.note = gate.foreign->refusal(gate.tier);
+    if (result.note.empty()) gate.foreign->examine(result, options);
+  } else if (gate.component) {
     examine(result, *gate.component, options);
   } else if (gate.paths) {
     run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),

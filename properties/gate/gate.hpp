@@ -31,11 +31,27 @@ inline constexpr std::array<Profile, 2> profiles{
     Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false},
     Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true}};
 
-/// Exactly one of the three pointers is set.
+struct GateOptions;
+struct GateResult;
+
+/// A program under test that is not compiled into this one: it can only be called (doors/).
+class ForeignSubject {
+ public:
+  virtual ~ForeignSubject() = default;
+  virtual std::string name() const = 0;
+  virtual std::string_view level() const = 0;
+  /// Why the tier is not served; empty if it is.
+  virtual std::string refusal(Tier tier) const = 0;
+  /// Adds the findings of result.gate.tier, the laws, the work and a note.
+  virtual void examine(GateResult& result, const GateOptions& options) const = 0;
+};
+
+/// Exactly one of the four pointers is set.
 struct Gate {
   const AnyVerifier* verifier = nullptr;   ///< a verifier of one position
   const AnyPathVerifier* paths = nullptr;  ///< a verifier of paths
   const AnyComponent* component = nullptr;
+  const ForeignSubject* foreign = nullptr;
   Tier tier = Tier::proof;
 
   /// Name of the verifier; for a component its qualified name.

@@ -1,0 +1,59 @@
+// What a foreign program declares about itself when its door opens.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace draftproof::doors {
+
+/// What the program decides on (Input has the shapes).
+enum class Level { position, chain, tree };
+
+/// Who chooses the random numbers.
+enum class Randomness { scripted, seeded, opaque };
+
+enum class Dtype { float32, float64, float16, bfloat16 };
+
+enum class RowKind { probabilities, logits };
+
+std::string_view to_text(Level level);
+std::string_view to_text(Randomness randomness);
+std::string_view to_text(Dtype dtype);
+std::string_view to_text(RowKind kind);
+
+struct Declaration {
+  std::string name;
+  std::string version{};  ///< of the engine
+  Level level = Level::chain;
+  std::string law{"iid"};  ///< name of the draft law that the verifier is written for
+  std::vector<Randomness> randomness{Randomness::scripted};
+  std::vector<Dtype> dtypes{Dtype::float32};
+  std::vector<RowKind> rows{RowKind::probabilities};
+  std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate
+  int most_rows = 4096;                          ///< in a batch
+  int most_drafts = 0;                           ///< 0: no limit
+  int most_vocabulary = 0;                       ///< 0: no limit
+  bool ragged = true;                            ///< rows of a batch may have different numbers of drafts
+  bool deterministic = true;                     ///< equal calls have equal results
+  int coin_bits = 24;                            ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
+
+  bool can(Randomness wanted) const;
+  bool has(std::string_view function) const;
+};
+
+/// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1 where
+/// a program under test died on a row that it accepted.
+class DoorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The declaration in a hello message. Throws: DoorError, which names the field, what was found and what was wanted.
+Declaration read_declaration(const nlohmann::json& hello);
+nlohmann::json to_json(const Declaration& declaration);
+
+}  // namespace draftproof::doors

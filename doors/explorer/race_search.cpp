@@ -1,0 +1,186 @@
+// Picks and races in the search at one node. A pick's weights are in its log. A race's are read off pairs of entries:
+// one clock is 1, the other is moved until the winner changes, all others are late; the clock where that happens is
+// the ratio of the weights.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <draftproof/doors/explorer/place_search.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
+constexpr double lowest = -60;
+constexpr std::uint64_t top = 120ull << 26;
+constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are asked
+
+}  // namespace
+
+void PlaceSearch::step_cells(std::vector<Ask>& asks) {
+  const bool pick = node_.draw.kind == DrawKind::pick;
+  const bool drawable = !pick || drawable_total(node_.draw) > 0;
+  std::vector<std::uint64_t> cells;
+  for (std::uint64_t x = 0; drawable && x < values_of(node_.draw); ++x)
+    if (!pick || node_.draw.weights[x] > 0) cells.push_back(x);
+  if (cells.empty()) cells.push_back(0);  // nothing to draw: whatever the program does then is its one branch
+  for (std::size_t k = 0; k < scans_.size(); ++k) {
+    std::vector<std::uint64_t> points = cells;
+    want(k, points, asks);
+    if (!asks.empty()) return;
+  }
+  const std::vector<int> of = set_classes(cells);
+  if (node_.branches.size() == 1) {
+    node_.branches.front().share = 1;
+    node_.branch_of = of;
+  } else if (pick) {
+    share_by(node_.draw.weights, of);
+  } else {
+    step_race(of, asks);
+  }
+}
+
+/// Makes one branch, without its share, of the cells that no witness tells apart. Returns the branch of each cell.
+std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) {
+  const std::vector<TreeBranch> old = std::exchange(node_.branches, {});
+  std::vector<int> of(values_of(node_.draw), -1);
+  const auto alike = [&](std::uint64_t a, std::uint64_t b) {
+    return std::all_of(scans_.begin(), scans_.end(),
+                       [&](const Scan& scan) { return probe_at(scan, a)->after == probe_at(scan, b)->after; });
+  };
+  for (const std::uint64_t x : cells) {
+    std::size_t c = 0;
+    while (c < node_.branches.size() && !alike(node_.branches[c].first, x)) ++c;
+    if (c == node_.branches.size()) node_.branches.push_back({.first = x, .last = x, .chosen = x});
+    of[x] = static_cast<int>(c);
+  }
+  for (const TreeBranch& branch : old) {
+    TreeBranch& now = node_.branches[static_cast<std::size_t>(of[branch.chosen])];
+    now.chosen = branch.chosen;
+    now.target = branch.target;
+  }
+  return of;
+}
+
+/// Gives branches the shares of their cells; branches without weight go.
+void PlaceSearch::share_by(std::span<const double> weights, const std::vector<int>& of) {
+  const double total = compensated_sum(weights);
+  std::vector<NeumaierSum> sums(node_.branches.size());
+  for (std::size_t x = 0; x < weights.size(); ++x)
+    if (of[x] >= 0) sums[static_cast<std::size_t>(of[x])].add(weights[x]);
+  std::vector<int> place(node_.branches.size(), -1);
+  std::vector<TreeBranch> kept;
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    if (!(sums[c].value() > 0)) continue;
+    place[c] = static_cast<int>(kept.size());
+    kept.push_back(node_.branches[c]);
+    kept.back().share = sums[c].value() / total;
+  }
+  node_.branches = std::move(kept);
+  node_.branch_of.assign(of.size(), -1);
+  for (std::size_t x = 0; x < of.size(); ++x)
+    if (of[x] >= 0 && weights[x] > 0) node_.branch_of[x] = place[static_cast<std::size_t>(of[x])];
+}
+
+void PlaceSearch::ask_ends(int fixed, int moved, std::vector<Ask>& asks) {
+  const auto at = [&](const Scan& scan, int x) { return probe_at(scan, static_cast<std::uint64_t>(x))->after; };
+  std::uint32_t scan = 0;
+  while (at(scans_[scan], fixed) == at(scans_[scan], moved)) ++scan;
+  const auto number = static_cast<std::uint32_t>(pairs_.size());
+  pairs_.push_back({.fixed = fixed, .moved = moved, .scan = scan, .low = 0, .high = top});
+  asks.push_back({.scan = number, .pair = true, .value = 0});
+  asks.push_back({.scan = number, .pair = true, .value = top});
+}
+
+/// Asks for the next possible reference against the entries of other classes, or gives up.
+void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
+  pairs_.clear();
+  if (reference_ == node_.draw.size) {
+    resolved_ = false;
+    return;
+  }
+  for (int x = 0; x < node_.draw.size; ++x)
+    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)]) ask_ends(reference_, x, asks);
+}
+
+void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
+  // An entry of weight 0 wins against no other, so its run alone shows another entry's behaviour. It is no reference:
+  // it loses at `high` to an entry that is late itself.
+  if (race_ == Race::classes) {
+    race_ = Race::reference;
+    return ask_reference(of, asks);
+  }
+  if (race_ == Race::reference) {
+    const auto found = std::find_if(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.races(); });
+    if (found == pairs_.end()) {
+      ++reference_;
+      return ask_reference(of, asks);
+    }
+    other_ = found->moved;
+    race_ = Race::rest;
+    for (int x = 0; x < node_.draw.size; ++x)
+      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
+        ask_ends(other_, x, asks);
+    if (!asks.empty()) return;
+  }
+  if (race_ == Race::rest) {
+    if (bisect_pairs(asks)) return;
+    // An entry that neither wins nor loses a race against one other is not racing.
+    resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& p) { return p.races() || p.low_loses; });
+    if (!resolved_) return;
+    read_weights();
+    race_ = Race::done;
+  }
+  share_by(node_.weights, of);
+}
+
+void PlaceSearch::take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after) {
+  const Scan& scan = scans_[pair.scan];
+  const bool wins = after == probe_at(scan, static_cast<std::uint64_t>(pair.moved))->after;
+  const bool loses = after == probe_at(scan, static_cast<std::uint64_t>(pair.fixed))->after;
+  if (value == 0) {
+    pair.low_wins = wins;
+    pair.low_loses = loses;
+  } else if (value == top) {
+    pair.high_loses = loses;
+  } else {
+    (wins ? pair.low : pair.high) = value;
+  }
+}
+
+bool PlaceSearch::bisect_pairs(std::vector<Ask>& asks) {
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    if (!pair.races() || pair.high - pair.low == 1) continue;
+    std::uint64_t middle = pair.low + (pair.high - pair.low) / 2;
+    std::vector<std::uint64_t> hints;
+    for (const double ratio : context_.suggested.log_ratios(pair.fixed, pair.moved, node_.draw.size))
+      for (const double side : {-near_hint, near_hint}) {
+        const double step = (ratio - lowest) * steps_of_one + side;
+        if (step > static_cast<double>(pair.low) && step + 1 < static_cast<double>(pair.high))
+          hints.push_back(static_cast<std::uint64_t>(step) + 1);
+      }
+    std::sort(hints.begin(), hints.end());
+    if (!hints.empty()) middle = hints[hints.size() / 2];
+    asks.push_back({.scan = static_cast<std::uint32_t>(i), .pair = true, .value = middle});
+  }
+  return !asks.empty();
+}
+
+void PlaceSearch::read_weights() {
+  node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
+  const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
+  weight(reference_) = 1;
+  // Pairs against `other_` come after the pair that gives its own weight.
+  for (const Pair& pair : pairs_) {
+    const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
+    weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;
+  }
+  // Two pairs of half a step each, ln 2 * 2^-26 in all; and eight roundings each for the program's own comparison:
+  // the clocks, their logarithms or quotients, and the weights, of both entries.
+  node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -std::clamp(node_.draw.bits, 8, 53));
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,102 @@
+#include <draftproof/doors/gate/foreign_gate.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <draftproof/doors/gate/batch_checks.hpp>
+#include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+/// Vocabulary of the sampled tier unless a source is named. Every trial sends its rows through the door, so there are 2^-5
+/// as many as for a compiled verifier.
+constexpr int usual_vocabulary = 1024;
+constexpr double fewer_log2_trials = 5;
+
+}  // namespace
+
+std::string ForeignGate::refusal(Tier tier) const {
+  const Declaration& declaration = served_->declaration();
+  if (tier != Tier::sampled)
+    return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
+  if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
+    return "the program draws from scripts alone";
+  if (declaration.level == Level::tree) return "trials of trees are not drawn through doors";
+  return "";
+}
+
+void ForeignGate::examine(GateResult& result, const GateOptions& options) const {
+  try {
+    if (result.gate.tier == Tier::proof) examine_laws(result, options);
+    if (result.gate.tier == Tier::edge) examine_batches(result, options);
+    if (result.gate.tier == Tier::sampled) examine_trials(result, options);
+  } catch (const DoorError& error) {  // a program that breaks the protocol has not passed
+    result.findings.push_back({.check = "protocol",
+                               .tier = result.gate.tier,
+                               .status = Status::violated,
+                               .evidence = error.what(),
+                               .replay = fmt::format("draftproof check --door '{}' --tier {} --seed {}", door_,
+                                                     to_text(result.gate.tier), options.seed)});
+  }
+}
+
+void ForeignGate::examine_batches(GateResult& result, const GateOptions& options) const {
+  result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .door = door_});
+  for (const GateFinding& finding : result.findings) result.work = std::max(result.work, finding.work);
+  result.laws.push_back(served_->declaration().law);
+}
+
+void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) const {
+  // Half of the models that compiled verifiers of paths are proved on: each takes hundreds of calls.
+  LawChecks checks = check_laws(*program_, served_->declaration(),
+                                {.instances = std::max(1, options.profile.path_instances / 2),
+                                 .seed = options.seed,
+                                 .door = door_,
+                                 .explore = {},
+                                 .stop = options.stop,
+                                 .progress = {}});
+  result.findings = std::move(checks.findings);
+  result.work = checks.calls;
+  result.laws.push_back(served_->declaration().law);
+  result.note = fmt::format("{} models, {} predictions held, TV to {:.1g}", checks.instances, checks.predictions,
+                            checks.largest);
+}
+
+void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
+  const AnyDrafter* drafter = registry().drafter(declaration.law);
+  if (!drafter)
+    throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", declaration.law));
+  const ForeignVerifier verifier(served_);
+  GateOptions asked = options;
+  asked.drafts =
+      declaration.level == Level::chain
+          ? 1
+          : std::min(options.drafts, declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts);
+  asked.laws = {declaration.law};
+  asked.device = nullptr;
+  if (asked.source.empty()) {
+    const int most = declaration.most_vocabulary;
+    asked.source = standard_source(most > 0 ? std::min(usual_vocabulary, most) : usual_vocabulary,
+                                   drafter->info().several_proposals ? asked.drafts : 1);
+  }
+  asked.profile.log2_trials -= fewer_log2_trials;
+  SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
+  result.note = sampled.note;
+  if (!sampled.finding) return;
+  if (!sampled.finding->replay.empty())
+    sampled.finding->replay =
+        fmt::format("draftproof check --door '{}' --tier sampled --source '{}' --position {} --seed {}", door_,
+                    asked.source, asked.position, asked.seed);
+  result.work = sampled.finding->work;
+  result.laws.push_back(declaration.law);
+  result.findings.push_back(std::move(*sampled.finding));
+}
+
+}  // namespace draftproof::doors

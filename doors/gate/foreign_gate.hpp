@@ -1,0 +1,40 @@
+// A foreign program at the gate: its tiers, by what it lets the host choose.
+//
+//   tier      needs               asks
+//   proof     scripted numbers    law_checks.hpp
+//   edge      scripted numbers    batch_checks.hpp
+//   sampled   seeds, or nothing   the statistical gate, on as many trials as the door's speed allows
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <draftproof/doors/program.hpp>
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+
+namespace draftproof::doors {
+
+class ForeignGate final : public ForeignSubject {
+ public:
+  /// `door` is the text of --door, for replay lines; `program` and `served` are the two sides of the same door.
+  ForeignGate(std::string door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
+      : door_{std::move(door)}, program_{std::move(program)}, served_{std::move(served)} {}
+
+  std::string name() const override { return served_->declaration().name; }
+  std::string_view level() const override { return to_text(served_->declaration().level); }
+  std::string refusal(Tier tier) const override;
+  void examine(GateResult& result, const GateOptions& options) const override;
+
+ private:
+  void examine_laws(GateResult& result, const GateOptions& options) const;
+  void examine_batches(GateResult& result, const GateOptions& options) const;
+  void examine_trials(GateResult& result, const GateOptions& options) const;
+
+  std::string door_;
+  std::shared_ptr<Program> program_;
+  std::shared_ptr<Served> served_;
+};
+
+}  // namespace draftproof::doors

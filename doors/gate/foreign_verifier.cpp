@@ -1,0 +1,132 @@
+#include <draftproof/doors/gate/foreign_verifier.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{16}
+                                   << 20;  // of rows in a batch: beyond the caches larger ones gain nothing
+
+/// Rows of one position, as often as a batch needs them.
+class ForeignTrials final : public Decider<RatioTable, Philox> {
+ public:
+  ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<std::mutex> mutex, const RatioTable& laws,
+                int drafts)
+      : program_{std::move(program)}, mutex_{std::move(mutex)}, drafts_{drafts}, vocabulary_{laws.vocabulary()} {
+    const Declaration& declaration = program_->declaration();
+    chain_ = declaration.level == Level::chain;
+    const auto rows_a_row = static_cast<std::size_t>((chain_ ? 2 : 1) + 1);
+    const std::size_t fitting = most_bytes / (rows_a_row * static_cast<std::size_t>(vocabulary_) * sizeof(float));
+    rows_ = static_cast<int>(
+        std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(std::max(1, declaration.most_rows))));
+    std::vector<float> target, proposal;
+    for (Token x = 0; x < vocabulary_; ++x) {
+      target.push_back(static_cast<float>(laws.target(x)));
+      proposal.push_back(static_cast<float>(laws.proposal(x)));
+    }
+    for (int i = 0; i < rows_; ++i) {
+      for (int copy = chain_ ? 2 : 1; copy > 0; --copy) p_.insert(p_.end(), target.begin(), target.end());
+      q_.insert(q_.end(), proposal.begin(), proposal.end());
+    }
+  }
+
+  void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+    for (int start = 0; start < batch.count; start += rows_)
+      decide_some(batch, start, std::min(rows_, batch.count - start), verdicts + start);
+  }
+
+ private:
+  void decide_some(const TrialBatch& batch, int start, int count, Verdict* verdicts) const {
+    const auto size = static_cast<std::size_t>(count), width = static_cast<std::size_t>(drafts_);
+    std::vector<std::int32_t> drafts(size * width, -1), lengths(size);
+    std::vector<std::int64_t> seeds(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      const int t = start + static_cast<int>(i);
+      lengths[i] = batch.lengths[t];
+      std::copy_n(batch.drafts + t * batch.stride, lengths[i],
+                  drafts.begin() + static_cast<std::ptrdiff_t>(i * width));
+      const std::uint64_t trial =
+          batch.trials != nullptr ? batch.trials[t] : batch.first + static_cast<std::uint64_t>(t);
+      constexpr std::uint32_t purpose = 0x200;
+      seeds[i] = static_cast<std::int64_t>(philox_pair(batch.seed, trial, 0, purpose).first >> 1);
+    }
+    const auto vocabulary = static_cast<std::size_t>(vocabulary_);
+    ServedBatch request{
+        .rows = count,
+        .vocabulary = vocabulary_,
+        .drafts_a_row = drafts_,
+        .target_rows = chain_ ? 2 : 1,
+        .proposal_rows = 1,
+        .dtype = Dtype::float32,
+        .kind = RowKind::probabilities,
+        .randomness = program_->declaration().can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque,
+        .p = std::as_bytes(std::span(p_).first(size * vocabulary * (chain_ ? 2 : 1))),
+        .q = std::as_bytes(std::span(q_).first(size * vocabulary)),
+        .drafts = drafts,
+        .lengths = lengths};
+    if (request.randomness == Randomness::seeded) request.seeds = seeds;
+    ServedResult result;
+    result.tokens_a_row = drafts_ + 1;
+    result.tokens.assign(size * (width + 1), -1);
+    result.counts.assign(size, 0);
+    result.status.assign(size, 0);
+    {
+      const std::lock_guard guard(*mutex_);
+      program_->verify(request, result);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto first = result.tokens_of(static_cast<int>(i)).front();
+      if (result.status[i] != 0 || result.counts[i] < 1) {
+        verdicts[i] = {no_token, none_accepted};
+        continue;
+      }
+      const std::int32_t* const row = drafts.data() + i * width;
+      const auto* const found = std::find(row, row + lengths[i], first);
+      const bool drafted = found != row + lengths[i], flagged = drafted && (!chain_ || result.counts[i] > 1);
+      verdicts[i] = {first, flagged ? static_cast<int>(found - row) : none_accepted};
+    }
+  }
+
+  std::shared_ptr<Served> program_;
+  std::shared_ptr<std::mutex> mutex_;
+  int drafts_, vocabulary_, rows_ = 1;
+  bool chain_ = false;
+  std::vector<float> p_, q_;
+};
+
+}  // namespace
+
+ForeignInfo::ForeignInfo(const Declaration& declaration)
+    : name_{declaration.name},
+      summary_{
+          fmt::format("a foreign program{}{}", declaration.version.empty() ? "" : ", version ", declaration.version)},
+      law_{declaration.law} {
+  constexpr std::string_view called = "a foreign program can only be called";
+  info_ = {.name = name_,
+           .summary = summary_,
+           .source = "behind a door",
+           .drafts = DraftLaws(std::string_view(law_)),
+           .most_drafts = declaration.level == Level::chain ? 1 : declaration.most_drafts,
+           .unsupported = {.explore = called, .fresh = called, .device = called}};
+}
+
+ForeignVerifier::ForeignVerifier(std::shared_ptr<Served> program)
+    : ForeignInfo(program->declaration()),
+      AnyVerifier(ForeignInfo::info(), Kind::verifier),
+      program_{std::move(program)} {}
+
+DeciderPtr<RatioTable, Philox> ForeignVerifier::simulate_on(const RatioTable& laws, int drafts) const {
+  return std::make_unique<ForeignTrials>(program_, one_at_a_time_, laws, drafts);
+}
+
+}  // namespace draftproof::doors

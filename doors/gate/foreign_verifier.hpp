@@ -1,0 +1,62 @@
+// A foreign program as a registered verifier of one position: trials of the gate, of surveys and of simulations run through
+// its door. A program of chains decides on one draft; its first token is that of the position.
+//
+// The law of a trial's token is p for any lossless program, so the statistics are those of our own verifiers. Seeds come
+// from (seed, trial): a seeded program has the same trials for any number of threads and sizes of batches.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
+
+namespace draftproof::doors {
+
+/// What a program that is only called declares as a verifier. Text lies in the object.
+class ForeignInfo {
+ public:
+  explicit ForeignInfo(const Declaration& declaration);
+  const Info& info() const { return info_; }
+
+ private:
+  std::string name_, summary_, law_;
+  Info info_;
+};
+
+class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
+ public:
+  /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
+  explicit ForeignVerifier(std::shared_ptr<Served> program);
+
+  using AnyVerifier::info;
+  using AnyVerifier::simulate_on;
+
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
+
+  // Laws of the compiled program come from doors/gate/law_checks.hpp instead: calls have no branches to walk.
+  DeciderPtr<draftproof::Rows<Rational>, Explorer<Rational>> prove_on(const draftproof::Rows<Rational>&,
+                                                                      int) const override {
+    return {};
+  }
+  DeciderPtr<draftproof::Rows<double>, Explorer<double>> explore_on(const draftproof::Rows<double>&,
+                                                                    int) const override {
+    return {};
+  }
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
+    return {};
+  }
+  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
+  DeciderPtr<draftproof::Rows<double>, Scripted> scripted_on(const draftproof::Rows<double>&, int) const override {
+    return {};
+  }
+  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
+
+ private:
+  std::shared_ptr<Served> program_;
+  std::shared_ptr<std::mutex> one_at_a_time_ = std::make_shared<std::mutex>();
+};
+
+}  // namespace draftproof::doors

@@ -1,0 +1,185 @@
+#include <draftproof/doors/gate/judgement.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+std::string_view status_text(RowStatus status) {
+  switch (status) {
+    case RowStatus::ok:
+      return "answers";
+    case RowStatus::bad_input:
+      return "refuses the row";
+    case RowStatus::unsupported:
+      return "does not serve the row";
+    case RowStatus::failed:
+      return "fails";
+    case RowStatus::no_mass:
+      return "draws from weights without mass";
+    case RowStatus::tape_short:
+      return "draws without end";
+    case RowStatus::crashed:
+      return "dies";
+  }
+  return "answers";
+}
+
+/// Adds up where emitted strings go: by prefix, the probability of reaching it and of emitting it.
+class Strings {
+ public:
+  explicit Strings(const Toy& toy) : toy_{toy} {}
+
+  void emit(const Tokens& tokens, double probability) {
+    Tokens prefix;
+    begins_[prefix].add(probability);
+    for (const Token x : tokens) {
+      if (std::ssize(prefix) == toy_.length) break;
+      prefix.push_back(x);
+      begins_[prefix].add(probability);
+    }
+    ends_[prefix].add(probability);
+  }
+
+  /// 1/2 sum over strings of `length` tokens of |C - p|, and the token where an emitted string departs most. Mass that
+  /// emits nothing counts in full: it is missing there and is a string of its own.
+  double distance(std::optional<WorstToken>& worst) {
+    NeumaierSum total;
+    total.add(std::abs(1 - at(begins_, {})));
+    walk({}, 1.0, 0.0, total, worst);
+    return total.value() / 2;
+  }
+
+ private:
+  double at(const std::map<Tokens, NeumaierSum, ShorterFirst>& sums, const Tokens& prefix) const {
+    const auto found = sums.find(prefix);
+    return found == sums.end() ? 0.0 : found->second.value();
+  }
+
+  /// `wanted` = p(prefix); `completed` = mass of strings that ended before, completed by the target up to prefix.
+  void walk(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
+            std::optional<WorstToken>& worst) {
+    const double begins = at(begins_, prefix), ended = at(ends_, prefix);
+    if (std::ssize(prefix) == toy_.length) {
+      total.add(std::abs(begins + completed - wanted));
+      return;
+    }
+    const auto& row = toy_.target(prefix);
+    const double beyond = begins - ended;
+    for (Token x = 0; x < toy_.vocabulary; ++x) {
+      const double share = row[static_cast<std::size_t>(x)];
+      Tokens next = prefix;
+      next.push_back(x);
+      const double found = at(begins_, next), asked = beyond * share;
+      if (!worst || std::abs(found - asked) > std::abs(worst->found - worst->wanted))
+        worst = WorstToken{prefix, x, found, asked};
+      walk(next, wanted * share, (completed + ended) * share, total, worst);
+    }
+  }
+
+  const Toy& toy_;
+  std::map<Tokens, NeumaierSum, ShorterFirst> begins_, ends_;
+};
+
+/// The first emitted token with p = 0 after the tokens before it, or why the string is none.
+std::string fault_of(const Toy& toy, const Tokens& tokens) {
+  if (tokens.empty()) return "emits nothing";
+  if (std::ssize(tokens) > toy.length)
+    return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), toy.length);
+  Tokens prefix;
+  for (const Token x : tokens) {
+    if (x < 0 || x >= toy.vocabulary) return fmt::format("emits {}, which is no token", x);
+    if (!(toy.target(prefix)[static_cast<std::size_t>(x)] > 0))
+      return fmt::format("emits token {} after {}, which has p = 0", x, prefix_text(prefix));
+    prefix.push_back(x);
+  }
+  return {};
+}
+
+/// Number of emitted tokens that are drafts: at one position, whether the token is among them; else all but the last.
+double accepted(const Toy& toy, const Input& input, const Tokens& tokens) {
+  if (toy.length == 1)
+    return tokens.empty() || std::find(input.drafts.begin(), input.drafts.end(), tokens.front()) == input.drafts.end()
+               ? 0
+               : 1;
+  return std::max(0.0, static_cast<double>(tokens.size()) - 1);
+}
+
+}  // namespace
+
+int significant_bits(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float64:
+      return 53;
+    case Dtype::float32:
+      return 24;
+    case Dtype::float16:
+      return 11;
+    case Dtype::bfloat16:
+      break;
+  }
+  return 8;
+}
+
+double rounding_limit(Dtype dtype, int drafts) {
+  return 2 * (drafts + 1) * std::ldexp(1.0, -significant_bits(dtype));
+}
+
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, Dtype dtype) {
+  Judgement result;
+  Strings strings(toy);
+  NeumaierSum mass, acceptance;
+  for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
+    const Input& input = toy.inputs[i];
+    result.limit =
+        std::max(result.limit, laws[i].limit + rounding_limit(dtype, static_cast<int>(input.drafts.size())));
+    for (const auto& [outcome, probability] : laws[i].outcomes) {
+      const double weight = toy.drawn[i] * probability;
+      const bool emits = outcome.status == RowStatus::ok;
+      const std::string fault = emits ? fault_of(toy, outcome.tokens) : std::string(status_text(outcome.status));
+      if (!fault.empty())
+        result.edges.push_back(
+            {fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault), probability, i, emits});
+      if (!emits) continue;
+      mass.add(weight);
+      strings.emit(outcome.tokens, weight);
+      acceptance.add(weight * accepted(toy, input, outcome.tokens));
+    }
+  }
+  std::stable_sort(result.edges.begin(), result.edges.end(),
+                   [](const EdgeOutcome& a, const EdgeOutcome& b) { return a.probability > b.probability; });
+  result.mass = mass.value();
+  result.acceptance = acceptance.value();
+  result.distance = strings.distance(result.worst);
+  return result;
+}
+
+std::string probability_text(double probability) {
+  if (probability < 0x1p-12)
+    for (const int bits : {24, 32, 53}) {
+      const double cells = std::ldexp(probability, bits);
+      if (cells >= 1 && cells == std::floor(cells))
+        return cells == 1 ? fmt::format("2^-{}", bits) : fmt::format("{} * 2^-{}", cells, bits);
+    }
+  return fraction_text(probability, 0x1p-40);
+}
+
+std::string fraction_text(double value, double tolerance) {
+  constexpr int most = 1000;
+  for (int denominator = 1; denominator <= most; ++denominator) {
+    const double numerator = std::round(value * denominator);
+    if (std::abs(value - numerator / denominator) <= tolerance)
+      return denominator == 1 ? fmt::format("{}", numerator) : fmt::format("{}/{}", numerator, denominator);
+  }
+  return fmt::format("{:.6g}", value);
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,63 @@
+// What a law that was found by calls says about the program: its distance from the target on a toy, held to the deviation
+// that the program's number formats explain.
+//
+//   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
+//   distance   1/2 sum |C(x) - p(x)|
+//   limit      what the formats allow: see rounding_limit()
+//
+// A law beyond the limit is wrong. A law within it may still emit what the target never does, at an edge of the number
+// grid; such outcomes are edge findings, with their probability a decision.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/explorer/explore.hpp>
+#include <draftproof/doors/gate/toy.hpp>
+
+namespace draftproof::doors {
+
+/// A token that the program emits with another probability than the target, after a prefix that it reached.
+struct WorstToken {
+  Tokens prefix;
+  Token token;
+  double found, wanted;  ///< probability that emitted strings begin with prefix and token
+};
+
+/// An outcome of probability zero in any exact verifier.
+struct EdgeOutcome {
+  std::string what;    ///< in words, with the input
+  double probability;  ///< given the input: a decision
+  std::size_t input;   ///< of the toy
+  bool emits;          ///< whether it emits tokens, of which one has p = 0; else the row has no answer
+};
+
+struct Judgement {
+  double distance = 0, limit = 0;
+  double mass = 0;        ///< explored probability, at most 1; unexplored mass counts as distance
+  double acceptance = 0;  ///< expected number of emitted tokens that are drafts; at one position, their probability
+  std::optional<WorstToken> worst{};
+  std::vector<EdgeOutcome> edges{};  ///< likeliest first
+
+  bool wrong() const { return distance > limit; }
+};
+
+/// Bits of the significand, the leading one included.
+int significant_bits(Dtype dtype);
+
+/// The deviation in total variation that rounding the rows to a format explains, beside ProgramLaw::limit: each of n + 1
+/// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value.
+double rounding_limit(Dtype dtype, int drafts);
+
+/// `laws` are those of toy.inputs, in order.
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, Dtype dtype);
+
+/// "k * 2^-24" where a small probability is such a multiple, else as fraction_text().
+std::string probability_text(double probability);
+
+/// "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.
+std::string fraction_text(double value, double tolerance);
+
+}  // namespace draftproof::doors

@@ -1,0 +1,52 @@
+// The proof tier of a foreign program: its exact law on small models, found by calls, held to the target. Each check has
+// one finding; the first violation is shrunk to an instance that a reader can check by hand.
+//
+//   check          violated where
+//   exact_law      the completed law departs from the target by more than the number formats explain
+//   zero_support   a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers        a row that the declaration allows fails, dies, draws without end or from weights without mass
+//   function       equal calls have different results
+//   optimum        more drafts are accepted than any lossless verifier can accept
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/declaration.hpp>
+#include <draftproof/doors/explorer/explore.hpp>
+#include <draftproof/doors/gate/judgement.hpp>
+#include <draftproof/doors/program.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::doors {
+
+struct LawCheckOptions {
+  int instances = 60;
+  std::uint64_t seed = 1;
+  std::string door{};  ///< as --door names it, for replay lines
+  ExploreOptions explore{};
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(int instances)> progress{};
+};
+
+/// What the laws of all instances showed.
+struct LawChecks {
+  std::vector<GateFinding> findings{};
+  int instances = 0;              ///< whose laws were found
+  std::uint64_t calls = 0;        ///< runs of the program
+  double largest = 0;             ///< distance among the laws within the limit
+  std::string farthest{};         ///< the instance of that distance
+  std::uint64_t predictions = 0;  ///< of random and edge sequences that held
+};
+
+/// Examines the program on `options.instances` generated instances, smallest first.
+LawChecks check_laws(Program& program, const Declaration& declaration, const LawCheckOptions& options);
+
+/// The same on one instance, as text. Throws: std::invalid_argument for text that is no instance; DoorError.
+LawChecks check_laws_on(Program& program, const Declaration& declaration, const std::string& instance,
+                        const LawCheckOptions& options);
+
+}  // namespace draftproof::doors

@@ -1,0 +1,157 @@
+#include <draftproof/doors/gate/toy.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+using Row = std::vector<double>;
+
+Row as_row(const std::vector<int>& weights) {
+  Row row;
+  for (const Rational& value : normalised(weights)) row.push_back(static_cast<double>(value));
+  return row;
+}
+
+const AnyDrafter& position_law(std::string_view law) {
+  if (const AnyDrafter* drafter = registry().drafter(law)) return *drafter;
+  throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
+}
+
+const AnyTreeDrafter& tree_law(std::string_view law) {
+  if (const AnyTreeDrafter* drafter = path_registry().drafter(law)) return *drafter;
+  throw DoorError(fmt::format("law: found \"{}\", wanted a tree law of `draftproof list`", law));
+}
+
+/// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed part.
+struct PrefixRows {
+  std::map<Tokens, std::pair<Row, Row>, ShorterFirst> rows;
+
+  explicit PrefixRows(const PathInstance& instance) {
+    for (const auto& [prefix, weights] : instance.rows)
+      rows.emplace(prefix, std::pair{as_row(weights.target), as_row(weights.proposal)});
+  }
+  const std::pair<Row, Row>& after(Tokens prefix) const {
+    for (;; prefix.pop_back())
+      if (const auto found = rows.find(prefix); found != rows.end()) return found->second;
+  }
+};
+
+Input input_of(const DraftTree& tree, const PrefixRows& rows, Level level) {
+  Input input;
+  input.p.push_back(rows.after({}).first);
+  std::vector<int> entry_of(static_cast<std::size_t>(tree.size()), -2);
+  entry_of[DraftTree::root] = -1;
+  for (const TreeDraw& draw : tree.all_draws()) {
+    const int child = draw.child, parent = tree.parent(child);
+    const int entry = static_cast<int>(input.drafts.size());
+    if (entry_of[static_cast<std::size_t>(child)] == -2) entry_of[static_cast<std::size_t>(child)] = entry;
+    input.drafts.push_back(tree.token(child));
+    input.q.push_back(rows.after(path_to(tree, parent)).second);
+    input.p.push_back(rows.after(path_to(tree, child)).first);
+    if (level == Level::tree) input.parents.push_back(entry_of[static_cast<std::size_t>(parent)]);
+  }
+  return input;
+}
+
+/// Adds the probability of an input; equal inputs are one.
+void add(Toy& toy, Input input, double probability) {
+  const auto found = std::find(toy.inputs.begin(), toy.inputs.end(), input);
+  if (found == toy.inputs.end()) {
+    toy.inputs.push_back(std::move(input));
+    toy.drawn.push_back(probability);
+  } else {
+    toy.drawn[static_cast<std::size_t>(found - toy.inputs.begin())] += probability;
+  }
+}
+
+}  // namespace
+
+Toy toy_of(const Instance& instance, std::string_view law) {
+  const AnyDrafter& drafter = position_law(law);
+  if (!drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
+    throw DoorError(fmt::format("law {}: has no drafts on {}", law, instance.text()));
+  Toy toy{.text = instance.text(), .length = 1, .vocabulary = instance.vocabulary()};
+  const auto target = std::make_shared<const Row>(as_row(instance.target));
+  std::vector<Row> proposals;
+  for (const auto& weights : instance.proposals) proposals.push_back(as_row(weights));
+  const Rows<Rational> rows = instance.rows();
+  const auto draw = [&](Explorer<Rational>& random, Token* out) {
+    return drafter.draw(rows, instance.drafts, random, out);
+  };
+  Explorer<Rational> explorer;
+  each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
+    add(toy, {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
+        static_cast<double>(probability));
+  });
+  toy.optimum = static_cast<double>(cut_optimum<Rational>(normalised(instance.target), set_law<Rational>(draw)));
+  toy.target = [target](const Tokens&) -> const Row& { return *target; };
+  return toy;
+}
+
+Toy toy_of(const PathInstance& instance, std::string_view law, Level level) {
+  const AnyTreeDrafter& drafter = tree_law(level == Level::chain ? chain_law : law);
+  Toy toy{.text = instance.text(), .length = instance.shape.length + 1, .vocabulary = instance.vocabulary()};
+  const auto rows = std::make_shared<const PrefixRows>(instance);
+  const auto conditionals = instance.conditionals();
+  const auto branches = explore_trees<Rows<Rational>, Rational>(
+      drafter, conditionals, instance.shape, 0, {}, [&](const DraftTree& tree, const Rational& probability) {
+        add(toy, input_of(tree, *rows, level), static_cast<double>(probability));
+      });
+  if (branches == 0) throw DoorError(fmt::format("law {}: too many trees on {}", law, instance.text()));
+  toy.target = [rows](const Tokens& prefix) -> const Row& { return rows->after(prefix).first; };
+  return toy;
+}
+
+bool takes(const Declaration& declaration, const Instance& instance) {
+  const AnyDrafter& drafter = position_law(declaration.law);
+  return instance.valid() && (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
+         drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
+}
+
+bool takes(const Declaration& declaration, const PathInstance& instance) {
+  if (!instance.valid()) return false;
+  const TreeShape& shape = instance.shape;
+  if (declaration.level == Level::chain)
+    return shape.drafts == 1 && (declaration.most_drafts == 0 || shape.length <= declaration.most_drafts);
+  return declaration.most_drafts == 0 || shape.drafts * shape.length <= declaration.most_drafts;
+}
+
+Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n) {
+  const AnyDrafter& drafter = position_law(declaration.law);
+  const DrafterInfo& law = drafter.info();
+  int most = declaration.most_drafts > 0 ? std::min(3, declaration.most_drafts) : 3;
+  if (law.most_drafts > 0) most = std::min(most, law.most_drafts);
+  // Of the instances of proofs, those that calls can explore; the sequence of a seed ends at no particular place.
+  for (int m = n;; m += 1009) {
+    const Instance instance = generate_instance(seed, m, most, law.several_proposals, law.fewest_drafts);
+    if (instance.vocabulary() <= 4 && takes(declaration, instance)) return instance;
+  }
+}
+
+PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n) {
+  PathSizes sizes{.most_drafts = declaration.level == Level::chain ? 1 : 2, .most_trees = 64};
+  if (declaration.level == Level::tree) {
+    const TreeDrafterInfo& law = tree_law(declaration.law).info();
+    sizes.stem = law.has_stem;
+    sizes.branches = law.branches;
+    sizes.fixed = law.fixed;
+  }
+  for (int m = n;; m += 1009) {
+    const PathInstance instance = generate_path_instance(seed, m, sizes);
+    if (instance.shape.length <= 3 && takes(declaration, instance)) return instance;
+  }
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,54 @@
+// A small model as a foreign program sees it: every drafted input of an instance with its probability, and the target
+// after every prefix. The instances are those of the proofs (properties/instances), so a counterexample prints, replays
+// and shrinks as theirs do.
+//
+//   level      instance       inputs                          tokens compared
+//   position   Instance       tuples of the draft law         1
+//   chain      PathInstance   paths of L drafts               L + 1, completed by the target
+//   tree       PathInstance   trees of the tree drafter       L + 1, completed by the target
+//
+// Repeated drafts are inputs of their own: a tree has one entry for each draw, in draw order, and a repeated draw has no
+// children.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/declaration.hpp>
+#include <draftproof/doors/program.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
+
+namespace draftproof::doors {
+
+struct Toy {
+  std::string text{};  ///< of the instance
+  int length = 1;      ///< number of tokens compared
+  int vocabulary = 0;
+  std::vector<Input> inputs{};
+  std::vector<double> drawn{};  ///< probability of each input; they sum to 1
+  /// Largest acceptance of a lossless verifier, at the level of one position.
+  std::optional<double> optimum{};
+  /// The target after a prefix of fewer than `length` tokens, V probabilities.
+  std::function<const std::vector<double>&(const Tokens& prefix)> target{};
+};
+
+/// The toy of an instance. Throws: DoorError if the law has no such drafts.
+Toy toy_of(const Instance& instance, std::string_view law);
+Toy toy_of(const PathInstance& instance, std::string_view law, Level level);
+
+/// The name of the tree drafter whose drafts a chain has: one path.
+inline constexpr std::string_view chain_law = "iid_paths";
+
+/// Whether a program of this declaration takes the drafts of the instance.
+bool takes(const Declaration& declaration, const Instance& instance);
+bool takes(const Declaration& declaration, const PathInstance& instance);
+
+/// The n-th instances of a seed for a program: sizes that calls can explore.
+Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n);
+PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n);
+
+}  // namespace draftproof::doors

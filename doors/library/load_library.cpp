@@ -1,0 +1,175 @@
+#include <draftproof/doors/library/load_library.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <draftproof/doors/library/guarded_buffer.hpp>
+#include <draftproof/doors/library/library_rows.hpp>
+#include <draftproof/doors/library/library_table.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+constexpr std::size_t most_words = 1024;
+
+std::string words_of(GuardedBuffer<char>& words) {
+  const auto text = words.entries();
+  return {text.begin(), std::find(text.begin(), text.end(), '\0')};
+}
+
+std::string status_text(std::int32_t status) {
+  constexpr std::array<std::string_view, 6> names{"ok",     "bad_input", "unsupported",
+                                                  "failed", "no_mass",   "tape_short"};
+  const auto known = static_cast<std::size_t>(status) < names.size();
+  return known ? fmt::format("{} ({})", status, names[static_cast<std::size_t>(status)]) : fmt::format("{}", status);
+}
+
+/// What a library writes in one call.
+struct Outputs {
+  Outputs(std::size_t rows, std::size_t stride, unsigned char pattern)
+      : tokens(rows * stride, pattern), counts(rows, pattern), status(rows, pattern), words(most_words, 0) {}
+
+  GuardedBuffer<std::int32_t> tokens, counts, status;
+  GuardedBuffer<char> words;
+};
+
+class LoadedLibrary final : public Served {
+ public:
+  template <class... Place>
+  explicit LoadedLibrary(const LibraryOptions& options, const Place&... place) : library_{place..., options.create} {}
+
+  const Declaration& declaration() const override { return library_.declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    call("verify", library_.functions().verify, batch, batch.lengths, result);
+  }
+  void draft(const ServedBatch& batch, ServedResult& result) override {
+    const std::vector<std::int32_t> wanted(static_cast<std::size_t>(batch.rows), batch.drafts_a_row);
+    call("draft", library_.functions().draft, batch, wanted, result);
+  }
+  std::vector<std::int32_t> generate(const ServedModels& models) override;
+
+ private:
+  using Function = std::int32_t (*)(void*, const dp_batch*, dp_result*);
+
+  void call(std::string_view name, Function function, const ServedBatch& batch, std::span<const std::int32_t> lengths,
+            ServedResult& result);
+  void read(const ServedBatch& batch, std::span<const std::int32_t> lengths, const LibraryTapes& tapes, Outputs& out,
+            ServedResult& result) const;
+  void expect(bool good, std::string_view function, std::string_view found, std::string_view wanted) const {
+    if (!good)
+      throw DoorError(fmt::format("library {}: {}: found {}, wanted {}", library_.path(), function, found, wanted));
+  }
+
+  LibraryTable library_;
+  unsigned char pattern_ = 0x5A;
+};
+
+void LoadedLibrary::call(std::string_view name, Function function, const ServedBatch& batch,
+                         std::span<const std::int32_t> lengths, ServedResult& result) {
+  expect(function != nullptr, name, "no such function in the table", "one");
+  const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
+  const LibraryInput p(std::as_bytes(batch.p), device), q(std::as_bytes(batch.q), device);
+  const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
+      parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds));
+  LibraryTapes tapes(batch);
+  pattern_ ^= 0xFF;
+  Outputs out(static_cast<std::size_t>(batch.rows), static_cast<std::size_t>(result.tokens_a_row), pattern_);
+
+  dp_batch in{};
+  in.size = sizeof in;
+  in.rows = batch.rows;
+  in.vocabulary = batch.vocabulary;
+  in.longest = batch.drafts_a_row;
+  in.p_rows = batch.target_rows;
+  in.q_rows = batch.proposal_rows;
+  in.kind = static_cast<std::int32_t>(batch.kind);
+  in.dtype = static_cast<std::int32_t>(batch.dtype);
+  in.randomness = static_cast<std::int32_t>(batch.randomness);
+  in.device = {device != nullptr ? DP_CUDA : DP_CPU, 0};
+  in.p = p.as<void>();
+  in.q = q.as<void>();
+  in.drafts = drafts.as<std::int32_t>();
+  in.lengths = wanted.as<std::int32_t>();
+  in.parents = parents.as<std::int32_t>();
+  if (batch.randomness == Randomness::seeded) in.seeds = seeds.as<std::uint64_t>();
+  if (batch.randomness == Randomness::scripted) in.tape = tapes.callbacks();
+  dp_result answer{sizeof(dp_result), result.tokens_a_row, out.tokens.data(), out.counts.data(),
+                   out.status.data(), out.words.data(),    most_words};
+  const std::int32_t status = function(library_.self(), &in, &answer);
+
+  expect(out.tokens.intact() && out.counts.intact() && out.status.intact() && out.words.intact(), name,
+         "a write outside the buffers of the result", "writes inside");
+  expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
+             seeds.unchanged(),
+         name, "inputs that the call changed", "inputs as they were");
+  expect(tapes.stranger() == LibraryTapes::nobody, name, fmt::format("a draw for row {}", tapes.stranger()),
+         fmt::format("rows 0 .. {}", batch.rows - 1));
+  expect(status == DP_OK, name, fmt::format("status {} \"{}\"", status_text(status), words_of(out.words)), "0");
+  read(batch, lengths, tapes, out, result);
+}
+
+void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t> lengths, const LibraryTapes& tapes,
+                         Outputs& out, ServedResult& result) const {
+  const std::string words = words_of(out.words);
+  const bool scripted = batch.randomness == Randomness::scripted;
+  const int extra = result.tokens_a_row - batch.drafts_a_row;
+  for (int row = 0; row < batch.rows; ++row) {
+    const auto i = static_cast<std::size_t>(row);
+    if (scripted) tapes.row(row).enter(result.log);
+    if (const RowTape& tape = tapes.row(row); tape.verdict() != RowStatus::ok) {
+      result.set(row, tape.verdict(), tape.message());
+    } else if (out.status[i] < DP_OK || out.status[i] > DP_TAPE_SHORT) {
+      result.set(row, RowStatus::failed, fmt::format("status: found {}, wanted 0 .. 5", out.status[i]));
+    } else if (out.status[i] != DP_OK) {
+      result.set(row, static_cast<RowStatus>(out.status[i]), words);
+    } else if (out.counts[i] < 0 || out.counts[i] > lengths[i] + extra) {
+      result.set(row, RowStatus::failed,
+                 fmt::format("counts: found {}, wanted 0 .. {}", out.counts[i], lengths[i] + extra));
+    } else {
+      result.counts[i] = out.counts[i];
+      const std::size_t first = i * static_cast<std::size_t>(result.tokens_a_row);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(out.counts[i]); ++k)
+        result.tokens[first + k] = out.tokens[first + k];
+    }
+  }
+}
+
+std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
+  expect(library_.functions().generate != nullptr, "generate", "no such function in the table", "one");
+  const LibraryInput target(std::as_bytes(models.target)), proposal(std::as_bytes(models.proposal));
+  pattern_ ^= 0xFF;
+  GuardedBuffer<std::int32_t> tokens(static_cast<std::size_t>(models.length), pattern_);
+  GuardedBuffer<char> words(most_words, 0);
+  const dp_models in{sizeof(dp_models),
+                     models.vocabulary,
+                     models.drafts,
+                     models.length,
+                     static_cast<std::uint64_t>(models.seed),
+                     target.as<double>(),
+                     proposal.as<double>()};
+  dp_text text{sizeof(dp_text), tokens.data(), words.data(), most_words};
+  const std::int32_t status = library_.functions().generate(library_.self(), &in, &text);
+  expect(tokens.intact() && words.intact(), "generate", "a write outside the text", "writes inside");
+  expect(target.unchanged() && proposal.unchanged(), "generate", "inputs that the call changed",
+         "inputs as they were");
+  expect(status == DP_OK, "generate", fmt::format("status {} \"{}\"", status_text(status), words_of(words)), "0");
+  return {tokens.entries().begin(), tokens.entries().end()};
+}
+
+}  // namespace
+
+std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptions& options) {
+  return std::make_unique<LoadedLibrary>(options, path);
+}
+
+std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*door)(std::uint32_t abi),
+                                       const LibraryOptions& options) {
+  return std::make_unique<LoadedLibrary>(options, name, door);
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,76 @@
+#include <draftproof/doors/open_door.hpp>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/doors/library/load_library.hpp>
+#include <draftproof/doors/own/own_door.hpp>
+#include <draftproof/doors/own/serve_registered.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+/// A program behind the wire, as what answers batches.
+class WireServed final : public Served {
+ public:
+  explicit WireServed(std::shared_ptr<WireProgram> program) : program_{std::move(program)} {}
+  const Declaration& declaration() const override { return program_->declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override { program_->verify_batch(batch, result); }
+  void draft(const ServedBatch& batch, ServedResult& result) override { program_->draft(batch, result); }
+  std::vector<std::int32_t> generate(const ServedModels& models) override { return program_->generate(models); }
+
+ private:
+  std::shared_ptr<WireProgram> program_;
+};
+
+/// In single quotes for sh.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
+  return result + "'";
+}
+
+std::string this_program() {
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw DoorError("this program's own path is not known: " + failed.message());
+  return path.string();
+}
+
+bool starts(const std::string& text, std::string_view prefix, std::string& rest) {
+  if (!text.starts_with(prefix)) return false;
+  rest = text.substr(prefix.size());
+  return true;
+}
+
+}  // namespace
+
+OpenDoor open_door(const std::string& text, const WireOptions& options) {
+  std::string rest, command;
+  if (starts(text, "exec:", rest))
+    command = rest;
+  else if (starts(text, "lib:", rest) || starts(text, "own:", rest) || starts(text, "abi:", rest))
+    command = fmt::format("exec {} serve {}", quoted(this_program()), quoted(text));
+  else
+    throw InputError(
+        {.file = "--door", .found = in_quotes(text), .wanted = "exec:COMMAND, lib:PATH, own:NAME or abi:NAME"});
+  if (rest.empty())
+    throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
+  auto program = std::make_shared<WireProgram>(command, options);
+  return {text, program, std::make_shared<WireServed>(program)};
+}
+
+std::unique_ptr<Served> served_here(const std::string& text) {
+  std::string rest;
+  if (starts(text, "lib:", rest)) return load_library(rest);
+  if (starts(text, "abi:", rest))
+    return linked_library(rest, own_door, {.create = nlohmann::json{{"verifier", rest}}.dump()});
+  return serve_registered(starts(text, "own:", rest) ? rest : text);
+}
+
+}  // namespace draftproof::doors

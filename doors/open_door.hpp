@@ -1,0 +1,31 @@
+// Doors by name, as --door takes them.
+//
+//   exec:COMMAND   a child process, `sh -c COMMAND`, that speaks the protocol (docs/doors-protocol.md)
+//   lib:PATH       a shared library with the C interface (draftproof_door.h), loaded in a child of this program
+//   own:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
+//   abi:NAME       the same behind the C interface
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <draftproof/doors/program.hpp>
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/doors/wire/wire_program.hpp>
+
+namespace draftproof::doors {
+
+/// Two sides of one program: scripted calls, and batches as they are.
+struct OpenDoor {
+  std::string text;
+  std::shared_ptr<Program> program;
+  std::shared_ptr<Served> served;
+};
+
+/// Throws: InputError for a text that is no door, DoorError for a program that does not answer.
+OpenDoor open_door(const std::string& text, const WireOptions& options = {});
+
+/// What `draftproof serve` answers with: `text` is lib:PATH, own:NAME, abi:NAME or NAME. Throws: DoorError.
+std::unique_ptr<Served> served_here(const std::string& text);
+
+}  // namespace draftproof::doors

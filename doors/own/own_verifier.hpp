@@ -1,0 +1,96 @@
+// A registered verifier, mutant or lossy scheme as a foreign program sees it: rows, drafts and words in, tokens out.
+//
+//   level      verifier of                              by default
+//   position   one position                             yes
+//   chain      paths, the drafts one after the other    where the scheme takes one path
+//   tree       paths                                    otherwise
+//
+// Words come from anywhere: `verify` makes the scripted form of the verifier read them. The last few inputs keep
+// their plans.
+//
+// Schemes of shared noise read words by address, and their drafters read the same words. They are seeded only: a word
+// of a tape would be drafted with too, and a race has no finite number of stretches. Their drafts are those of the
+// same seed, from `draft` or from the tree drafter of the law on Philox(seed, trial, draft).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/doors/declaration.hpp>
+#include <draftproof/doors/program.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+#include <draftproof/sim/random/tape.hpp>
+
+namespace draftproof::doors {
+
+struct OwnOptions {
+  int coin_bits = 53;            ///< of the uniforms of flips; other draws have 53
+  std::uint64_t seed = 0;        ///< key of seeded rows, whose seeds are then trials of it
+  std::string drafter{};         ///< draft law, or a wrong drafter that declares it; empty: the first of the verifier
+  std::optional<Level> level{};  ///< empty: by the table above
+};
+
+/// A row that cannot be decided: its status, and the reason as text.
+class RowRefused : public std::runtime_error {
+ public:
+  RowRefused(RowStatus status, const std::string& message) : std::runtime_error(message), status_{status} {}
+  RowStatus status() const { return status_; }
+
+ private:
+  RowStatus status_;
+};
+
+class OwnVerifier {
+ public:
+  /// Throws: DoorError if nothing is registered by that name, or an option does not fit.
+  explicit OwnVerifier(std::string_view name, OwnOptions options = {});
+  ~OwnVerifier();
+
+  const Declaration& declaration() const { return declaration_; }
+  const OwnOptions& options() const { return options_; }
+  /// Whether scheme and drafter read the same noise: seeded only.
+  bool shared_noise() const;
+  /// Whether the scheme is exact over several steps only, with state that a call has no field for: every call is a
+  /// first step.
+  bool stateful() const { return path_ != nullptr && path_->stateful(); }
+
+  /// The emitted tokens. Throws: RowRefused on rows that are no such input; exceptions of `words`.
+  std::vector<Token> verify(const Input& input, Words& words);
+  /// At most `drafts` drafts from the proposal, one row or one a draft. Throws: as verify.
+  std::vector<Token> draft(const std::vector<std::vector<double>>& q, int drafts, Words& words) const;
+
+ private:
+  struct Prepared;
+
+  void choose_law();
+  void choose_level();
+  Prepared& prepared(const Input& input);
+  std::unique_ptr<Prepared> prepare(const Input& input) const;
+
+  OwnOptions options_;
+  const AnyVerifier* position_ = nullptr;
+  const AnyPathVerifier* path_ = nullptr;
+  const AnyDrafter* drafter_ = nullptr;           ///< at the level of one position
+  const AnyTreeDrafter* tree_drafter_ = nullptr;  ///< at the other levels
+  Declaration declaration_{};
+  std::vector<std::unique_ptr<Prepared>> recent_;
+};
+
+/// A name for OwnVerifier, with what a caller asks first.
+struct OwnName {
+  std::string name;
+  Kind kind;
+  Level level;
+  bool shared_noise;
+  bool stateful;
+};
+
+/// All names, those of one position first; each as OwnVerifier serves it by default.
+std::vector<OwnName> own_names();
+
+}  // namespace draftproof::doors

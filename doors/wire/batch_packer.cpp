@@ -1,0 +1,137 @@
+#include <draftproof/doors/wire/batch_packer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <draftproof/sim/numeric/short_float.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+template <class T>
+void store_row(std::span<const double> row, RowKind kind, std::byte* to) {
+  for (const double value : row) {
+    const T stored = static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
+    std::memcpy(to, &stored, sizeof stored);
+    to += sizeof stored;
+  }
+}
+
+void store_row(std::span<const double> row, const RowForm& form, std::byte* to) {
+  switch (form.dtype) {
+    case Dtype::float32:
+      return store_row<float>(row, form.kind, to);
+    case Dtype::float64:
+      return store_row<double>(row, form.kind, to);
+    case Dtype::float16:
+      return store_row<Half>(row, form.kind, to);
+    case Dtype::bfloat16:
+      return store_row<Bfloat16>(row, form.kind, to);
+  }
+}
+
+int proposal_rows_of(const Input& input, int drafts_a_row, Level level) {
+  return level == Level::position && input.q.size() == 1 ? 1 : drafts_a_row;
+}
+
+/// The bytes of row `row` of an array with `size` bytes a row.
+std::byte* bytes_of_row(std::vector<std::byte>& bytes, std::size_t row, std::size_t size) {
+  return bytes.data() + row * size;
+}
+
+}  // namespace
+
+void check_input(const Input& input, std::size_t number, Level level) {
+  const auto refuse = [number](std::string_view field, std::size_t found, const std::string& wanted) {
+    return DoorError(fmt::format("input {}: {}: found {}, wanted {}", number, field, found, wanted));
+  };
+  const std::size_t n = input.drafts.size();
+  const std::size_t targets = level == Level::position ? 1 : n + 1;
+  if (input.p.size() != targets) throw refuse("rows of p", input.p.size(), fmt::format("{}", targets));
+  const bool single = level == Level::position && input.q.size() == 1;
+  if (!single && input.q.size() != n) throw refuse("rows of q", input.q.size(), fmt::format("{}", n));
+  const std::size_t parents = level == Level::tree ? n : 0;
+  if (input.parents.size() != parents) throw refuse("parents", input.parents.size(), fmt::format("{}", parents));
+  const std::size_t v = input.p.front().size();
+  if (v == 0) throw refuse("p: entries", v, "at least 1");
+  for (const auto* rows : {&input.p, &input.q})
+    for (const auto& row : *rows)
+      if (row.size() != v) throw refuse("entries of a row", row.size(), fmt::format("{}", v));
+}
+
+void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
+                const RowForm& form, PackedBatch& packed) {
+  std::size_t n = 0, places = 0;
+  for (const std::size_t i : chosen) {
+    n = std::max(n, inputs[calls[i].input].drafts.size());
+    places = std::max(places, calls[i].tape.size());
+  }
+  const Input& one = inputs[calls[chosen[0]].input];
+  ServedBatch& batch = packed.batch;
+  batch = {.rows = static_cast<int>(chosen.size()),
+           .vocabulary = one.vocabulary(),
+           .drafts_a_row = static_cast<int>(n),
+           .target_rows = form.level == Level::position ? 1 : static_cast<int>(n) + 1,
+           .proposal_rows = proposal_rows_of(one, static_cast<int>(n), form.level),
+           .places = static_cast<int>(places),
+           .dtype = form.dtype,
+           .kind = form.kind,
+           .randomness = Randomness::scripted};
+  const std::size_t rows = chosen.size(), law = static_cast<std::size_t>(batch.vocabulary) * width(form.dtype);
+  const std::size_t p_size = static_cast<std::size_t>(batch.target_rows) * law,
+                    q_size = static_cast<std::size_t>(batch.proposal_rows) * law;
+  const bool tree = form.level == Level::tree;
+  packed.p.assign(rows * p_size, std::byte{0});
+  packed.q.assign(rows * q_size, std::byte{0});
+  packed.drafts.assign(rows * n, -1);
+  packed.parents.assign(tree ? rows * n : 0, -1);
+  packed.lengths.resize(rows);
+  packed.tape.assign(rows * places, 0.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const Call& call = calls[chosen[row]];
+    const Input& input = inputs[call.input];
+    std::byte* const p = bytes_of_row(packed.p, row, p_size);
+    std::byte* const q = bytes_of_row(packed.q, row, q_size);
+    if (row > 0 && calls[chosen[row - 1]].input == call.input) {
+      std::copy_n(p - p_size, p_size, p);
+      std::copy_n(q - q_size, q_size, q);
+    } else {
+      for (std::size_t i = 0; i < input.p.size(); ++i) store_row(input.p[i], form, p + i * law);
+      for (std::size_t i = 0; i < input.q.size(); ++i) store_row(input.q[i], form, q + i * law);
+    }
+    std::copy(input.drafts.begin(), input.drafts.end(), packed.drafts.begin() + static_cast<std::ptrdiff_t>(row * n));
+    if (tree)
+      std::copy(input.parents.begin(), input.parents.end(),
+                packed.parents.begin() + static_cast<std::ptrdiff_t>(row * n));
+    packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
+    std::copy(call.tape.begin(), call.tape.end(), packed.tape.begin() + static_cast<std::ptrdiff_t>(row * places));
+  }
+  batch.p = packed.p;
+  batch.q = packed.q;
+  batch.drafts = packed.drafts;
+  batch.lengths = packed.lengths;
+  batch.parents = packed.parents;
+  batch.tape = packed.tape;
+}
+
+std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form) {
+  const auto many = [](int i) { return static_cast<std::size_t>(i); };
+  ServedBatch row{.rows = 1,
+                  .vocabulary = input.vocabulary(),
+                  .drafts_a_row = drafts_a_row,
+                  .target_rows = form.level == Level::position ? 1 : drafts_a_row + 1,
+                  .proposal_rows = proposal_rows_of(input, drafts_a_row, form.level),
+                  .places = places,
+                  .randomness = Randomness::scripted};
+  ServedBatch none = row;
+  none.rows = 0;
+  const std::size_t laws = many(row.target_rows + row.proposal_rows) * many(row.vocabulary) * width(form.dtype);
+  const std::uint64_t reply = reply_limit(row, Ask::verify).frame_bytes - reply_limit(none, Ask::verify).frame_bytes;
+  return laws + sizeof(double) * many(places) + sizeof(std::int32_t) * many(2 * drafts_a_row + 1) +
+         static_cast<std::size_t>(reply);
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,40 @@
+// Packs calls on inputs into the arrays of a scripted request.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <draftproof/doors/program.hpp>
+#include <draftproof/doors/wire/batch_message.hpp>
+
+namespace draftproof::doors {
+
+/// How rows are sent.
+struct RowForm {
+  Level level = Level::chain;
+  Dtype dtype = Dtype::float32;
+  RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
+};
+
+/// A batch with its arrays. Rows are rounded to dtype, ties to even.
+struct PackedBatch {
+  ServedBatch batch{};
+  std::vector<std::byte> p, q;
+  std::vector<std::int32_t> drafts, lengths, parents;
+  std::vector<double> tape;
+};
+
+/// Throws: DoorError with the number of the input if it has not the rows of its level or laws of one length.
+void check_input(const Input& input, std::size_t number, Level level);
+
+/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary.
+/// A tape shorter than the longest is filled up with zeros: a program that goes beyond the end of such a tape is found
+/// by its log. Cost: a pass over the rows; one conversion for calls on the same input in sequence.
+void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
+                const RowForm& form, PackedBatch& packed);
+
+/// Bytes of a row of a batch of inputs like this one, with its share of the largest reply.
+std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form);
+
+}  // namespace draftproof::doors

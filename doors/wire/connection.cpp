@@ -1,0 +1,131 @@
+#include <draftproof/doors/wire/connection.hpp>
+
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/doors/wire/json_lines.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+/// The parts that carry `message`: `head` holds the first.
+std::vector<std::span<const std::byte>> parts_of(const Message& message, Form form, std::string& head) {
+  std::vector<const Tensor*> order;
+  head = form == Form::frames ? frame_head(message, order) : encode_line(message);
+  std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(head))};
+  for (const Tensor* tensor : order)
+    if (!tensor->bytes.empty()) parts.push_back(tensor->bytes);
+  return parts;
+}
+
+/// The last lines of stderr on one line, without what cannot be printed.
+std::string shown_tail(std::string_view tail) {
+  constexpr std::size_t longest = 400;
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == ' ')) tail.remove_suffix(1);
+  const bool cut = tail.size() > longest;
+  std::string text(cut ? tail.substr(tail.size() - longest) : tail);
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = c == '\n' ? '|' : '?';
+  return text.empty() ? text : fmt::format("; stderr ends with: {}{}", cut ? ".." : "", text);
+}
+
+}  // namespace
+
+Connection::Connection(std::string command, ConnectionOptions options)
+    : command_(std::move(command)), options_(std::move(options)), child_(command_, options_.child) {
+  constexpr std::uint64_t most_hello = std::uint64_t{1} << 20;
+  try {
+    const Message hello = receive({}, {most_hello, most_hello}, "hello", options_.hello_limit);
+    declaration_ = read_declaration(hello.fields);
+  } catch (const ChildLost& lost) {
+    throw DoorError(
+        fmt::format("{}: hello: found {}, wanted a message, and nothing printed before it", command_, lost.what()));
+  } catch (const DoorError& error) {
+    throw DoorError(command_ + ": " + error.what());
+  }
+}
+
+Connection::~Connection() {
+  constexpr std::chrono::milliseconds to_read{200}, to_end{1000};
+  try {
+    Message bye{.fields = {{"type", "bye"}}};
+    std::string head;
+    child_.exchange(parts_of(bye, reader_.form().value_or(Form::lines), head), nullptr,
+                    ChildProcess::Clock::now() + to_read);
+    child_.close_input();
+    child_.ended(ChildProcess::Clock::now() + to_end);
+  } catch (const std::exception&) {
+    // Its end follows all the same.
+  }
+}
+
+void Connection::lose(const std::string& why) {
+  const std::string how = child_.end();
+  const std::string text = why.empty() ? how : how == "ended by the host" ? why : why + ", then " + how;
+  throw ChildLost(text + shown_tail(child_.error_tail()));
+}
+
+Message Connection::receive(std::span<const std::span<const std::byte>> parts, ReplyLimit most,
+                            const std::string& place, std::chrono::milliseconds limit) {
+  std::string why;
+  try {
+    reader_.expect(most, place);
+    switch (child_.exchange(parts, &reader_, ChildProcess::Clock::now() + limit)) {
+      case ChildProcess::Exchange::done:
+        return reader_.take();
+      case ChildProcess::Exchange::late:
+        why = fmt::format("no answer in {} s (read so far: {})", static_cast<double>(limit.count()) / 1000,
+                          reader_.beginning());
+        break;
+      case ChildProcess::Exchange::closed:
+        lose(child_.ended(ChildProcess::Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe");
+    }
+  } catch (const DoorError& error) {
+    why = fmt::format("no message ({})", error.what());
+  }
+  lose(why);
+}
+
+Message Connection::ask(Message& request, ReplyLimit most, std::chrono::milliseconds limit) {
+  const std::int64_t id = ++last_id_;
+  request.fields["id"] = id;
+  std::string head;
+  const auto parts = parts_of(request, form(), head);
+  if (!options_.dump_folder.empty()) dump(parts);
+  Message reply = receive(parts, most, "reply", limit);
+  const auto found = reply.fields.find("id");
+  if (found == reply.fields.end() || *found != id)
+    lose(fmt::format("no answer to request {}, but the id {}", id,
+                     found == reply.fields.end()
+                         ? "missing"
+                         : in_quotes(found->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace))));
+  return reply;
+}
+
+std::filesystem::path Connection::dump_file() const {
+  if (options_.dump_folder.empty()) return {};
+  return options_.dump_folder / (form() == Form::frames ? "request.frame" : "request.jsonl");
+}
+
+void Connection::dump(std::span<const std::span<const std::byte>> parts) const {
+  const std::filesystem::path file = dump_file();
+  std::filesystem::path part = file;
+  part += ".part";
+  std::error_code error;
+  std::filesystem::create_directories(options_.dump_folder, error);
+  {
+    std::ofstream stream(part, std::ios::binary | std::ios::trunc);
+    for (const auto bytes : parts)
+      stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    stream.flush();
+    if (!stream)
+      throw DoorError("request: found no way to write " + part.string() + ", wanted a folder for requests");
+  }
+  std::filesystem::rename(part, file, error);
+  if (error) throw DoorError(fmt::format("request: {}: {}", file.string(), error.message()));
+}
+
+}  // namespace draftproof::doors

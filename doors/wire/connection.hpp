@@ -1,0 +1,62 @@
+// A child that speaks the wire: it is started, its hello is read, then it answers one request at a time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <draftproof/doors/wire/child_process.hpp>
+#include <draftproof/doors/wire/message.hpp>
+#include <draftproof/doors/wire/message_reader.hpp>
+
+namespace draftproof::doors {
+
+/// The child ended, was silent, or wrote bytes that are no message. It has been ended with all its processes.
+class ChildLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ConnectionOptions {
+  std::chrono::milliseconds hello_limit{20'000};
+  std::filesystem::path dump_folder{};  ///< requests are written here before they are sent; empty: nowhere
+  ChildOptions child{};
+};
+
+class Connection {
+ public:
+  /// Starts `sh -c command` and reads its hello. Throws: DoorError if there is none within the limit, or if it
+  /// declares another major version.
+  Connection(std::string command, ConnectionOptions options);
+  /// Asks the child to end, and ends it a second later.
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const Declaration& declaration() const { return declaration_; }
+  Form form() const { return *reader_.form(); }
+
+  /// Sends `request`, with the field `id` added, and returns the reply; its tensors are valid until the next call.
+  /// Throws: ChildLost, and DoorError if `request` cannot be sent or the id of the reply is another.
+  Message ask(Message& request, ReplyLimit most, std::chrono::milliseconds limit);
+
+  /// File with the last request, if there is a folder for it.
+  std::filesystem::path dump_file() const;
+
+ private:
+  [[noreturn]] void lose(const std::string& why);
+  Message receive(std::span<const std::span<const std::byte>> parts, ReplyLimit most, const std::string& place,
+                  std::chrono::milliseconds limit);
+  void dump(std::span<const std::span<const std::byte>> parts) const;
+
+  std::string command_;
+  ConnectionOptions options_;
+  ChildProcess child_;
+  MessageReader reader_;
+  Declaration declaration_;
+  std::int64_t last_id_ = 0;
+};
+
+}  // namespace draftproof::doors

@@ -1,0 +1,119 @@
+#include <draftproof/doors/wire/dialogue.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void set_row(ServedResult& result, const ServedBatch& batch, int row, RowStatus status, std::string message) {
+  result.set(row, status, std::move(message));
+  if (batch.randomness == Randomness::scripted) result.log.end_row();
+}
+
+}  // namespace
+
+Dialogue::Dialogue(std::string command, ConnectionOptions options, std::chrono::milliseconds batch_limit)
+    : command_(std::move(command)), options_(std::move(options)), batch_limit_(batch_limit) {
+  connection_ = std::make_unique<Connection>(command_, options_);
+  declaration_ = connection_->declaration();
+  constexpr int widest_line = 64;
+  int& most = declaration_.most_vocabulary;
+  if (connection_->form() == Form::lines) most = most == 0 ? widest_line : std::min(most, widest_line);
+}
+
+void Dialogue::start_again() {
+  if (connection_) return;
+  const nlohmann::json before = to_json(declaration_);
+  connection_ = std::make_unique<Connection>(command_, options_);
+  nlohmann::json now = to_json(connection_->declaration());
+  now["most_vocabulary"] = declaration_.most_vocabulary;
+  if (now != before)
+    throw DoorError(fmt::format("{}: hello: found another declaration after a restart, {}, wanted {}", command_,
+                                now.dump(), before.dump()));
+}
+
+std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
+  // The search for a row that hangs has a request for each halving. A part of several rows may be cut short: its rows
+  // are asked alone later, each with the whole limit.
+  if (!halved || rows == 1 || slowest_row_ == 0) return batch_limit_;
+  constexpr double patience = 100, least_ms = 2000;
+  const double usual_ms = 1000 * slowest_row_ * rows;
+  return std::min(batch_limit_, std::chrono::milliseconds(static_cast<long>(least_ms + patience * usual_ms)));
+}
+
+void Dialogue::keep_request(int crash) const {
+  const std::filesystem::path file = connection_->dump_file();
+  if (file.empty()) return;
+  std::error_code error;
+  std::filesystem::path kept = file;
+  kept.replace_filename(fmt::format("crash-{}{}", crash, file.extension().string()));
+  std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing, error);
+}
+
+void Dialogue::answer(const ServedBatch& batch, Ask ask, ServedResult& result) {
+  size_result(batch, ask, result);
+  if (batch.rows == 0) return;
+  const std::size_t deaths = incidents_.size();
+  const int crashed = crashed_rows_;
+  answer_part(batch, 0, batch.rows, ask, result, false);
+  if (incidents_.size() > deaths && crashed_rows_ == crashed && ++unexplained_ >= most_crashes)
+    throw DoorError(fmt::format("{}: died in {} batches, but on no row alone; the last time: {}", command_,
+                                unexplained_, incidents_.back()));
+}
+
+void Dialogue::answer_part(const ServedBatch& all, int first, int rows, Ask ask, ServedResult& result, bool halved) {
+  const ServedBatch batch = slice(all, first, rows);
+  start_again();
+  std::string why;
+  RowStatus status = RowStatus::crashed;
+  try {
+    Message request = batch_message(batch, ask);
+    const auto start = Clock::now();
+    const Message reply = connection_->ask(request, reply_limit(batch, ask), limit_for(rows, halved));
+    const std::chrono::duration<double> time = Clock::now() - start;
+    read_result(reply, connection_->form(), batch, ask, declaration_.coin_bits, first, result);
+    slowest_row_ = std::max(slowest_row_, time.count() / rows);
+    return;
+  } catch (const ChildLost& lost) {
+    why = lost.what();
+    incidents_.push_back(fmt::format("{} rows: {}", rows, why));
+    if (rows == 1) keep_request(crashed_rows_ + 1);
+    connection_.reset();
+    if (crashed_rows_ >= most_crashes)
+      throw DoorError(fmt::format("{}: found {} rows that kill the program, and another death: {}", command_,
+                                  crashed_rows_, why));
+  } catch (const BatchRefused& refused) {
+    why = refused.what();
+    status = RowStatus::failed;
+  }
+  if (rows == 1) {
+    if (status == RowStatus::crashed) ++crashed_rows_;
+    return set_row(result, all, first, status, why);
+  }
+  const int half = rows / 2;
+  answer_part(all, first, half, ask, result, true);
+  answer_part(all, first + half, rows - half, ask, result, true);
+}
+
+Message Dialogue::ask(Message& request, ReplyLimit most) {
+  start_again();
+  try {
+    Message reply = connection_->ask(request, most, batch_limit_);
+    check_reply_type(reply);
+    return reply;
+  } catch (const ChildLost& lost) {
+    incidents_.emplace_back(lost.what());
+    connection_.reset();
+    throw DoorError(fmt::format("{}: {}: {}", command_, request.fields["type"].dump(), lost.what()));
+  } catch (const BatchRefused& refused) {
+    throw DoorError(fmt::format("{}: {}: refused: {}", command_, request.fields["type"].dump(), refused.what()));
+  }
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,53 @@
+// Asks a door for the answers to batches of rows, and goes on when the program dies: it is started again, and the batch
+// is halved down to the row that kills it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/wire/connection.hpp>
+#include <draftproof/doors/wire/result_reader.hpp>
+
+namespace draftproof::doors {
+
+class Dialogue {
+ public:
+  /// Starts `sh -c command`. `batch_limit` is the time for one answer. Throws: DoorError.
+  Dialogue(std::string command, ConnectionOptions options, std::chrono::milliseconds batch_limit);
+
+  const Declaration& declaration() const { return declaration_; }
+
+  /// The answer to `batch`, which is sent as one request while the program lives. A row on which it dies, is silent
+  /// or writes no message has the status crashed; a row that it refuses alone has the status failed; others are
+  /// unharmed.
+  /// Throws: DoorError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many
+  /// of its deaths came from no row alone.
+  void answer(const ServedBatch& batch, Ask ask, ServedResult& result);
+
+  /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
+  Message ask(Message& request, ReplyLimit most);
+
+  /// What happened to the process so far, a line for each death.
+  const std::vector<std::string>& incidents() const { return incidents_; }
+
+  static constexpr int most_crashes = 3;
+
+ private:
+  void answer_part(const ServedBatch& all, int first, int rows, Ask ask, ServedResult& result, bool halved);
+  std::chrono::milliseconds limit_for(int rows, bool halved) const;
+  void start_again();
+  void keep_request(int crash) const;
+
+  std::string command_;
+  ConnectionOptions options_;
+  std::chrono::milliseconds batch_limit_;
+  std::unique_ptr<Connection> connection_;
+  Declaration declaration_;
+  std::vector<std::string> incidents_;
+  int crashed_rows_ = 0, unexplained_ = 0;
+  double slowest_row_ = 0;  // seconds a row, of the answers so far
+};
+
+}  // namespace draftproof::doors

@@ -1,0 +1,190 @@
+#include <draftproof/doors/wire/json_lines.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/json_input.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+using json = nlohmann::json;
+
+void print_number(std::string& out, double value) {
+  if (std::isnan(value)) {
+    out += "null";
+  } else if (std::isinf(value)) {
+    out += value > 0 ? "1e999" : "-1e999";
+  } else {
+    const std::size_t before = out.size();
+    fmt::format_to(std::back_inserter(out), "{}", value);
+    if (out.find_first_of(".e", before) == std::string::npos) out += ".0";
+  }
+}
+
+template <class T>
+T element(const Tensor& tensor, std::size_t i) {
+  T value;
+  std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+void print_element(std::string& out, const Tensor& tensor, std::size_t i) {
+  switch (tensor.dtype) {
+    case DType::F64:
+      return print_number(out, element<double>(tensor, i));
+    case DType::F32:
+      return print_number(out, static_cast<double>(element<float>(tensor, i)));
+    case DType::F16:
+      return print_number(out, static_cast<double>(element<Half>(tensor, i)));
+    case DType::BF16:
+      return print_number(out, static_cast<double>(element<Bfloat16>(tensor, i)));
+    case DType::I64:
+      fmt::format_to(std::back_inserter(out), "{}", element<std::int64_t>(tensor, i));
+      return;
+    case DType::I32:
+      fmt::format_to(std::back_inserter(out), "{}", element<std::int32_t>(tensor, i));
+      return;
+    default:
+      throw DoorError("sending: " + tensor.name + ": found bytes, wanted numbers of 16 bits or more");
+  }
+}
+
+void print_list(std::string& out, const Tensor& tensor, std::size_t dimension, std::size_t& at) {
+  if (dimension == tensor.shape.size()) return print_element(out, tensor, at++);
+  out += '[';
+  for (std::uint64_t i = 0; i < tensor.shape[dimension]; ++i) {
+    if (i > 0) out += ',';
+    print_list(out, tensor, dimension + 1, at);
+  }
+  out += ']';
+}
+
+struct KnownArray {
+  std::string_view name;
+  DType dtype;
+  std::size_t dimensions;
+};
+
+constexpr std::array<KnownArray, 13> known_arrays{{{"p", DType::F64, 3},
+                                                   {"q", DType::F64, 3},
+                                                   {"tape", DType::F64, 2},
+                                                   {"target", DType::F64, 2},
+                                                   {"proposal", DType::F64, 2},
+                                                   {"seeds", DType::I64, 1},
+                                                   {"drafts", DType::I32, 2},
+                                                   {"lengths", DType::I32, 1},
+                                                   {"parents", DType::I32, 2},
+                                                   {"tokens", DType::I32, 2},
+                                                   {"counts", DType::I32, 1},
+                                                   {"status", DType::I32, 1},
+                                                   {"draw_counts", DType::I32, 1}}};
+
+/// Reads the nested lists of one array.
+class ListReader {
+ public:
+  ListReader(const KnownArray& known, const std::string& place) : known_(known), place_(place) {}
+
+  Tensor read(const json& list, Message& message) {
+    measure(list, 0);
+    std::size_t count = 1;
+    for (const std::uint64_t extent : shape_) count *= static_cast<std::size_t>(extent);
+    message.owned.push_back(
+        std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(count, 1) * width(known_.dtype)));
+    to_ = message.owned.back().get();
+    fill(list, 0);
+    return {.name = std::string(known_.name),
+            .dtype = known_.dtype,
+            .shape = shape_,
+            .bytes = {message.owned.back().get(), count * width(known_.dtype)}};
+  }
+
+ private:
+  DoorError refuse(const json& found, std::string_view wanted) const {
+    return DoorError(fmt::format("{}: {}: found {}, wanted {}", place_, known_.name,
+                                 in_quotes(found.dump(-1, ' ', true, json::error_handler_t::replace)), wanted));
+  }
+  bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
+
+  void measure(const json& list, std::size_t dimension) {
+    if (dimension == known_.dimensions) return;
+    if (!list.is_array()) throw refuse(list, fmt::format("lists, {} deep", known_.dimensions));
+    if (shape_.size() == dimension) shape_.push_back(list.size());
+    if (padded(dimension))
+      shape_[1] = std::max<std::uint64_t>(shape_[1], list.size());
+    else if (shape_[dimension] != list.size())
+      throw refuse(list, fmt::format("{} entries, as in the rows before", shape_[dimension]));
+    for (const json& entry : list) measure(entry, dimension + 1);
+    if (dimension + 1 < known_.dimensions && list.empty()) shape_.resize(known_.dimensions, 0);
+  }
+  void fill(const json& list, std::size_t dimension) {
+    if (dimension == known_.dimensions) return put(list);
+    for (const json& entry : list) fill(entry, dimension + 1);
+    if (padded(dimension))
+      for (std::size_t i = list.size(); i < shape_[1]; ++i) store(std::int32_t{-1});
+  }
+  void put(const json& value) {
+    if (known_.dtype == DType::F64) {
+      if (!value.is_number() && !value.is_null()) throw refuse(value, "a number");
+      return store(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+    }
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    const bool small =
+        value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= most);
+    if (!small) throw refuse(value, "whole numbers");
+    const auto number = value.get<std::int64_t>();
+    if (known_.dtype == DType::I64) return store(number);
+    if (number != static_cast<std::int32_t>(number)) throw refuse(value, "whole numbers of 32 bits");
+    store(static_cast<std::int32_t>(number));
+  }
+  template <class T>
+  void store(T value) {
+    std::memcpy(to_, &value, sizeof value);
+    to_ += sizeof value;
+  }
+
+  const KnownArray& known_;
+  const std::string& place_;
+  std::vector<std::uint64_t> shape_;
+  std::byte* to_ = nullptr;
+};
+
+}  // namespace
+
+std::string encode_line(const Message& message) {
+  std::string line = message.fields.dump(-1, ' ', true, json::error_handler_t::replace);
+  line.pop_back();
+  for (const Tensor& tensor : message.tensors) {
+    line += (line.size() > 1 ? ",\"" : "\"") + tensor.name + "\":";
+    std::size_t at = 0;
+    print_list(line, tensor, 0, at);
+  }
+  return line + "}\n";
+}
+
+Message decode_line(std::string_view line, const std::string& place) {
+  Message result;
+  try {
+    result.fields = parse_json_object(line, place);
+  } catch (const InputError& error) {
+    throw DoorError(fmt::format("{}; the line is {}", error.what(), in_quotes(line)));
+  }
+  for (const KnownArray& known : known_arrays) {
+    const auto found = result.fields.find(known.name);
+    if (found == result.fields.end() || !found->is_array()) continue;
+    result.tensors.push_back(ListReader(known, place).read(*found, result));
+    result.fields.erase(found);
+  }
+  return result;
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,29 @@
+// Reads the answer to a batch and checks every field of it before it is used.
+#pragma once
+
+#include <stdexcept>
+
+#include <draftproof/doors/wire/batch_message.hpp>
+
+namespace draftproof::doors {
+
+/// The child refused the whole batch, and lives.
+class BatchRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Empties `result` and sizes it for `batch`.
+void size_result(const ServedBatch& batch, Ask ask, ServedResult& result);
+
+/// Puts the answer to `batch`, which is row `first` and those after it of `result`, in its place. Logs are appended, so
+/// batches come in order. `coin_bits` is that of coins without one. In lines, rows of tokens may be shorter
+/// than the widest.
+/// Throws: BatchRefused; DoorError with row, field, what was found and what was wanted.
+void read_result(const Message& reply, Form form, const ServedBatch& batch, Ask ask, int coin_bits, int first,
+                 ServedResult& result);
+
+/// Throws: DoorError unless `reply` is a result; BatchRefused if it is an error.
+void check_reply_type(const Message& reply);
+
+}  // namespace draftproof::doors

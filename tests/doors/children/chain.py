@@ -1,0 +1,88 @@
+"""A right chain verifier, scripted. Arguments: frames or lines."""
+import sys
+
+import wire
+
+
+class Short(Exception):
+    pass
+
+
+class NoMass(Exception):
+    pass
+
+
+class Tape:
+    def __init__(self, values):
+        self.values = values
+        self.log = []
+
+    def take(self, draw):
+        if len(self.log) == len(self.values):
+            raise Short
+        self.log.append(draw)
+        return self.values[len(self.log) - 1]
+
+    def coin(self, stream):
+        return self.take(["coin", 0, 53, stream])
+
+    def pick(self, weights, stream):
+        value = self.take(["pick", len(weights), 0, stream, weights])
+        if value < 0:
+            return int(-value) - 1
+        total = 0.0
+        for weight in weights:
+            total += weight
+        if not total > 0:
+            raise NoMass
+        bound, prefix, last = value * total, 0.0, 0
+        for cell, weight in enumerate(weights):
+            prefix += weight
+            if weight > 0:
+                last = cell
+            if bound < prefix:
+                return cell
+        return last
+
+
+def verify(p, q, drafts, tape):
+    tokens = []
+    for i, x in enumerate(drafts):
+        if tape.coin("accept") * q[i][x] < p[i][x]:
+            tokens.append(x)
+            continue
+        rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i])]
+        return tokens + [tape.pick(rest, "residual")]
+    return tokens + [tape.pick(list(p[len(drafts)]), "bonus")]
+
+
+def answer(request):
+    tokens, status, logs, messages = [], [], [], {}
+    for row, length in enumerate(request["lengths"]):
+        tape = Tape(request["tape"][row])
+        state, emitted = 0, []
+        try:
+            emitted = verify(request["p"][row], request["q"][row], request["drafts"][row][:length], tape)
+        except Short:
+            state = 5
+        except NoMass:
+            state = 4
+            messages[str(row)] = "weights that are all zero"
+        tokens.append(emitted)
+        status.append(state)
+        logs.append(tape.log)
+    return tokens, status, logs, messages
+
+
+def main():
+    link = wire.Frames() if sys.argv[1] == "frames" else wire.Lines()
+    link.send(wire.hello(name="chain.py", coin_bits=53))
+    while True:
+        request = link.receive()
+        if request is None or request["type"] == "bye":
+            return
+        link.result(request, *answer(request))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include <draftproof/doors/library/load_library.hpp>
+#include <draftproof/doors/own/own_door.hpp>
+#include <draftproof/doors/own/serve_registered.hpp>
+#include <draftproof/tests/doors/library/served_call.hpp>
+#include <draftproof/tests/doors/own/own_inputs.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+std::unique_ptr<Served> own_library(const std::string& name, const std::string& more = "") {
+  return linked_library("own", own_door, {.create = R"({"verifier": ")" + name + "\"" + more + "}"});
+}
+
+std::vector<std::string> log_text(const ServedLog& log) {
+  std::vector<std::string> text;
+  for (std::size_t i = 0; i + 3 < log.draws().size(); i += 4)
+    text.push_back(std::to_string(log.draws()[i]) + " of " + std::to_string(log.draws()[i + 2]) + " bits, " +
+                   log.streams().at(static_cast<std::size_t>(log.draws()[i + 3])));
+  return text;
+}
+
+void expect_equal(ServedResult& a, ServedResult& b, const std::string& where) {
+  EXPECT_EQ(a.status, b.status) << where << ": " << a.messages.size() << b.messages.size();
+  EXPECT_EQ(a.counts, b.counts) << where;
+  EXPECT_EQ(a.tokens, b.tokens) << where;
+  EXPECT_EQ(log_text(a.log), log_text(b.log)) << where;
+}
+
+TEST(DoorLibrary, EveryVerifierIsTheSameBehindTheInterface) {
+  for (const OwnName& own : own_names()) {
+    const auto library = own_library(own.name), direct = serve_registered(own.name);
+    const Declaration &a = library->declaration(), &b = direct->declaration();
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.law, b.law) << own.name;
+    EXPECT_EQ(a.level, b.level) << own.name;
+    EXPECT_EQ(a.randomness, b.randomness) << own.name;
+    EXPECT_EQ(a.functions, b.functions) << own.name;
+    EXPECT_EQ(a.most_drafts, b.most_drafts) << own.name;
+    EXPECT_EQ(a.coin_bits, b.coin_bits) << own.name;
+    Engine engine(9);
+    for (std::uint64_t round = 0; round < 12; ++round) {
+      Input input;
+      if (own.level == Level::position) {
+        const auto found = random_position(engine, *registry().verifier(own.name), *registry().drafter(b.law), round);
+        if (!found) continue;
+        input = *found;
+      } else {
+        input = random_tree(engine, *path_registry().verifier(own.name), *path_registry().drafter(b.law),
+                            own.level == Level::chain, round)
+                    .input;
+      }
+      ServedCall call(own.level, {input, input}, Dtype::float32);
+      std::vector<std::vector<double>> tapes(2);
+      for (auto& tape : tapes)
+        for (int i = 0; i < 40; ++i) tape.push_back(static_cast<double>(engine() >> 11) * 0x1p-53);
+      ServedResult seeded = call.seeded(*library, {5, 6}), seeded_direct = call.seeded(*direct, {5, 6});
+      expect_equal(seeded, seeded_direct, own.name);
+      if (own.shared_noise) continue;
+      ServedResult scripted = call.scripted(*library, tapes), scripted_direct = call.scripted(*direct, tapes);
+      expect_equal(scripted, scripted_direct, own.name);
+    }
+  }
+}
+
+TEST(DoorLibrary, TakesOptions) {
+  const auto door = own_library("recursive_rejection", R"(, "coin_bits": 24, "seed": 3, "drafter": "iid")");
+  EXPECT_EQ(door->declaration().coin_bits, 24);
+  EXPECT_EQ(own_library("recursive_rejection_tree", R"(, "level": "chain")")->declaration().level, Level::chain);
+  const auto refusal = [](const std::string& create) -> std::string {
+    try {
+      linked_library("own", own_door, {.create = create});
+    } catch (const DoorError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_NE(refusal(R"({"verifier": "x"})").find("create: found verifier: found \"x\""), std::string::npos);
+  EXPECT_NE(refusal(R"({"verifier": "block", "level": "row"})").find("level: found \"row\""), std::string::npos);
+  EXPECT_NE(refusal("{").find("create: found "), std::string::npos);
+}
+
+TEST(DoorLibrary, DraftsFromSeeds) {
+  const auto library = own_library("gls", R"(, "seed": 4)"), direct = serve_registered("gls", {.seed = 4});
+  const Input input{.p = {{0.5, 0.5}}, .q = {{0.25, 0.75}}, .drafts = {0, 1}};
+  ServedCall call(Level::position, {input, input, input}, Dtype::float64);
+  ServedResult a = call.drafts(*library, 2, {1, 2, 3}), b = call.drafts(*direct, 2, {1, 2, 3});
+  EXPECT_EQ(a.counts, (std::vector<std::int32_t>{2, 2, 2}));
+  expect_equal(a, b, "gls");
+}
+
+}  // namespace
+}  // namespace draftproof::doors

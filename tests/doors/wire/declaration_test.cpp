@@ -1,0 +1,81 @@
+#include <draftproof/doors/declaration.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+using json = nlohmann::json;
+
+json least_hello() { return {{"protocol", "draftproof-door"}, {"version", {1, 0}}, {"name", "x"}}; }
+
+TEST(Declaration, ComesBackAsItWas) {
+  Declaration all;
+  all.name = "engine";
+  all.version = "0.9";
+  all.level = Level::tree;
+  all.law = "without_replacement";
+  all.randomness = {Randomness::seeded, Randomness::opaque};
+  all.dtypes = {Dtype::bfloat16, Dtype::float16};
+  all.rows = {RowKind::logits};
+  all.functions = {"verify", "draft"};
+  all.most_rows = 7;
+  all.most_drafts = 3;
+  all.most_vocabulary = 100;
+  all.ragged = false;
+  all.deterministic = false;
+  all.coin_bits = 53;
+  const Declaration read = read_declaration(to_json(all));
+  EXPECT_EQ(to_json(read), to_json(all));
+  EXPECT_EQ(read.level, Level::tree);
+  EXPECT_TRUE(read.can(Randomness::opaque));
+  EXPECT_FALSE(read.can(Randomness::scripted));
+  EXPECT_TRUE(read.has("draft"));
+  EXPECT_FALSE(read.has("generate"));
+}
+
+TEST(Declaration, NeedsThreeFieldsAndIgnoresUnknownOnes) {
+  json hello = least_hello();
+  hello["version"] = {1, 9};
+  hello["later"] = {1, 2};
+  Declaration wanted;
+  wanted.name = "x";
+  EXPECT_EQ(to_json(read_declaration(hello)), to_json(wanted));
+}
+
+TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
+  const auto refused = [](const char* field, const json& value, const std::string& part) {
+    json hello = least_hello();
+    if (value.is_null())
+      hello.erase(field);
+    else
+      hello[field] = value;
+    try {
+      read_declaration(hello);
+      ADD_FAILURE() << field << " " << value;
+    } catch (const DoorError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(field), std::string::npos) << error.what();
+    }
+  };
+  refused("protocol", nullptr, "found nothing, wanted draftproof-door");
+  refused("protocol", "other", "found \"\"other\"\"");
+  refused("version", {2, 3}, "found 2.3, wanted 1.x");
+  refused("version", 1, "two whole numbers");
+  refused("name", nullptr, "found nothing");
+  refused("name", 3, "a text");
+  refused("level", "line", "one of position, chain, tree");
+  refused("randomness", json::array(), "a list of scripted, seeded, opaque");
+  refused("dtypes", {"float8"}, "found \"\"float8\"\"");
+  refused("rows", "probabilities", "a list of");
+  refused("functions", {1}, "a list of verify");
+  refused("most_rows", 0, "1 to");
+  refused("most_rows", 18446744073709551615u, "1 to");
+  refused("most_drafts", 1.5, "a whole number");
+  refused("ragged", 1, "true or false");
+  refused("coin_bits", 54, "1 to 53");
+}
+
+}  // namespace
+}  // namespace draftproof::doors
