@@ -13,8 +13,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 template <class T, std::size_t N>
 using Names = std::array<std::pair<T, std::string_view>, N>;
 
@@ -37,33 +35,33 @@ DoorError refuse_field(std::string_view field, const std::string& found, std::st
   return DoorError(fmt::format("hello: {}: found {}, wanted {}", field, found, wanted));
 }
 
-std::string shown_value(const json& value) {
-  return in_quotes(value.dump(-1, ' ', true, json::error_handler_t::replace));
+std::string shown_value(const nlohmann::json& value) {
+  return in_quotes(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 class HelloReader {
  public:
-  explicit HelloReader(const json& hello) : hello_(hello) {}
+  explicit HelloReader(const nlohmann::json& hello) : hello_(hello) {}
 
-  const json& required(const char* field, std::string_view wanted) const {
+  const nlohmann::json& required(const char* field, std::string_view wanted) const {
     const auto found = hello_.find(field);
     if (found == hello_.end()) throw refuse_field(field, "nothing", wanted);
     return *found;
   }
   void text(const char* field, std::string& value) const {
-    if (const json* found = optional(field)) {
+    if (const nlohmann::json* found = optional(field)) {
       if (!found->is_string()) throw refuse_field(field, shown_value(*found), "a text");
       value = found->get<std::string>();
     }
   }
   void flag(const char* field, bool& value) const {
-    if (const json* found = optional(field)) {
+    if (const nlohmann::json* found = optional(field)) {
       if (!found->is_boolean()) throw refuse_field(field, shown_value(*found), "true or false");
       value = found->get<bool>();
     }
   }
   void number(const char* field, int& value, int least, int most) const {
-    if (const json* found = optional(field)) {
+    if (const nlohmann::json* found = optional(field)) {
       // An unsigned number beyond 63 bits is read as a negative one, which is below `least`.
       const auto number = found->is_number_integer() ? found->get<std::int64_t>() : -1;
       const bool good = found->is_number_integer() && number >= least && number <= most;
@@ -72,22 +70,29 @@ class HelloReader {
       value = found->get<int>();
     }
   }
+  void share(const char* field, double& value) const {
+    if (const nlohmann::json* found = optional(field)) {
+      const double number = found->is_number() ? found->get<double>() : -1;
+      if (!(number >= 0 && number <= 1)) throw refuse_field(field, shown_value(*found), "a number of 0 to 1");
+      value = number;
+    }
+  }
   template <class T, std::size_t N>
   void name(const char* field, const Names<T, N>& names, T& value) const {
-    if (const json* found = optional(field)) value = named(field, names, *found);
+    if (const nlohmann::json* found = optional(field)) value = named(field, names, *found);
   }
   template <class T, std::size_t N>
   void list(const char* field, const Names<T, N>& names, std::vector<T>& values) const {
-    const json* found = optional(field);
+    const nlohmann::json* found = optional(field);
     if (!found) return;
     if (!found->is_array() || found->empty())
       throw refuse_field(field, shown_value(*found), "a list of " + all_of_them(names));
     values.clear();
-    for (const json& entry : *found) values.push_back(named(field, names, entry));
+    for (const nlohmann::json& entry : *found) values.push_back(named(field, names, entry));
   }
 
  private:
-  const json* optional(const char* field) const {
+  const nlohmann::json* optional(const char* field) const {
     const auto found = hello_.find(field);
     return found == hello_.end() ? nullptr : &*found;
   }
@@ -98,21 +103,21 @@ class HelloReader {
     return all;
   }
   template <class T, std::size_t N>
-  static T named(const char* field, const Names<T, N>& names, const json& entry) {
+  static T named(const char* field, const Names<T, N>& names, const nlohmann::json& entry) {
     for (const auto& [value, text] : names)
       if (entry.is_string() && entry.get_ref<const std::string&>() == text) return value;
     throw refuse_field(field, shown_value(entry), "one of " + all_of_them(names));
   }
 
-  const json& hello_;
+  const nlohmann::json& hello_;
 };
 
 void check_version(const HelloReader& reader) {
   constexpr std::string_view protocol = "draftproof-door";
-  const json& name = reader.required("protocol", protocol);
+  const nlohmann::json& name = reader.required("protocol", protocol);
   if (!name.is_string() || name.get_ref<const std::string&>() != protocol)
     throw refuse_field("protocol", shown_value(name), protocol);
-  const json& version = reader.required("version", "[1, 0]");
+  const nlohmann::json& version = reader.required("version", "[1, 0]");
   if (!version.is_array() || version.size() != 2 || !version[0].is_number_integer() ||
       !version[1].is_number_integer())
     throw refuse_field("version", shown_value(version), "two whole numbers, [1, 0]");
@@ -122,8 +127,8 @@ void check_version(const HelloReader& reader) {
 }
 
 template <class T>
-json texts_of(const std::vector<T>& values) {
-  json texts = json::array();
+nlohmann::json texts_of(const std::vector<T>& values) {
+  nlohmann::json texts = nlohmann::json::array();
   for (const T value : values) texts.push_back(to_text(value));
   return texts;
 }
@@ -157,17 +162,20 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.list("dtypes", dtype_names, result.dtypes);
   reader.list("rows", kind_names, result.rows);
   if (const auto functions = hello.find("functions"); functions != hello.end()) {
-    const bool texts = functions->is_array() && std::all_of(functions->begin(), functions->end(),
-                                                            [](const json& entry) { return entry.is_string(); });
+    const bool texts =
+        functions->is_array() && std::all_of(functions->begin(), functions->end(),
+                                             [](const nlohmann::json& entry) { return entry.is_string(); });
     if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate");
     result.functions = functions->get<std::vector<std::string>>();
   }
   constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53;
   reader.number("most_rows", result.most_rows, 1, most_rows);
+  reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
   reader.number("most_drafts", result.most_drafts, 0, most_drafts);
   reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
+  reader.share("tolerance", result.tolerance);
   reader.number("coin_bits", result.coin_bits, 1, most_bits);
   return result;
 }
@@ -184,10 +192,12 @@ nlohmann::json to_json(const Declaration& declaration) {
           {"rows", texts_of(declaration.rows)},
           {"functions", declaration.functions},
           {"most_rows", declaration.most_rows},
+          {"fewest_drafts", declaration.fewest_drafts},
           {"most_drafts", declaration.most_drafts},
           {"most_vocabulary", declaration.most_vocabulary},
           {"ragged", declaration.ragged},
           {"deterministic", declaration.deterministic},
+          {"tolerance", declaration.tolerance},
           {"coin_bits", declaration.coin_bits}};
 }
 

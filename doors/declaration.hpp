@@ -35,10 +35,12 @@ struct Declaration {
   std::vector<RowKind> rows{RowKind::probabilities};
   std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate
   int most_rows = 4096;                          ///< in a batch
+  int fewest_drafts = 1;
   int most_drafts = 0;                           ///< 0: no limit
   int most_vocabulary = 0;                       ///< 0: no limit
   bool ragged = true;                            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;                     ///< equal calls have equal results
+  double tolerance = 0;  ///< total variation from the target that the program admits, as an approximate rule does
   int coin_bits = 24;                            ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
 
   bool can(Randomness wanted) const;

@@ -151,11 +151,13 @@ typedef struct dp_verifier {
   uint32_t kinds;           /* [DP_PROBABILITIES] */
   uint32_t devices;         /* DP_BITs of DP_CPU, DP_CUDA where rows may live [DP_CPU] */
   int32_t most_rows;        /* b <= [4096] */
+  int32_t fewest_drafts;    /* n >= [0: 1] */
   int32_t most_drafts;      /* n <= [0: no limit] */
   int32_t most_vocabulary;  /* V <= [0: no limit] */
   int32_t coin_bits;        /* uniforms are multiples of 2^-coin_bits [24] */
   int32_t equal_lengths;    /* 1: all rows of a batch must have the same length */
   int32_t nondeterministic; /* 1: equal calls may have different results */
+  double tolerance;         /* total variation from the target that an approximate rule admits [0] */
 
   /* Makes an instance from options, a JSON object; NULL with a text in error[error_size] if it cannot. A library
      without `create` gets NULL as `self` in all calls. */

@@ -127,7 +127,8 @@ struct Check {
 
   std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ForeignSubject>>& subjects) const {
     // With a door and no name, the door alone.
-    const SelectedSubjects selected = names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
+    const SelectedSubjects selected =
+        names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
     std::vector<Gate> gates;
     const auto add = [&](Gate gate, bool builtin) {
       if (own && builtin) return;

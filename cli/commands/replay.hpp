@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/door_choice.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/instances/as_doubles.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/report/replay_report.hpp>
@@ -25,6 +27,7 @@ struct Replay {
 
   std::string verifier_name, law, property, instance_text, spec;
   SourceChoice choice;
+  DoorChoice foreign;
   int drafts = 4;
   std::size_t position = 0;
   std::uint64_t ways = 64;
@@ -32,7 +35,8 @@ struct Replay {
   std::optional<std::uint64_t> trial;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "of one position or of paths, or a component")->required();
+    app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door");
+    foreign.declare(app);
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     auto* instance = app.add_option("--instance", instance_text,
                                     fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
@@ -53,6 +57,10 @@ struct Replay {
   }
 
   int run(const Session& session) {
+    if (!foreign.doors.empty()) return on_door(session);
+    if (verifier_name.empty())
+      throw InputError(
+          {.file = "replay", .found = "no verifier", .wanted = "a name of `draftproof list`, or --door"});
     const SelectedSubjects selected = select_of_all({verifier_name}, true);
     if (!selected.components.empty()) return of_component(*selected.components.front(), session);
     if (!spec.empty()) {
@@ -67,6 +75,34 @@ struct Replay {
   }
 
  private:
+  int on_door(const Session& session) const {
+    if (instance_text.empty() || !verifier_name.empty())
+      throw InputError({.file = "replay",
+                        .found = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
+                        .wanted = "--instance, and no name, beside --door"});
+    int worst = exit_held;
+    for (const doors::OpenDoor& door : foreign.open()) {
+      const doors::Declaration& declaration = door.served->declaration();
+      doors::LawChecks checks;
+      try {
+        checks = doors::check_laws_on(*door.program, declaration, instance_text,
+                                      {.seed = session.seed, .door = door.text});
+      } catch (const std::invalid_argument& error) {
+        throw InputError(
+            {.file = "--instance", .found = error.what(), .wanted = "an instance as a finding printed it"});
+      }
+      Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
+      for (const GateFinding& finding : checks.findings) {
+        add_finding(document, finding);
+        if (finding.status != Status::held) worst = std::max(worst, static_cast<int>(exit_code_of(finding.status)));
+        if (finding.status == Status::violated) worst = exit_violated;
+      }
+      for (const std::string& line : checks.laws) add_remark(document, line);
+      session.write(document);
+    }
+    return worst;
+  }
+
   template <class Level>
   int on_instance(const typename Level::Verifier& verifier, const auto& known, const Session& session) {
     const auto& drafter = law_of<typename Level::Drafter>(verifier.info(), known);

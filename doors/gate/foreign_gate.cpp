@@ -70,16 +70,17 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
 
 void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  const AnyDrafter* drafter = registry().drafter(declaration.law);
-  if (!drafter)
-    throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", declaration.law));
+  // One draft of a chain is one draw of q.
+  const std::string law = declaration.level == Level::chain ? "iid" : declaration.law;
+  const AnyDrafter* drafter = registry().drafter(law);
+  if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
   const ForeignVerifier verifier(served_);
   GateOptions asked = options;
   asked.drafts =
       declaration.level == Level::chain
           ? 1
           : std::min(options.drafts, declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts);
-  asked.laws = {declaration.law};
+  asked.laws = {law};
   asked.device = nullptr;
   if (asked.source.empty()) {
     const int most = declaration.most_vocabulary;
@@ -95,7 +96,7 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
         fmt::format("draftproof check --door '{}' --tier sampled --source '{}' --position {} --seed {}", door_,
                     asked.source, asked.position, asked.seed);
   result.work = sampled.finding->work;
-  result.laws.push_back(declaration.law);
+  result.laws.push_back(law);
   result.findings.push_back(std::move(*sampled.finding));
 }
 

@@ -133,14 +133,15 @@ double rounding_limit(Dtype dtype, int drafts) {
   return 2 * (drafts + 1) * std::ldexp(1.0, -significant_bits(dtype));
 }
 
-Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, Dtype dtype) {
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
   Judgement result;
   Strings strings(toy);
   NeumaierSum mass, acceptance;
   for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
     const Input& input = toy.inputs[i];
     result.limit =
-        std::max(result.limit, laws[i].limit + rounding_limit(dtype, static_cast<int>(input.drafts.size())));
+        std::max(result.limit, laws[i].limit + declaration.tolerance +
+                                   rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size())));
     for (const auto& [outcome, probability] : laws[i].outcomes) {
       const double weight = toy.drawn[i] * probability;
       const bool emits = outcome.status == RowStatus::ok;

@@ -52,7 +52,7 @@ int significant_bits(Dtype dtype);
 double rounding_limit(Dtype dtype, int drafts);
 
 /// `laws` are those of toy.inputs, in order.
-Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, Dtype dtype);
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);
 
 /// "k * 2^-24" where a small probability is such a multiple, else as fraction_text().
 std::string probability_text(double probability);

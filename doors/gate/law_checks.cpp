@@ -52,9 +52,7 @@ class Checker {
   Answers ask(const I& instance) const {
     constexpr double survives = 42, most_predictions = 0x1p15;
     const Toy model = toy(instance);
-    ExploreOptions explore = options_.explore;
-    explore.coin_bits = declaration_.coin_bits;
-    explore.dtype_bits = significant_bits(declaration_.dtypes.front());
+    ExploreOptions explore = exploration();
     Answers answers = answers_on(model, explore);
     const double departure = answers.judgement.distance - answers.unexplored;
     if (answers.violated[0] && departure * explore.predictions < survives) {
@@ -67,7 +65,7 @@ class Checker {
     return answers;
   }
 
-  LawChecks examine(const std::vector<I>& instances) const {
+  LawChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
     LawChecks result;
     std::array<std::optional<I>, checks.size()> failing{};
     std::array<std::string, checks.size()> evidence{};
@@ -96,7 +94,7 @@ class Checker {
       if (checks[i] == "optimum" && declaration_.level != Level::position) continue;
       GateFinding finding{.check = std::string(checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const I smallest = shrink(*failing[i], i, evidence[i]);
+        const I smallest = shrinks_them ? shrink(*failing[i], i, evidence[i]) : *failing[i];
         finding.status = Status::violated;
         finding.evidence = evidence[i];
         finding.instance = smallest.text();
@@ -111,11 +109,39 @@ class Checker {
     return result;
   }
 
+  /// The checks on one instance, which is not shrunk, and its laws in words.
+  LawChecks replay(const I& instance) const {
+    if (!takes(declaration_, instance))
+      throw DoorError(fmt::format("{}: found {}, wanted an instance that its declaration takes", declaration_.name,
+                                  instance.text()));
+    LawChecks result = examine({instance}, false);
+    const Toy model = toy(instance);
+    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, exploration());
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      std::string line = fmt::format("drafts ({}), probability {}:", fmt::join(model.inputs[i].drafts, " "),
+                                     fraction_text(model.drawn[i], 0x1p-40));
+      for (const auto& [outcome, probability] : laws[i].outcomes)
+        line += outcome.status == RowStatus::ok
+                    ? fmt::format(" ({}) {},", fmt::join(outcome.tokens, " "), probability_text(probability))
+                    : fmt::format(" status {} {},", static_cast<int>(outcome.status), probability_text(probability));
+      line += fmt::format(" {} calls, {} predictions held", laws[i].calls, laws[i].predicted);
+      result.laws.push_back(std::move(line));
+    }
+    return result;
+  }
+
  private:
+  ExploreOptions exploration() const {
+    ExploreOptions explore = options_.explore;
+    explore.coin_bits = declaration_.coin_bits;
+    explore.dtype_bits = significant_bits(declaration_.dtypes.front());
+    return explore;
+  }
+
   Answers answers_on(const Toy& model, const ExploreOptions& explore) const {
     const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, explore);
     Answers answers;
-    answers.judgement = judge(model, laws, declaration_.dtypes.front());
+    answers.judgement = judge(model, laws, declaration_);
     for (std::size_t i = 0; i < laws.size(); ++i) {
       const ProgramLaw& law = laws[i];
       answers.calls += law.calls;
@@ -202,8 +228,8 @@ LawChecks check_laws(Program& program, const Declaration& declaration, const Law
 LawChecks check_laws_on(Program& program, const Declaration& declaration, const std::string& instance,
                         const LawCheckOptions& options) {
   if (declaration.level == Level::position)
-    return Checker<Instance>(program, declaration, options).examine({Instance::parse(instance)});
-  return Checker<PathInstance>(program, declaration, options).examine({PathInstance::parse(instance)});
+    return Checker<Instance>(program, declaration, options).replay(Instance::parse(instance));
+  return Checker<PathInstance>(program, declaration, options).replay(PathInstance::parse(instance));
 }
 
 }  // namespace draftproof::doors

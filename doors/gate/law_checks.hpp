@@ -35,11 +35,12 @@ struct LawCheckOptions {
 /// What the laws of all instances showed.
 struct LawChecks {
   std::vector<GateFinding> findings{};
-  int instances = 0;              ///< whose laws were found
-  std::uint64_t calls = 0;        ///< runs of the program
-  double largest = 0;             ///< distance among the laws within the limit
-  std::string farthest{};         ///< the instance of that distance
-  std::uint64_t predictions = 0;  ///< of random and edge sequences that held
+  int instances = 0;                ///< whose laws were found
+  std::uint64_t calls = 0;          ///< runs of the program
+  double largest = 0;               ///< distance among the laws within the limit
+  std::vector<std::string> laws{};  ///< of check_laws_on: the law on each drafted input, a line each
+  std::string farthest{};           ///< the instance of that distance
+  std::uint64_t predictions = 0;    ///< of random and edge sequences that held
 };
 
 /// Examines the program on `options.instances` generated instances, smallest first.

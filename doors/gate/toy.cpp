@@ -76,6 +76,15 @@ void add(Toy& toy, Input input, double probability) {
   }
 }
 
+/// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
+constexpr int next_instance = 1009, attempts = 4096 * next_instance;
+
+DoorError no_models(const Declaration& declaration) {
+  return DoorError(fmt::format("{}: found no small model that its declaration takes: law {}, {} to {} drafts",
+                               declaration.name, declaration.law, declaration.fewest_drafts,
+                               declaration.most_drafts));
+}
+
 }  // namespace
 
 Toy toy_of(const Instance& instance, std::string_view law) {
@@ -116,7 +125,8 @@ Toy toy_of(const PathInstance& instance, std::string_view law, Level level) {
 
 bool takes(const Declaration& declaration, const Instance& instance) {
   const AnyDrafter& drafter = position_law(declaration.law);
-  return instance.valid() && (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
+  return instance.valid() && instance.drafts >= declaration.fewest_drafts &&
+         (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
 }
 
@@ -133,11 +143,13 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
   const DrafterInfo& law = drafter.info();
   int most = declaration.most_drafts > 0 ? std::min(3, declaration.most_drafts) : 3;
   if (law.most_drafts > 0) most = std::min(most, law.most_drafts);
-  // Of the instances of proofs, those that calls can explore; the sequence of a seed ends at no particular place.
-  for (int m = n;; m += 1009) {
-    const Instance instance = generate_instance(seed, m, most, law.several_proposals, law.fewest_drafts);
+  // Of the instances of proofs, those that calls can explore.
+  for (int m = n; m < n + attempts; m += next_instance) {
+    const Instance instance = generate_instance(seed, m, most, law.several_proposals,
+                                                std::max(law.fewest_drafts, declaration.fewest_drafts));
     if (instance.vocabulary() <= 4 && takes(declaration, instance)) return instance;
   }
+  throw no_models(declaration);
 }
 
 PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n) {
@@ -148,10 +160,11 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
     sizes.branches = law.branches;
     sizes.fixed = law.fixed;
   }
-  for (int m = n;; m += 1009) {
+  for (int m = n; m < n + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);
     if (instance.shape.length <= 3 && takes(declaration, instance)) return instance;
   }
+  throw no_models(declaration);
 }
 
 }  // namespace draftproof::doors

@@ -112,9 +112,12 @@ void LibraryTable::check() {
   bits("kinds", table_.kinds, 3);
   bits("devices", table_.devices, DP_BIT(DP_CPU) | DP_BIT(DP_CUDA));
   number("most_rows", table_.most_rows, INT32_MAX);
+  number("fewest_drafts", table_.fewest_drafts, INT32_MAX);
   number("most_drafts", table_.most_drafts, INT32_MAX);
   number("most_vocabulary", table_.most_vocabulary, INT32_MAX);
   number("coin_bits", table_.coin_bits, 53);
+  if (!(table_.tolerance >= 0 && table_.tolerance <= 1))
+    throw refuse("tolerance", fmt::format("{}", table_.tolerance), "0 .. 1");
   on_device_ = (table_.devices & DP_BIT(DP_CUDA)) != 0 && (table_.devices & DP_BIT(DP_CPU)) == 0;
   if (on_device_ && (table_.upload == nullptr || table_.release == nullptr))
     throw refuse("devices", "rows on a CUDA device alone, without upload and release",
@@ -135,7 +138,9 @@ Declaration LibraryTable::declared() const {
   if (table_.draft != nullptr) declaration.functions.emplace_back("draft");
   if (table_.generate != nullptr) declaration.functions.emplace_back("generate");
   if (table_.most_rows > 0) declaration.most_rows = table_.most_rows;
+  if (table_.fewest_drafts > 0) declaration.fewest_drafts = table_.fewest_drafts;
   declaration.most_drafts = table_.most_drafts;
+  declaration.tolerance = table_.tolerance;
   declaration.most_vocabulary = table_.most_vocabulary;
   declaration.ragged = table_.equal_lengths == 0;
   declaration.deterministic = table_.nondeterministic == 0;

@@ -64,7 +64,9 @@ std::int32_t describe(void* self, dp_verifier* declared) {
   declared->law = own.law.c_str();
   declared->level = static_cast<std::int32_t>(own.level);
   declared->randomness = bits_of(own.randomness);
+  declared->fewest_drafts = own.fewest_drafts;
   declared->most_drafts = own.most_drafts;
+  declared->tolerance = own.tolerance;
   declared->coin_bits = own.coin_bits;
   declared->draft = own.has("draft") ? draft : nullptr;
   return DP_OK;

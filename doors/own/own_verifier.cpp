@@ -87,7 +87,10 @@ void OwnVerifier::choose_level() {
   if (at_position != (position_ != nullptr))
     throw unfit(declaration_.name, "level", to_text(declaration_.level),
                 position_ != nullptr ? "position" : "chain or tree");
-  const int most = position_ != nullptr ? position_->info().most_drafts : path_->info().most_drafts;
+  const Info& info = position_ != nullptr ? position_->info() : path_->info();
+  declaration_.fewest_drafts = at_position ? info.fewest_drafts : 1;
+  declaration_.tolerance = info.promise == Promise::lossless_up_to ? info.tau : 0;
+  const int most = info.most_drafts;
   // A tree of at most that many drafts has no node with more.
   declaration_.most_drafts = declaration_.level == Level::chain ? max_path_length : most;
   if (at_position && most == 0) declaration_.most_drafts = max_drafts;

@@ -19,20 +19,23 @@ void add_list(Message& message, const char* name, std::vector<std::uint64_t> sha
 
 std::size_t width(Dtype dtype) { return draftproof::width(array_type(dtype)); }
 
-int tokens_a_row(const ServedBatch& batch, Ask ask) { return batch.drafts_a_row + (ask == Ask::verify ? 1 : 0); }
+int tokens_a_row(const ServedBatch& batch, WireFunction ask) {
+  return batch.drafts_a_row + (ask == WireFunction::verify ? 1 : 0);
+}
 
-Message batch_message(const ServedBatch& batch, Ask ask) {
+Message batch_message(const ServedBatch& batch, WireFunction ask) {
   Message message;
-  message.fields = {{"type", ask == Ask::verify ? "verify" : "draft"},
+  message.fields = {{"type", ask == WireFunction::verify ? "verify" : "draft"},
                     {"vocabulary", batch.vocabulary},
                     {"kind", to_text(batch.kind)},
                     {"randomness", to_text(batch.randomness)}};
-  if (ask == Ask::draft) message.fields["drafts"] = batch.drafts_a_row;
+  if (ask == WireFunction::draft) message.fields["drafts"] = batch.drafts_a_row;
   const std::uint64_t b = extent(batch.rows), n = extent(batch.drafts_a_row), v = extent(batch.vocabulary);
   const DType dtype = array_type(batch.dtype);
-  if (ask == Ask::verify) message.tensors.push_back({"p", dtype, {b, extent(batch.target_rows), v}, batch.p});
+  if (ask == WireFunction::verify)
+    message.tensors.push_back({"p", dtype, {b, extent(batch.target_rows), v}, batch.p});
   message.tensors.push_back({"q", dtype, {b, extent(batch.proposal_rows), v}, batch.q});
-  if (ask == Ask::verify) {
+  if (ask == WireFunction::verify) {
     add_list(message, "drafts", {b, n}, batch.drafts);
     add_list(message, "lengths", {b}, batch.lengths);
     if (!batch.parents.empty()) add_list(message, "parents", {b, n}, batch.parents);
@@ -42,7 +45,7 @@ Message batch_message(const ServedBatch& batch, Ask ask) {
   return message;
 }
 
-ReplyLimit reply_limit(const ServedBatch& batch, Ask ask) {
+ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
   constexpr std::uint64_t words = std::uint64_t{1} << 20, words_a_row = 256, number = 4, draw = 16, weight = 8;
   const std::uint64_t cells = extent(std::max(batch.vocabulary, batch.drafts_a_row + 1));
   std::uint64_t row = number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row;
@@ -70,12 +73,12 @@ ServedBatch slice(const ServedBatch& batch, int first, int rows) {
   return part;
 }
 
-void check_shapes(const ServedBatch& batch, Ask ask, Level level, const std::string& place) {
+void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place) {
   const auto check = [&](std::string_view name, std::size_t found, std::size_t wanted) {
     if (found != wanted)
       throw DoorError(fmt::format("{}: {}: found {} bytes or entries, wanted {}", place, name, found, wanted));
   };
-  const bool verify = ask == Ask::verify;
+  const bool verify = ask == WireFunction::verify;
   const std::size_t b = many(batch.rows), n = many(batch.drafts_a_row);
   const std::size_t law = many(batch.vocabulary) * width(batch.dtype);
   check("p", batch.p.size(), verify ? b * many(batch.target_rows) * law : 0);

@@ -129,7 +129,8 @@ std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const 
   ServedBatch none = row;
   none.rows = 0;
   const std::size_t laws = many(row.target_rows + row.proposal_rows) * many(row.vocabulary) * width(form.dtype);
-  const std::uint64_t reply = reply_limit(row, Ask::verify).frame_bytes - reply_limit(none, Ask::verify).frame_bytes;
+  const std::uint64_t reply =
+      reply_limit(row, WireFunction::verify).frame_bytes - reply_limit(none, WireFunction::verify).frame_bytes;
   return laws + sizeof(double) * many(places) + sizeof(std::int32_t) * many(2 * drafts_a_row + 1) +
          static_cast<std::size_t>(reply);
 }

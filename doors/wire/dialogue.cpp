@@ -56,7 +56,7 @@ void Dialogue::keep_request(int crash) const {
   std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing, error);
 }
 
-void Dialogue::answer(const ServedBatch& batch, Ask ask, ServedResult& result) {
+void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
   size_result(batch, ask, result);
   if (batch.rows == 0) return;
   const std::size_t deaths = incidents_.size();
@@ -67,7 +67,8 @@ void Dialogue::answer(const ServedBatch& batch, Ask ask, ServedResult& result) {
                                 unexplained_, incidents_.back()));
 }
 
-void Dialogue::answer_part(const ServedBatch& all, int first, int rows, Ask ask, ServedResult& result, bool halved) {
+void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result,
+                           bool halved) {
   const ServedBatch batch = slice(all, first, rows);
   start_again();
   std::string why;

@@ -24,7 +24,7 @@ class Dialogue {
   /// unharmed.
   /// Throws: DoorError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many
   /// of its deaths came from no row alone.
-  void answer(const ServedBatch& batch, Ask ask, ServedResult& result);
+  void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
   /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
   Message ask(Message& request, ReplyLimit most);
@@ -35,7 +35,7 @@ class Dialogue {
   static constexpr int most_crashes = 3;
 
  private:
-  void answer_part(const ServedBatch& all, int first, int rows, Ask ask, ServedResult& result, bool halved);
+  void answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result, bool halved);
   std::chrono::milliseconds limit_for(int rows, bool halved) const;
   void start_again();
   void keep_request(int crash) const;

@@ -17,8 +17,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 void print_number(std::string& out, double value) {
   if (std::isnan(value)) {
     out += "null";
@@ -94,7 +92,7 @@ class ListReader {
  public:
   ListReader(const KnownArray& known, const std::string& place) : known_(known), place_(place) {}
 
-  Tensor read(const json& list, Message& message) {
+  Tensor read(const nlohmann::json& list, Message& message) {
     measure(list, 0);
     std::size_t count = 1;
     for (const std::uint64_t extent : shape_) count *= static_cast<std::size_t>(extent);
@@ -109,13 +107,14 @@ class ListReader {
   }
 
  private:
-  DoorError refuse(const json& found, std::string_view wanted) const {
+  DoorError refuse(const nlohmann::json& found, std::string_view wanted) const {
     return DoorError(fmt::format("{}: {}: found {}, wanted {}", place_, known_.name,
-                                 in_quotes(found.dump(-1, ' ', true, json::error_handler_t::replace)), wanted));
+                                 in_quotes(found.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)),
+                                 wanted));
   }
   bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
 
-  void measure(const json& list, std::size_t dimension) {
+  void measure(const nlohmann::json& list, std::size_t dimension) {
     if (dimension == known_.dimensions) return;
     if (!list.is_array()) throw refuse(list, fmt::format("lists, {} deep", known_.dimensions));
     if (shape_.size() == dimension) shape_.push_back(list.size());
@@ -123,16 +122,16 @@ class ListReader {
       shape_[1] = std::max<std::uint64_t>(shape_[1], list.size());
     else if (shape_[dimension] != list.size())
       throw refuse(list, fmt::format("{} entries, as in the rows before", shape_[dimension]));
-    for (const json& entry : list) measure(entry, dimension + 1);
+    for (const nlohmann::json& entry : list) measure(entry, dimension + 1);
     if (dimension + 1 < known_.dimensions && list.empty()) shape_.resize(known_.dimensions, 0);
   }
-  void fill(const json& list, std::size_t dimension) {
+  void fill(const nlohmann::json& list, std::size_t dimension) {
     if (dimension == known_.dimensions) return put(list);
-    for (const json& entry : list) fill(entry, dimension + 1);
+    for (const nlohmann::json& entry : list) fill(entry, dimension + 1);
     if (padded(dimension))
       for (std::size_t i = list.size(); i < shape_[1]; ++i) store(std::int32_t{-1});
   }
-  void put(const json& value) {
+  void put(const nlohmann::json& value) {
     if (known_.dtype == DType::F64) {
       if (!value.is_number() && !value.is_null()) throw refuse(value, "a number");
       return store(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
@@ -161,7 +160,7 @@ class ListReader {
 }  // namespace
 
 std::string encode_line(const Message& message) {
-  std::string line = message.fields.dump(-1, ' ', true, json::error_handler_t::replace);
+  std::string line = message.fields.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   line.pop_back();
   for (const Tensor& tensor : message.tensors) {
     line += (line.size() > 1 ? ",\"" : "\"") + tensor.name + "\":";

@@ -13,8 +13,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 /// A log as it comes, in either form.
 struct RawLog {
   std::span<const std::int32_t> counts, draws;
@@ -24,8 +22,8 @@ struct RawLog {
   std::vector<double> own_weights;
 };
 
-std::string shown_json(const json& value) {
-  return in_quotes(value.dump(-1, ' ', true, json::error_handler_t::replace));
+std::string shown_json(const nlohmann::json& value) {
+  return in_quotes(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 DoorError log_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
@@ -45,7 +43,7 @@ std::span<const T> flat(const Message& reply, const char* name, DType dtype, std
   return found->as<T>();
 }
 
-int whole_number(const json& entry, int row, std::string_view field) {
+int whole_number(const nlohmann::json& entry, int row, std::string_view field) {
   const auto number = entry.is_number_integer() ? entry.get<std::int64_t>() : 0;
   const auto small = static_cast<std::int32_t>(number);
   // An unsigned number beyond 63 bits would be read as a negative one.
@@ -54,7 +52,7 @@ int whole_number(const json& entry, int row, std::string_view field) {
   return small;
 }
 
-void read_listed_draw(const json& draw, int row, RawLog& log) {
+void read_listed_draw(const nlohmann::json& draw, int row, RawLog& log) {
   constexpr std::array<std::string_view, 4> kinds{"coin", "pick", "clock", "integer"};
   constexpr std::string_view wanted = "[kind, size, bits, stream] and, for a pick, its weights";
   if (!draw.is_array() || draw.size() < 3 || draw.size() > 5 || !draw[0].is_string())
@@ -77,14 +75,14 @@ void read_listed_draw(const json& draw, int row, RawLog& log) {
   if (draw.size() != 5 || !draw[4].is_array() || draw[4].size() != static_cast<std::size_t>(std::max(size, 0)))
     throw log_fault(row, "draws: weights", draw.size() == 5 ? shown_json(draw[4]) : "nothing",
                     fmt::format("a list of {}", size));
-  for (const json& weight : draw[4]) {
+  for (const nlohmann::json& weight : draw[4]) {
     if (!weight.is_number() && !weight.is_null())
       throw log_fault(row, "draws: weights", shown_json(weight), "numbers");
     log.own_weights.push_back(weight.is_null() ? std::nan("") : weight.get<double>());
   }
 }
 
-RawLog listed_log(const json& rows, const ServedBatch& batch, int first) {
+RawLog listed_log(const nlohmann::json& rows, const ServedBatch& batch, int first) {
   RawLog log;
   if (!rows.is_array() || rows.size() != static_cast<std::size_t>(batch.rows))
     throw DoorError(
@@ -92,7 +90,7 @@ RawLog listed_log(const json& rows, const ServedBatch& batch, int first) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int row = first + static_cast<int>(i);
     if (!rows[i].is_array()) throw log_fault(row, "draws", shown_json(rows[i]), "a list of draws");
-    for (const json& draw : rows[i]) read_listed_draw(draw, row, log);
+    for (const nlohmann::json& draw : rows[i]) read_listed_draw(draw, row, log);
     log.own_counts.push_back(static_cast<std::int32_t>(rows[i].size()));
   }
   log.counts = log.own_counts;
@@ -110,8 +108,8 @@ RawLog tensor_log(const Message& reply) {
   log.weights = flat<double>(reply, "weights", DType::F64, 1);
   const auto streams = reply.fields.find("streams");
   if (streams == reply.fields.end()) return log;
-  const bool texts = streams->is_array() &&
-                     std::all_of(streams->begin(), streams->end(), [](const json& name) { return name.is_string(); });
+  const bool texts = streams->is_array() && std::all_of(streams->begin(), streams->end(),
+                                                        [](const nlohmann::json& name) { return name.is_string(); });
   if (!texts) throw DoorError("result: streams: found " + shown_json(*streams) + ", wanted a list of names");
   log.streams = streams->get<std::vector<std::string>>();
   return log;

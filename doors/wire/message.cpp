@@ -12,8 +12,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 constexpr std::uint64_t length_size = sizeof(std::uint64_t);
 
 Tensor place_tensor(const SafetensorsEntry& entry, std::span<const std::byte> data, Message& message,
@@ -102,7 +100,7 @@ std::string frame_head(const Message& message, std::vector<const Tensor*>& order
     entries.push_back({.name = tensor->name, .type = {}, .dtype = tensor->dtype, .shape = tensor->shape});
     size += tensor->bytes.size();
   }
-  const std::string text = message.fields.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = message.fields.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const std::string head = safetensors_head(entries, {{"message", text}});
   const std::uint64_t length = head.size() + size;
   std::string result(length_size, '\0');

@@ -11,8 +11,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 DoorError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
   return DoorError(fmt::format("result: row {}: {}: found {}, wanted {}", row, field, found, wanted));
 }
@@ -73,7 +71,7 @@ void check_row(const RowTokens& row, int number, int least, int vocabulary) {
 
 }  // namespace
 
-void size_result(const ServedBatch& batch, Ask ask, ServedResult& result) {
+void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
   const auto rows = static_cast<std::size_t>(batch.rows);
   result.tokens_a_row = tokens_a_row(batch, ask);
   result.tokens.assign(rows * static_cast<std::size_t>(result.tokens_a_row), -1);
@@ -94,8 +92,8 @@ void check_reply_type(const Message& reply) {
   if (found != "result") throw DoorError("reply: type: found " + in_quotes(found) + ", wanted result or error");
 }
 
-void read_result(const Message& reply, Form form, const ServedBatch& batch, Ask ask, int coin_bits, int first,
-                 ServedResult& result) {
+void read_result(const Message& reply, Form form, const ServedBatch& batch, WireFunction ask, int coin_bits,
+                 int first, ServedResult& result) {
   check_reply_type(reply);
   const Tensor* tokens = reply.find("tokens");
   const Tensor* counts = reply.find("counts");
@@ -117,7 +115,8 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Ask 
       throw row_fault(first + row, "status", fmt::format("{}", state), "0 .. 5");
     result.status[at(row)] = state;
     if (state != 0) continue;
-    check_row({all.subspan(i * w, w), numbers[i]}, first + row, ask == Ask::verify ? 1 : 0, batch.vocabulary);
+    check_row({all.subspan(i * w, w), numbers[i]}, first + row, ask == WireFunction::verify ? 1 : 0,
+              batch.vocabulary);
     result.counts[at(row)] = numbers[i];
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(i * w), w,
                 result.tokens.begin() + static_cast<std::ptrdiff_t>(at(row) * w));

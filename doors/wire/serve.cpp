@@ -21,8 +21,6 @@
 namespace draftproof::doors {
 namespace {
 
-using json = nlohmann::json;
-
 /// Frames on two descriptors that block.
 class FrameChannel {
  public:
@@ -88,7 +86,7 @@ DoorError request_fault(std::string_view field, const std::string& found, const 
   return DoorError(fmt::format("request: {}: found {}, wanted {}", field, found, wanted));
 }
 
-int number_field(const json& fields, const char* name) {
+int number_field(const nlohmann::json& fields, const char* name) {
   const auto found = fields.find(name);
   const bool good = found != fields.end() && found->is_number_integer() && *found >= 0 &&
                     *found <= std::numeric_limits<std::int32_t>::max();
@@ -97,7 +95,7 @@ int number_field(const json& fields, const char* name) {
 }
 
 template <class T>
-T named_field(const json& fields, const char* name, std::initializer_list<T> values) {
+T named_field(const nlohmann::json& fields, const char* name, std::initializer_list<T> values) {
   const auto found = fields.find(name);
   for (const T value : values)
     if (found != fields.end() && found->is_string() && found->get_ref<const std::string&>() == to_text(value))
@@ -127,7 +125,7 @@ std::span<const T> list_field(const Message& message, const char* name, std::siz
 
 int extent(const Tensor& tensor, std::size_t dimension) { return static_cast<int>(tensor.shape[dimension]); }
 
-ServedBatch read_batch(const Message& message, Ask ask, Level level) {
+ServedBatch read_batch(const Message& message, WireFunction ask, Level level) {
   ServedBatch batch;
   batch.vocabulary = number_field(message.fields, "vocabulary");
   batch.kind = named_field(message.fields, "kind", {RowKind::probabilities, RowKind::logits});
@@ -137,7 +135,7 @@ ServedBatch read_batch(const Message& message, Ask ask, Level level) {
   batch.rows = extent(q, 0);
   batch.proposal_rows = extent(q, 1);
   batch.q = q.bytes;
-  if (ask == Ask::verify) {
+  if (ask == WireFunction::verify) {
     const Tensor& p = tensor_field(message, "p", 3);
     batch.target_rows = extent(p, 1);
     batch.p = p.bytes;
@@ -163,10 +161,10 @@ ServedBatch read_batch(const Message& message, Ask ask, Level level) {
   return batch;
 }
 
-Message answer_batch(Served& served, const Message& request, Ask ask, ServedResult& result) {
+Message answer_batch(Served& served, const Message& request, WireFunction ask, ServedResult& result) {
   const ServedBatch batch = read_batch(request, ask, served.declaration().level);
   size_result(batch, ask, result);
-  if (ask == Ask::verify)
+  if (ask == WireFunction::verify)
     served.verify(batch, result);
   else
     served.draft(batch, result);
@@ -225,7 +223,8 @@ void serve(Served& served, int input, int output) {
     Message reply;
     try {
       if (asked == "verify" || asked == "draft")
-        reply = answer_batch(served, *request, asked == "verify" ? Ask::verify : Ask::draft, result);
+        reply =
+            answer_batch(served, *request, asked == "verify" ? WireFunction::verify : WireFunction::draft, result);
       else if (asked == "generate")
         reply = answer_models(served, *request, text);
       else
@@ -234,7 +233,7 @@ void serve(Served& served, int input, int output) {
     } catch (const std::exception& error) {
       reply = {.fields = {{"type", "error"}, {"message", error.what()}}};
     }
-    reply.fields["id"] = request->fields.value("id", json());
+    reply.fields["id"] = request->fields.value("id", nlohmann::json());
     channel.send(reply);
   }
   close(in);

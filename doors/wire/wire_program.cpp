@@ -137,7 +137,7 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
     const auto start = std::chrono::steady_clock::now();
     const auto chosen = left.first(next_batch(inputs, calls, left));
     pack_calls(inputs, calls, chosen, form_, packed_);
-    dialogue_.answer(packed_.batch, Ask::verify, result_);
+    dialogue_.answer(packed_.batch, WireFunction::verify, result_);
     unpack_runs(result_, calls, chosen, runs);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     keep_pace(chosen.size(), time.count());
@@ -145,8 +145,8 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
   }
 }
 
-void WireProgram::ask_in_parts(const ServedBatch& batch, Ask ask, ServedResult& result) {
-  require(ask == Ask::verify ? "verify" : "draft");
+void WireProgram::ask_in_parts(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
+  require(ask == WireFunction::verify ? "verify" : "draft");
   check_shapes(batch, ask, form_.level, declaration().name);
   if (!declaration().can(batch.randomness))
     throw DoorError(

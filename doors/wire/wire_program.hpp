@@ -46,10 +46,12 @@ class WireProgram : public Program {
 
   /// Asks for `batch` in one request, or in several if it has more than declaration().most_rows. Throws: DoorError as
   /// Dialogue::answer does, and if a span has not the size of its shape.
-  void verify_batch(const ServedBatch& batch, ServedResult& result) { ask_in_parts(batch, Ask::verify, result); }
+  void verify_batch(const ServedBatch& batch, ServedResult& result) {
+    ask_in_parts(batch, WireFunction::verify, result);
+  }
 
   /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify_batch().
-  void draft(const ServedBatch& batch, ServedResult& result) { ask_in_parts(batch, Ask::draft, result); }
+  void draft(const ServedBatch& batch, ServedResult& result) { ask_in_parts(batch, WireFunction::draft, result); }
 
   /// `models.length` tokens. Throws: DoorError.
   std::vector<Token> generate(const ServedModels& models);
@@ -58,7 +60,7 @@ class WireProgram : public Program {
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
 
  private:
-  void ask_in_parts(const ServedBatch& batch, Ask ask, ServedResult& result);
+  void ask_in_parts(const ServedBatch& batch, WireFunction ask, ServedResult& result);
   std::size_t next_batch(std::span<const Input> inputs, std::span<const Call> calls,
                          std::span<const std::size_t> order) const;
   void keep_pace(std::size_t rows, double seconds);

@@ -144,7 +144,7 @@ inline std::vector<Run> runs_here(const RandomCalls& set, Dtype dtype = Dtype::f
   for (std::size_t i = 0; i < set.calls.size(); ++i) {
     pack_calls(set.inputs, set.calls, std::vector{i}, {.dtype = dtype}, packed);
     ServedResult result;
-    size_result(packed.batch, Ask::verify, result);
+    size_result(packed.batch, WireFunction::verify, result);
     verifier.verify(packed.batch, result);
     Run run{.status = static_cast<RowStatus>(result.status[0])};
     run.tokens.assign(result.tokens.begin(), result.tokens.begin() + result.counts[0]);

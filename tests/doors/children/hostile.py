@@ -151,9 +151,10 @@ def on_request(link, request):
     if KIND == "huge length":
         link.raw(struct.pack("<Q", 1 << 60))
     if KIND == "drips":
+        link.raw(struct.pack("<Q", 100000))
         while True:
-            link.raw(struct.pack("<Q", 100000)[:1])
-            time.sleep(0.01)
+            link.raw(b"\0")
+            time.sleep(0.001)
     link.request = request
     link.result(request, *chain.answer(request))
     link.request = None

@@ -34,8 +34,8 @@ TEST(BatchPacker, RowsOfATreeArePaddedToTheLongest) {
   EXPECT_EQ(std::vector(batch.tape.begin(), batch.tape.end()), (std::vector<double>{0.5, 0.0, 0.25, 0.75}));
   EXPECT_EQ(floats(batch.p), (std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0.25, 0.75, 1, 0, 0}));
   EXPECT_EQ(floats(batch.q), (std::vector<float>{0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5, 0}));
-  EXPECT_NO_THROW(check_shapes(batch, Ask::verify, Level::tree, "test"));
-  EXPECT_THROW(check_shapes(batch, Ask::verify, Level::chain, "test"), DoorError);
+  EXPECT_NO_THROW(check_shapes(batch, WireFunction::verify, Level::tree, "test"));
+  EXPECT_THROW(check_shapes(batch, WireFunction::verify, Level::chain, "test"), DoorError);
 }
 
 TEST(BatchPacker, APositionHasOneTargetAndOneOrAllProposals) {
@@ -46,7 +46,7 @@ TEST(BatchPacker, APositionHasOneTargetAndOneOrAllProposals) {
     pack_calls(inputs, std::vector<Call>{{0, {}}}, std::vector<std::size_t>{0}, {.level = Level::position}, packed);
     EXPECT_EQ(packed.batch.target_rows, 1);
     EXPECT_EQ(packed.batch.proposal_rows, single ? 1 : 2);
-    EXPECT_NO_THROW(check_shapes(packed.batch, Ask::verify, Level::position, "test"));
+    EXPECT_NO_THROW(check_shapes(packed.batch, WireFunction::verify, Level::position, "test"));
   }
 }
 

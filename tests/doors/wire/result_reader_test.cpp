@@ -14,8 +14,8 @@ const ServedBatch two_rows{.rows = 2, .vocabulary = 3, .drafts_a_row = 2, .place
 
 ServedResult read_line(const std::string& line) {
   ServedResult result;
-  size_result(two_rows, Ask::verify, result);
-  read_result(decode_line(line, "reply"), Form::lines, two_rows, Ask::verify, 24, 0, result);
+  size_result(two_rows, WireFunction::verify, result);
+  read_result(decode_line(line, "reply"), Form::lines, two_rows, WireFunction::verify, 24, 0, result);
   return result;
 }
 
@@ -80,10 +80,10 @@ TEST(ResultReader, AnErrorIsARefusalOfTheBatch) {
 TEST(ResultReader, ALimitHoldsTheLargestReply) {
   ServedBatch batch{.rows = 1000, .vocabulary = 50, .drafts_a_row = 4, .places = 7};
   const std::uint64_t arrays = 1000 * (5 * 4 + 4 + 4 + 4 + 7 * (16 + 50 * 8));
-  EXPECT_GT(reply_limit(batch, Ask::verify).frame_bytes, arrays);
-  EXPECT_LT(reply_limit(batch, Ask::verify).frame_bytes, arrays + (2u << 20));
+  EXPECT_GT(reply_limit(batch, WireFunction::verify).frame_bytes, arrays);
+  EXPECT_LT(reply_limit(batch, WireFunction::verify).frame_bytes, arrays + (2u << 20));
   batch.randomness = Randomness::opaque;
-  EXPECT_LT(reply_limit(batch, Ask::verify).frame_bytes, 2u << 20);
+  EXPECT_LT(reply_limit(batch, WireFunction::verify).frame_bytes, 2u << 20);
 }
 
 }  // namespace

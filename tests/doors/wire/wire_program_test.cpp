@@ -80,7 +80,7 @@ TEST(WireProgram, SeedsDecideAndRowsComeInOrder) {
   ServedResult found, wanted;
   program.verify_batch(batch, found);
   ChainVerifier here;
-  size_result(batch, Ask::verify, wanted);
+  size_result(batch, WireFunction::verify, wanted);
   here.verify(batch, wanted);
   EXPECT_EQ(found.status, wanted.status);
   EXPECT_EQ(found.counts, wanted.counts);
