@@ -18,7 +18,7 @@ namespace {
 constexpr int coarsest_bits = 23;
 
 /// Rows of one vocabulary, each with a tape.
-struct Rows {
+struct BatchRows {
   std::vector<Input> inputs;
   std::vector<Call> calls;
 };
@@ -30,7 +30,7 @@ class Batches {
 
   void examine(int round) {
     const int vocabulary = 2 + round % 3;
-    const Rows rows = draw(vocabulary, round), others = draw(vocabulary, round + 1000);
+    const BatchRows rows = draw(vocabulary, round), others = draw(vocabulary, round + 1000);
     const std::vector<Run> whole = run(rows.inputs, rows.calls);
     const std::size_t count = rows.calls.size();
 
@@ -88,9 +88,9 @@ class Batches {
   }
 
   /// Inputs of generated instances with this vocabulary; of one number of drafts unless the program takes ragged rows.
-  Rows draw(int vocabulary, int round) const {
+  BatchRows draw(int vocabulary, int round) const {
     constexpr int places = 64;
-    Rows rows;
+    BatchRows rows;
     std::optional<std::size_t> drafts;
     for (int n = 0; std::ssize(rows.calls) < options_.rows && n < 4096; ++n) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(round);
@@ -120,7 +120,7 @@ class Batches {
     return runs;
   }
 
-  void compare(const char* check, const Rows& rows, std::size_t i, const Run& whole, const Run& other,
+  void compare(const char* check, const BatchRows& rows, std::size_t i, const Run& whole, const Run& other,
                const std::string& how) {
     if (whole.tokens == other.tokens && whole.status == other.status && whole.draws == other.draws) return;
     const Input& input = rows.inputs[rows.calls[i].input];

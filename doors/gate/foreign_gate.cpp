@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <draftproof/doors/gate/batch_checks.hpp>
+#include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/doors/gate/text_checks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
@@ -23,11 +25,14 @@ constexpr double fewer_log2_trials = 5;
 
 std::string ForeignGate::refusal(Tier tier) const {
   const Declaration& declaration = served_->declaration();
-  if (tier != Tier::sampled)
+  if (tier != Tier::sampled) {
+    if (!declaration.has("verify")) return "the program does not verify";
     return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
+  }
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
-  if (declaration.level == Level::tree) return "trials of trees are not drawn through doors";
+  if (declaration.level == Level::tree && !declaration.has("generate"))
+    return "trials of trees are not drawn through doors";
   return "";
 }
 
@@ -70,34 +75,48 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
 
 void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
+  const bool tree = declaration.level == Level::tree;
+  // sample_position() takes half of the budget; drafts and text have a quarter each.
+  const double alpha = options.false_alarm * options.share / 4 / options.gates;
+  const auto add = [&result](std::vector<GateFinding> findings) {
+    for (GateFinding& finding : findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+  };
+  if (declaration.has("verify") && !tree) add(verified_trials(result, options));
+  if (declaration.has("draft") && !tree)
+    add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
+  if (declaration.has("generate")) add(check_text(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
+}
+
+std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
   // One draft of a chain is one draw of q.
   const std::string law = declaration.level == Level::chain ? "iid" : declaration.law;
   const AnyDrafter* drafter = registry().drafter(law);
   if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
+  result.laws.push_back(law);
   const ForeignVerifier verifier(served_);
+  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts;
   GateOptions asked = options;
-  asked.drafts =
-      declaration.level == Level::chain
-          ? 1
-          : std::min(options.drafts, declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts);
+  asked.drafts = declaration.level == Level::chain ? 1 : std::min(options.drafts, most);
   asked.laws = {law};
   asked.device = nullptr;
   if (asked.source.empty()) {
-    const int most = declaration.most_vocabulary;
-    asked.source = standard_source(most > 0 ? std::min(usual_vocabulary, most) : usual_vocabulary,
+    const int vocabulary = declaration.most_vocabulary;
+    asked.source = standard_source(vocabulary > 0 ? std::min(usual_vocabulary, vocabulary) : usual_vocabulary,
                                    drafter->info().several_proposals ? asked.drafts : 1);
   }
   asked.profile.log2_trials -= fewer_log2_trials;
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
   result.note = sampled.note;
-  if (!sampled.finding) return;
+  if (!sampled.finding) return {};
   if (!sampled.finding->replay.empty())
     sampled.finding->replay =
         fmt::format("draftproof check --door '{}' --tier sampled --source '{}' --position {} --seed {}", door_,
                     asked.source, asked.position, asked.seed);
-  result.work = sampled.finding->work;
-  result.laws.push_back(law);
-  result.findings.push_back(std::move(*sampled.finding));
+  return {std::move(*sampled.finding)};
 }
 
 }  // namespace draftproof::doors

@@ -3,12 +3,13 @@
 //   tier      needs               asks
 //   proof     scripted numbers    law_checks.hpp
 //   edge      scripted numbers    batch_checks.hpp
-//   sampled   seeds, or nothing   the statistical gate, on as many trials as the door's speed allows
+//   sampled   seeds, or nothing   the statistical gate on trials of verify; draft_checks.hpp; text_checks.hpp
 #pragma once
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <draftproof/doors/program.hpp>
 #include <draftproof/doors/wire/served.hpp>
@@ -31,6 +32,7 @@ class ForeignGate final : public ForeignSubject {
   void examine_laws(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
+  std::vector<GateFinding> verified_trials(GateResult& result, const GateOptions& options) const;
 
   std::string door_;
   std::shared_ptr<Program> program_;

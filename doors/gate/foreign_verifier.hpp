@@ -36,11 +36,11 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
 
   // Laws of the compiled program come from doors/gate/law_checks.hpp instead: calls have no branches to walk.
-  DeciderPtr<draftproof::Rows<Rational>, Explorer<Rational>> prove_on(const draftproof::Rows<Rational>&,
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&,
                                                                       int) const override {
     return {};
   }
-  DeciderPtr<draftproof::Rows<double>, Explorer<double>> explore_on(const draftproof::Rows<double>&,
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&,
                                                                     int) const override {
     return {};
   }
@@ -49,7 +49,7 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
     return {};
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
-  DeciderPtr<draftproof::Rows<double>, Scripted> scripted_on(const draftproof::Rows<double>&, int) const override {
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override {
     return {};
   }
   DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }

@@ -76,6 +76,27 @@ void add(Toy& toy, Input input, double probability) {
   }
 }
 
+/// Most entries of a tree of this shape.
+int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law) {
+  if (law.fixed) return shape.drafts;  // K counts nodes
+  if (!law.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  constexpr int many = 1 << 20;
+  int total = 0, level = 1;
+  for (int depth = 0; depth < shape.length && total < many; ++depth) {
+    level *= std::min({shape.children_at(depth), max_drafts, vocabulary});
+    total += level;
+  }
+  return total;
+}
+
+/// Whether every input has as many drafts as the program wants. Drafts without replacement are fewer where the support of
+/// q runs out.
+bool has_fewest(const Declaration& declaration, const Toy& toy) {
+  return std::all_of(toy.inputs.begin(), toy.inputs.end(), [&](const Input& input) {
+    return std::ssize(input.drafts) >= declaration.fewest_drafts;
+  });
+}
+
 /// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
@@ -127,26 +148,33 @@ bool takes(const Declaration& declaration, const Instance& instance) {
   const AnyDrafter& drafter = position_law(declaration.law);
   return instance.valid() && instance.drafts >= declaration.fewest_drafts &&
          (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
-         drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
+         drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())) &&
+         (declaration.fewest_drafts <= 1 || has_fewest(declaration, toy_of(instance, declaration.law)));
 }
 
 bool takes(const Declaration& declaration, const PathInstance& instance) {
   if (!instance.valid()) return false;
   const TreeShape& shape = instance.shape;
+  const auto at_most = [&](int drafts) { return declaration.most_drafts == 0 || drafts <= declaration.most_drafts; };
   if (declaration.level == Level::chain)
-    return shape.drafts == 1 && (declaration.most_drafts == 0 || shape.length <= declaration.most_drafts);
-  return declaration.most_drafts == 0 || shape.drafts * shape.length <= declaration.most_drafts;
+    return shape.drafts == 1 && shape.length >= declaration.fewest_drafts && at_most(shape.length);
+  return at_most(most_entries(shape, instance.vocabulary(), tree_law(declaration.law).info())) &&
+         (declaration.fewest_drafts <= 1 ||
+          has_fewest(declaration, toy_of(instance, declaration.law, declaration.level)));
 }
 
 Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n) {
   const AnyDrafter& drafter = position_law(declaration.law);
   const DrafterInfo& law = drafter.info();
-  int most = declaration.most_drafts > 0 ? std::min(3, declaration.most_drafts) : 3;
-  if (law.most_drafts > 0) most = std::min(most, law.most_drafts);
+  constexpr int usual_drafts = 3, drafts_of_instances = 4;
+  const int fewest = std::max(law.fewest_drafts, declaration.fewest_drafts);
+  int most = std::clamp(fewest, usual_drafts, drafts_of_instances);
+  for (const int limit : {declaration.most_drafts, law.most_drafts})
+    if (limit > 0) most = std::min(most, limit);
+  if (fewest > most) throw no_models(declaration);
   // Of the instances of proofs, those that calls can explore.
   for (int m = n; m < n + attempts; m += next_instance) {
-    const Instance instance = generate_instance(seed, m, most, law.several_proposals,
-                                                std::max(law.fewest_drafts, declaration.fewest_drafts));
+    const Instance instance = generate_instance(seed, m, most, law.several_proposals, fewest);
     if (instance.vocabulary() <= 4 && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);
@@ -154,6 +182,7 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
 
 PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n) {
   PathSizes sizes{.most_drafts = declaration.level == Level::chain ? 1 : 2, .most_trees = 64};
+  const int most_length = declaration.level == Level::chain ? 4 : 3;
   if (declaration.level == Level::tree) {
     const TreeDrafterInfo& law = tree_law(declaration.law).info();
     sizes.stem = law.has_stem;
@@ -162,7 +191,7 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
   }
   for (int m = n; m < n + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);
-    if (instance.shape.length <= 3 && takes(declaration, instance)) return instance;
+    if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);
 }

@@ -21,14 +21,19 @@ TEST(Declaration, ComesBackAsItWas) {
   all.rows = {RowKind::logits};
   all.functions = {"verify", "draft"};
   all.most_rows = 7;
+  all.fewest_drafts = 2;
   all.most_drafts = 3;
   all.most_vocabulary = 100;
   all.ragged = false;
   all.deterministic = false;
   all.coin_bits = 53;
+  all.tolerance = 0.125;
   const Declaration read = read_declaration(to_json(all));
   EXPECT_EQ(to_json(read), to_json(all));
   EXPECT_EQ(read.level, Level::tree);
+  EXPECT_EQ(read.fewest_drafts, 2);
+  EXPECT_EQ(read.tolerance, 0.125);
+  EXPECT_EQ(read.coin_bits, 53);
   EXPECT_TRUE(read.can(Randomness::opaque));
   EXPECT_FALSE(read.can(Randomness::scripted));
   EXPECT_TRUE(read.has("draft"));
@@ -75,6 +80,8 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
   refused("most_drafts", 1.5, "a whole number");
   refused("ragged", 1, "true or false");
   refused("coin_bits", 54, "1 to 53");
+  refused("fewest_drafts", -1, "0 to");
+  refused("tolerance", -0.5, "tolerance");
 }
 
 }  // namespace

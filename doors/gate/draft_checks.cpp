@@ -1,0 +1,174 @@
+#include <draftproof/doors/gate/draft_checks.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/doors/gate/draw_batches.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/statistics/e_table.hpp>
+#include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/statistics/poisson_count.hpp>
+
+namespace draftproof::doors {
+
+namespace {
+
+/// Proposals of the small models: unequal, nearly equal, and with a zero.
+const std::array<std::vector<int>, 3> small_proposals{std::vector{12, 7, 4, 2, 1}, std::vector{5, 5, 5, 6},
+                                                      std::vector{6, 0, 3, 1}};
+
+using Tuples = std::map<std::vector<Token>, Rational>;
+
+Tuples tuples_of(const AnyDrafter& drafter, const std::vector<int>& proposal, int drafts) {
+  const Instance instance{.target = proposal, .proposals = {proposal}, .drafts = drafts};
+  const Rows<Rational> rows = instance.rows();
+  Tuples tuples;
+  Explorer<Rational> explorer;
+  each_drafted_tuple(
+      explorer, [&](Explorer<Rational>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
+      [&](std::span<const Token> tuple, const Rational& probability) {
+        tuples[{tuple.begin(), tuple.end()}] += probability;
+      });
+  return tuples;
+}
+
+bool first_draft_is_proposal(const Tuples& tuples, const std::vector<int>& proposal) {
+  std::vector<Rational> first(proposal.size());
+  for (const auto& [tuple, probability] : tuples)
+    if (!tuple.empty()) first[static_cast<std::size_t>(tuple.front())] += probability;
+  return first == normalised(proposal);
+}
+
+class DraftChecks {
+ public:
+  DraftChecks(Served& program, const AnyDrafter& drafter, int drafts, const DraftCheckOptions& options)
+      : program_{program},
+        drafter_{drafter},
+        drafts_{drafts},
+        options_{options},
+        log_threshold_{ErrorBudget::numerics - std::log(options.alpha / 2)} {}
+
+  GateFinding law() {
+    GateFinding finding = started("draft_law");
+    double largest = 0;
+    for (std::size_t model = 0; model < small_proposals.size(); ++model) {
+      const std::vector<int>& proposal = small_proposals[model];
+      if (!drafter_.defined(static_cast<int>(proposal.size()), drafts_, 1)) continue;
+      const Tuples tuples = tuples_of(drafter_, proposal, drafts_);
+      std::map<std::vector<Token>, std::size_t> cell_of;
+      std::vector<double> law;
+      for (const auto& [tuple, probability] : tuples) {
+        cell_of.emplace(tuple, law.size());
+        law.push_back(static_cast<double>(probability));
+      }
+      follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, proposal);
+      std::vector<double> row;
+      for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
+      const std::string where = fmt::format("q = ({})/{}", fmt::join(proposal, " "), total_of(proposal));
+      std::vector<std::uint64_t> counts(law.size());
+      std::string fault;
+      draw(row, drafts_, std::uint64_t{1} << options_.log2_small, model, finding, [&](std::span<const Token> tuple) {
+        const auto cell = cell_of.find({tuple.begin(), tuple.end()});
+        if (cell != cell_of.end())
+          ++counts[cell->second];
+        else if (fault.empty())
+          fault = fmt::format("draws ({}) on {}, which {} never does", fmt::join(tuple, " "), where,
+                              drafter_.info().name);
+      });
+      if (fault.empty()) {
+        // Models share the level: the largest of three e-values is below their sum.
+        const double log_e = ETable(law).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
+                             std::log(static_cast<double>(small_proposals.size()));
+        largest = std::max(largest, log_e);
+        if (log_e >= log_threshold_) fault = fmt::format("e = 10^{:.1f} on {}", log_e / std::log(10.0), where);
+      }
+      if (!fault.empty() && finding.status != Status::violated) {
+        finding.status = Status::violated;
+        finding.evidence = std::move(fault);
+      }
+    }
+    if (finding.status == Status::held) finding.evidence = fmt::format("e to 10^{:.1f}", largest / std::log(10.0));
+    return finding;
+  }
+
+  /// Nothing if the first draft of the law is not a draw of q.
+  std::optional<GateFinding> noise() {
+    if (!follows_proposal_.value_or(false)) return std::nullopt;
+    GateFinding finding = started("draft_noise");
+    const int most = program_.declaration().most_vocabulary;
+    const int vocabulary = most > 0 ? std::min(most, options_.vocabulary) : options_.vocabulary;
+    const Source source = Source::open(standard_source(vocabulary, 1), {.seed = options_.seed});
+    const std::vector<double> row = source.pair(0).proposals.front();
+    std::vector<std::uint64_t> counts(row.size());
+    const int fewest = std::max(drafter_.info().fewest_drafts, program_.declaration().fewest_drafts);
+    draw(row, fewest, std::uint64_t{1} << options_.log2_large, small_proposals.size(), finding,
+         [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
+    const double log_e = ETable(row).log_e(counts, std::ldexp(1.0, options_.log2_large));
+    finding.evidence =
+        fmt::format("e = 10^{:.1f} after {} draws at V = {}", log_e / std::log(10.0), finding.work, vocabulary);
+    if (log_e >= log_threshold_) finding.status = Status::violated;
+    return finding;
+  }
+
+ private:
+  GateFinding started(const char* check) const {
+    return {
+        .check = check,
+        .tier = Tier::sampled,
+        .status = Status::held,
+        .replay = fmt::format("draftproof check --door '{}' --tier sampled --seed {}", options_.door, options_.seed)};
+  }
+
+  static int total_of(const std::vector<int>& weights) {
+    int total = 0;
+    for (const int weight : weights) total += weight;
+    return total;
+  }
+
+  /// A Poisson number of tuples with mean `planned`; each model has trials of its own.
+  template <class Visit>
+  void draw(const std::vector<double>& row, int drafts, std::uint64_t planned, std::size_t model,
+            GateFinding& finding, Visit visit) {
+    const std::uint64_t first = static_cast<std::uint64_t>(model) << 40;
+    const std::uint64_t count = poisson_count(planned, options_.seed, first);
+    DrawBatches(program_, row, drafts).draw(options_.seed, first, count, visit);
+    finding.work += count;
+  }
+
+  Served& program_;
+  const AnyDrafter& drafter_;
+  int drafts_;
+  const DraftCheckOptions& options_;
+  double log_threshold_;
+  std::optional<bool> follows_proposal_{};
+};
+
+}  // namespace
+
+std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& options) {
+  const Declaration& declaration = program.declaration();
+  // A chain drafts one token from each row.
+  const bool chain = declaration.level == Level::chain;
+  const AnyDrafter* drafter = registry().drafter(chain ? "iid" : declaration.law);
+  if (!drafter)
+    throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of one position", declaration.law));
+  constexpr int usual = 3;
+  int drafts = chain ? 1 : std::max(usual, declaration.fewest_drafts);
+  if (declaration.most_drafts > 0) drafts = std::min(drafts, declaration.most_drafts);
+  if (drafter->info().most_drafts > 0) drafts = std::min(drafts, drafter->info().most_drafts);
+  DraftChecks checks(program, *drafter, drafts, options);
+  std::vector<GateFinding> findings{checks.law()};
+  if (auto noise = checks.noise()) findings.push_back(std::move(*noise));
+  return findings;
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,32 @@
+// A program's own drafter against the draft law that it declares. Verifiers rely on that law: drafts from another one make
+// a right verifier lossy.
+//
+//   check        counts                                      against
+//   draft_law    whole tuples, on small models               the law's tuples, in fractions
+//   draft_noise  the first draft, at a large vocabulary      q, where the law's first draft has it
+//
+// Both are e-values (statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
+// tokens of little probability then never win, which a large vocabulary shows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::doors {
+
+struct DraftCheckOptions {
+  int log2_small = 16, log2_large = 14;  ///< planned draws on each model
+  int vocabulary = 32'000;               ///< of draft_noise, or the most that the program takes
+  double alpha = 1e-9;                   ///< probability of a false alarm of all findings together
+  std::uint64_t seed = 1;
+  std::string door{};  ///< as --door names it, for replay lines
+};
+
+/// Requires a program that drafts and is seeded or opaque. Throws: DoorError.
+std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& options);
+
+}  // namespace draftproof::doors

@@ -1,0 +1,74 @@
+// Drafts from a program's own drafter, in batches of rows with one proposal.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof::doors {
+
+class DrawBatches {
+ public:
+  /// `drafts` tokens a tuple from the row `proposal`, as float32 or the first type that the program declares.
+  DrawBatches(Served& program, const std::vector<double>& proposal, int drafts)
+      : program_{program}, drafts_{drafts}, vocabulary_{static_cast<int>(proposal.size())} {
+    constexpr std::size_t most_bytes = std::size_t{16} << 20;
+    const Declaration& declaration = program.declaration();
+    if (std::find(declaration.dtypes.begin(), declaration.dtypes.end(), Dtype::float32) == declaration.dtypes.end())
+      throw DoorError(
+          fmt::format("{}: found no float32 among its dtypes, which drafts are asked in", declaration.name));
+    const std::size_t fitting = most_bytes / (proposal.size() * sizeof(float));
+    rows_ = static_cast<int>(std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(declaration.most_rows)));
+    for (int i = 0; i < rows_; ++i)
+      for (const double share : proposal) q_.push_back(static_cast<float>(share));
+  }
+
+  /// Calls `visit(tuple)` for trials first .. first + count - 1 of a seed, in order.
+  /// Throws: DoorError if a row has another status than ok.
+  template <class Visit>
+  void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count, Visit visit) {
+    const Declaration& declaration = program_.declaration();
+    for (std::uint64_t done = 0; done < count;) {
+      const int rows = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(rows_), count - done));
+      const auto size = static_cast<std::size_t>(rows);
+      std::vector<std::int64_t> seeds(size);
+      constexpr std::uint32_t purpose = 0x201;
+      for (std::size_t i = 0; i < size; ++i)
+        seeds[i] = static_cast<std::int64_t>(philox_pair(seed, first + done + i, 0, purpose).first >> 1);
+      ServedBatch batch{.rows = rows,
+                        .vocabulary = vocabulary_,
+                        .drafts_a_row = drafts_,
+                        .proposal_rows = 1,
+                        .randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque,
+                        .q = std::as_bytes(std::span(q_).first(size * static_cast<std::size_t>(vocabulary_)))};
+      if (batch.randomness == Randomness::seeded) batch.seeds = seeds;
+      ServedResult result;
+      result.tokens_a_row = drafts_;
+      result.tokens.assign(size * static_cast<std::size_t>(drafts_), -1);
+      result.counts.assign(size, 0);
+      result.status.assign(size, 0);
+      program_.draft(batch, result);
+      for (int i = 0; i < rows; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (result.status[at] != 0 || result.counts[at] < 1)
+          throw DoorError(fmt::format("{}: draft: row {}: found status {} and {} drafts, wanted status 0",
+                                      declaration.name, i, result.status[at], result.counts[at]));
+        visit(std::span<const std::int32_t>(result.tokens_of(i)).first(static_cast<std::size_t>(result.counts[at])));
+      }
+      done += static_cast<std::uint64_t>(rows);
+    }
+  }
+
+ private:
+  Served& program_;
+  int drafts_, vocabulary_, rows_ = 1;
+  std::vector<float> q_;
+};
+
+}  // namespace draftproof::doors

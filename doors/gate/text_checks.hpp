@@ -1,0 +1,45 @@
+// A whole engine that cannot be cut: two Markov tables stand for its models, and the text that it generates is held to the
+// target's transitions. Every token of a lossless engine has law p(. | token before it), whatever came before.
+//
+//   s          the last n tokens, n = 1, 2, 3
+//   bet        each token is predicted by (c p(x | last) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
+//   e          the mean over n and c of the product over tokens of prediction / p(x | last)
+//
+// Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha with
+// probability at most alpha (Ville), for any length of the text and any dependence. Contexts of two and three tokens see
+// faults that follow from an engine's blocks. A token with p = 0 is a proof.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::doors {
+
+struct TextEvidence {
+  double log_e = 0;
+  std::string worst{};  ///< the transition that departs most, in words
+};
+
+/// The evidence of a text against `target`, [V, V]: row t is the law after token t. The text starts after token 0.
+/// Cost: V^3 counts, and 21 logarithms a token.
+TextEvidence evidence_of_text(std::span<const std::int32_t> text, std::span<const double> target, int vocabulary);
+
+struct TextCheckOptions {
+  int log2_tokens = 17;
+  int vocabulary = 6;
+  int drafts = 3;
+  double alpha = 1e-9;
+  std::uint64_t seed = 1;
+  std::string door{};
+};
+
+/// Requires a program that generates. Throws: DoorError.
+std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& options);
+
+}  // namespace draftproof::doors

@@ -1,0 +1,136 @@
+// A program's own drafter: right ones pass, and each wrong one is found by the check that names it.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/doors/gate/draft_checks.hpp>
+#include <draftproof/sim/random/philox.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+/// A drafter of one tuple: from the row, the number of drafts and a source of words.
+using DraftBody = std::function<std::vector<Token>(std::span<const float> q, int drafts, Philox& random)>;
+
+class DraftingProgram final : public Served {
+ public:
+  DraftingProgram(std::string law, DraftBody body) : body_{std::move(body)} {
+    declaration_ = {.name = "drafting",
+                    .level = Level::position,
+                    .law = std::move(law),
+                    .randomness = {Randomness::seeded},
+                    .functions = {"draft"}};
+  }
+  const Declaration& declaration() const override { return declaration_; }
+  void verify(const ServedBatch&, ServedResult&) override {}
+  void draft(const ServedBatch& batch, ServedResult& result) override {
+    for (int row = 0; row < batch.rows; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      Philox random(static_cast<std::uint64_t>(batch.seeds[at]), 0, Philox::Role::draft);
+      const auto tokens = body_(batch.proposal<float>(row, 0), batch.drafts_a_row, random);
+      std::copy(tokens.begin(), tokens.end(), result.tokens_of(row).begin());
+      result.counts[at] = static_cast<std::int32_t>(tokens.size());
+    }
+  }
+
+ private:
+  Declaration declaration_;
+  DraftBody body_;
+};
+
+double uniform(Philox& random) { return static_cast<double>(random.next(Purpose::draft) >> 11) * 0x1p-53; }
+
+Token by_inversion(std::span<const float> q, double u) {
+  double total = 0, sum = 0;
+  for (const float share : q) total += static_cast<double>(share);
+  Token last = 0;
+  for (std::size_t x = 0; x < q.size(); ++x) {
+    if (!(q[x] > 0)) continue;
+    last = static_cast<Token>(x);
+    if (u * total < (sum += static_cast<double>(q[x]))) break;
+  }
+  return last;
+}
+
+std::vector<Token> iid_drafts(std::span<const float> q, int drafts, Philox& random) {
+  std::vector<Token> tokens;
+  for (int k = 0; k < drafts; ++k) tokens.push_back(by_inversion(q, uniform(random)));
+  return tokens;
+}
+
+/// The nearest number of eight significant bits.
+float as_bfloat16(float value) {
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x8000u) & 0xFFFF0000u);
+}
+
+/// argmax q / clock, with exponential clocks; `half` rounds the uniforms and the clocks to bfloat16.
+Token by_race(std::span<const float> q, Philox& random, bool half) {
+  Token winner = 0;
+  float best = -1;
+  for (std::size_t x = 0; x < q.size(); ++x) {
+    const auto word = random.next(Purpose::draft);
+    float u = static_cast<float>((word >> 40) + 1) * 0x1p-24f;
+    if (half) u = as_bfloat16(u);
+    float clock = -std::log(std::min(u, 1 - 0x1p-24f));
+    if (half) clock = as_bfloat16(clock);
+    if (q[x] / clock > best) {
+      best = q[x] / clock;
+      winner = static_cast<Token>(x);
+    }
+  }
+  return winner;
+}
+
+const GateFinding& finding_named(const std::vector<GateFinding>& findings, const std::string& check) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const GateFinding& finding) { return finding.check == check; });
+  if (found == findings.end()) throw std::logic_error("no finding " + check);
+  return *found;
+}
+
+TEST(DraftChecks, ARightDrafterPasses) {
+  DraftingProgram program("iid", iid_drafts);
+  for (const GateFinding& finding : check_drafts(program, {.vocabulary = 4096}))
+    EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+}
+
+TEST(DraftChecks, DrawsWithReplacementThatDeclareNone) {
+  DraftingProgram program("without_replacement", iid_drafts);
+  const auto findings = check_drafts(program, {.vocabulary = 64});
+  const GateFinding& law = finding_named(findings, "draft_law");
+  EXPECT_EQ(law.status, Status::violated);
+  EXPECT_NE(law.evidence.find("which without_replacement never does"), std::string::npos) << law.evidence;
+}
+
+TEST(DraftChecks, ASecondDraftThatRepeatsTheFirst) {
+  DraftingProgram program("iid", [](std::span<const float> q, int drafts, Philox& random) {
+    return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
+  });
+  EXPECT_EQ(finding_named(check_drafts(program, {.vocabulary = 64}), "draft_law").status, Status::violated);
+}
+
+TEST(DraftChecks, NoiseInHalfPrecisionShowsAtALargeVocabulary) {
+  const auto racing = [](bool half) {
+    return [half](std::span<const float> q, int drafts, Philox& random) {
+      std::vector<Token> tokens;
+      for (int k = 0; k < drafts; ++k) tokens.push_back(by_race(q, random, half));
+      return tokens;
+    };
+  };
+  DraftingProgram full("iid", racing(false)), half("iid", racing(true));
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 11};
+  EXPECT_EQ(finding_named(check_drafts(full, options), "draft_noise").status, Status::held);
+  const GateFinding noise = finding_named(check_drafts(half, options), "draft_noise");
+  EXPECT_EQ(noise.status, Status::violated) << noise.evidence;
+}
+
+TEST(DraftChecks, SaysWhereALawIsUnknown) {
+  DraftingProgram program("no_such_law", iid_drafts);
+  EXPECT_THROW(check_drafts(program, {}), DoorError);
+}
+
+}  // namespace
+}  // namespace draftproof::doors
