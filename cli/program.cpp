@@ -50,6 +50,13 @@ int run(int argc, char** argv) {
   app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run");
   app.add_flag("--quiet,-q", session.quiet, "no progress on standard error");
 
+  std::vector<std::string> doors;
+  app.add_option(
+         "--door", doors,
+         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/doors.md, lib:PATH exports "
+         "draftproof_door; check, prove, replay, simulate and survey take it")
+      ->allow_extra_args(false);
+
   int code = exit_held;
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
@@ -65,6 +72,7 @@ int run(int argc, char** argv) {
   }
   session.check_output();
   install_stop_handler();
+  session.open_doors(doors);
   for (const auto& [parsed, execute] : commands)
     if (parsed->parsed()) code = execute(session);
   return code;

@@ -6,8 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <utility>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/register_writer.hpp>
 
 namespace draftproof {
@@ -40,6 +44,19 @@ const std::atomic<bool>& stop_requested() { return stop; }
 void install_stop_handler() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+}
+
+void Session::open_doors(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    doors.push_back(doors::open_door(text));
+    const doors::Declaration& declaration = doors.back().served->declaration();
+    if (declaration.level == doors::Level::tree || !declaration.has("verify") ||
+        !(declaration.can(doors::Randomness::seeded) || declaration.can(doors::Randomness::opaque)))
+      continue;
+    std::string name = declaration.name;
+    while (registry().verifier(name)) name += "@door";
+    Registry::instance().add(std::make_unique<doors::ForeignVerifier>(doors.back().served, std::move(name)));
+  }
 }
 
 void Session::check_output() const {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <draftproof/cli/exit_code.hpp>
+#include <draftproof/doors/open_door.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
@@ -17,9 +19,13 @@ struct Session {
   std::string output{};  ///< file for the result; empty: standard output
   bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
   bool quiet = false;    ///< whether progress is suppressed
+  std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
+  /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names, or
+  /// with "@door" after a name that is taken. Throws: InputError, DoorError.
+  void open_doors(const std::vector<std::string>& texts);
   /// Writes the result in the selected format. Throws: InputError if it cannot be written.
   void write(const Document& document) const;
 };

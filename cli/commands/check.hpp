@@ -12,11 +12,11 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/device_choice.hpp>
-#include <draftproof/cli/door_choice.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/report/gate_report.hpp>
 
 namespace draftproof::commands {
@@ -29,7 +29,6 @@ struct Check {
   std::string profile{profiles[0].name};
   GateOptions options;
   DeviceChoice place;
-  DoorChoice foreign;
   std::optional<int> sampled_gates;
   bool mutants = false, own = false, list = false;
 
@@ -59,7 +58,6 @@ struct Check {
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
         ->check(CLI::Range(1, 1'000'000));
     place.declare(app);
-    foreign.declare(app);
     app.add_flag("--mutants", mutants, "the mutants too");
     app.add_flag("--own", own, "only what does not come with draftproof");
     app.add_flag("--list", list, "name the gates, run none");
@@ -73,9 +71,8 @@ struct Check {
     options.threads = session.threads;
     options.stop = &stop_requested();
     options.device = place.device();
-    const std::vector<doors::OpenDoor> opened = foreign.open();
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
-    for (const doors::OpenDoor& door : opened)
+    for (const doors::OpenDoor& door : session.doors)
       subjects.push_back(std::make_unique<doors::ForeignGate>(door.text, door.program, door.served));
     const std::vector<Gate> gates = selected_gates(subjects);
     const auto sampled =

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,8 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/doors/gate/foreign_gate.hpp>
+#include <draftproof/report/gate_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
@@ -50,6 +53,7 @@ struct Prove {
     options.threads = session.threads;
     options.stop = &stop_requested();
     for (const auto& law : laws) need_law(law);
+    if (!session.doors.empty()) return prove_doors(session);
     const SelectedVerifiers selected = select_of_both(names, mutants);
     auto pairs = pairs_of<TokenLevel>(selected.position, registry());
     auto path_pairs = pairs_of<BlockLevel>(selected.paths, path_registry());
@@ -83,6 +87,29 @@ struct Prove {
   }
 
  private:
+  /// The proof tier of the gate for every door.
+  int prove_doors(const Session& session) const {
+    if (!names.empty() || !instance_text.empty())
+      throw InputError({.file = "prove",
+                        .found = names.empty() ? "--instance" : in_quotes(names.front()),
+                        .wanted = "neither beside --door; one instance is what `draftproof replay --door` takes"});
+    GateOptions asked;
+    asked.seed = session.seed;
+    asked.stop = &stop_requested();
+    if (instances) asked.profile.path_instances = 2 * *instances;  // a door is asked half of them
+    std::vector<std::unique_ptr<ForeignSubject>> subjects;
+    std::vector<GateResult> results;
+    ExitCode code = exit_held;
+    for (const doors::OpenDoor& door : session.doors) {
+      subjects.push_back(std::make_unique<doors::ForeignGate>(door.text, door.program, door.served));
+      results.push_back(run_gate({.foreign = subjects.back().get(), .tier = Tier::proof}, asked));
+      const ExitCode here = exit_code_of(results.back().status);
+      if (code != exit_violated && here != exit_held) code = here;
+    }
+    session.write(report_gates(results, asked, session.timings));
+    return code;
+  }
+
   template <class Level>
   using Pairs = std::vector<std::pair<const typename Level::Verifier*, const typename Level::Drafter*>>;
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/door_choice.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
@@ -27,7 +26,6 @@ struct Replay {
 
   std::string verifier_name, law, property, instance_text, spec;
   SourceChoice choice;
-  DoorChoice foreign;
   int drafts = 4;
   std::size_t position = 0;
   std::uint64_t ways = 64;
@@ -36,7 +34,6 @@ struct Replay {
 
   void declare(CLI::App& app) {
     app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door");
-    foreign.declare(app);
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     auto* instance = app.add_option("--instance", instance_text,
                                     fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
@@ -57,7 +54,7 @@ struct Replay {
   }
 
   int run(const Session& session) {
-    if (!foreign.doors.empty()) return on_door(session);
+    if (!session.doors.empty()) return on_door(session);
     if (verifier_name.empty())
       throw InputError(
           {.file = "replay", .found = "no verifier", .wanted = "a name of `draftproof list`, or --door"});
@@ -81,7 +78,7 @@ struct Replay {
                         .found = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
                         .wanted = "--instance, and no name, beside --door"});
     int worst = exit_held;
-    for (const doors::OpenDoor& door : foreign.open()) {
+    for (const doors::OpenDoor& door : session.doors) {
       const doors::Declaration& declaration = door.served->declaration();
       doors::LawChecks checks;
       try {

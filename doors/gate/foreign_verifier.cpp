@@ -106,11 +106,11 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
 
 }  // namespace
 
-ForeignInfo::ForeignInfo(const Declaration& declaration)
-    : name_{declaration.name},
+ForeignInfo::ForeignInfo(const Declaration& declaration, std::string name)
+    : name_{name.empty() ? declaration.name : std::move(name)},
       summary_{
           fmt::format("a foreign program{}{}", declaration.version.empty() ? "" : ", version ", declaration.version)},
-      law_{declaration.law} {
+      law_{declaration.level == Level::chain ? "iid" : declaration.law} {
   constexpr std::string_view called = "a foreign program can only be called";
   info_ = {.name = name_,
            .summary = summary_,
@@ -120,8 +120,8 @@ ForeignInfo::ForeignInfo(const Declaration& declaration)
            .unsupported = {.explore = called, .fresh = called, .device = called}};
 }
 
-ForeignVerifier::ForeignVerifier(std::shared_ptr<Served> program)
-    : ForeignInfo(program->declaration()),
+ForeignVerifier::ForeignVerifier(std::shared_ptr<Served> program, std::string name)
+    : ForeignInfo(program->declaration(), std::move(name)),
       AnyVerifier(ForeignInfo::info(), Kind::verifier),
       program_{std::move(program)} {}
 

@@ -17,7 +17,7 @@ namespace draftproof::doors {
 /// What a program that is only called declares as a verifier. Text lies in the object.
 class ForeignInfo {
  public:
-  explicit ForeignInfo(const Declaration& declaration);
+  ForeignInfo(const Declaration& declaration, std::string name);
   const Info& info() const { return info_; }
 
  private:
@@ -28,7 +28,8 @@ class ForeignInfo {
 class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
  public:
   /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
-  explicit ForeignVerifier(std::shared_ptr<Served> program);
+  /// `name` is that in lists; empty: the declared one.
+  explicit ForeignVerifier(std::shared_ptr<Served> program, std::string name = {});
 
   using AnyVerifier::info;
   using AnyVerifier::simulate_on;
@@ -36,22 +37,14 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
 
   // Laws of the compiled program come from doors/gate/law_checks.hpp instead: calls have no branches to walk.
-  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&,
-                                                                      int) const override {
-    return {};
-  }
-  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&,
-                                                                    int) const override {
-    return {};
-  }
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const override { return {}; }
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const override { return {}; }
   DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
   DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
     return {};
   }
   DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
-  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override {
-    return {};
-  }
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
   DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
 
  private:

@@ -129,8 +129,8 @@ int significant_bits(Dtype dtype) {
   return 8;
 }
 
-double rounding_limit(Dtype dtype, int drafts) {
-  return 2 * (drafts + 1) * std::ldexp(1.0, -significant_bits(dtype));
+double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
+  return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
 }
 
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
@@ -141,7 +141,8 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
     const Input& input = toy.inputs[i];
     result.limit =
         std::max(result.limit, laws[i].limit + declaration.tolerance +
-                                   rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size())));
+                                   rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()),
+                                                  toy.vocabulary));
     for (const auto& [outcome, probability] : laws[i].outcomes) {
       const double weight = toy.drawn[i] * probability;
       const bool emits = outcome.status == RowStatus::ok;

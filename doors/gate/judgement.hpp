@@ -47,9 +47,10 @@ struct Judgement {
 /// Bits of the significand, the leading one included.
 int significant_bits(Dtype dtype);
 
-/// The deviation in total variation that rounding the rows to a format explains, beside ProgramLaw::limit: each of n + 1
-/// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value.
-double rounding_limit(Dtype dtype, int drafts);
+/// The deviation in total variation that the numbers before the draws explain, beside ProgramLaw::limit. Each of n + 1
+/// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value, and computes
+/// with them: a sum of V terms, and a quotient or product.
+double rounding_limit(Dtype dtype, int drafts, int vocabulary);
 
 /// `laws` are those of toy.inputs, in order.
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);

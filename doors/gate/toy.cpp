@@ -92,9 +92,8 @@ int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& 
 /// Whether every input has as many drafts as the program wants. Drafts without replacement are fewer where the support of
 /// q runs out.
 bool has_fewest(const Declaration& declaration, const Toy& toy) {
-  return std::all_of(toy.inputs.begin(), toy.inputs.end(), [&](const Input& input) {
-    return std::ssize(input.drafts) >= declaration.fewest_drafts;
-  });
+  return std::all_of(toy.inputs.begin(), toy.inputs.end(),
+                     [&](const Input& input) { return std::ssize(input.drafts) >= declaration.fewest_drafts; });
 }
 
 /// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
