@@ -28,6 +28,25 @@ class WireServed final : public Served {
   std::shared_ptr<WireProgram> program_;
 };
 
+/// Emits one token a row and reads no row: what a door costs without a verifier.
+class Floor final : public Served {
+ public:
+  Floor() {
+    declaration_.name = "floor";
+    declaration_.randomness = {Randomness::seeded};
+  }
+  const Declaration& declaration() const override { return declaration_; }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    for (int row = 0; row < batch.rows; ++row) {
+      result.tokens_of(row).front() = 0;
+      result.counts[static_cast<std::size_t>(row)] = 1;
+    }
+  }
+
+ private:
+  Declaration declaration_;
+};
+
 /// In single quotes for sh.
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -54,7 +73,8 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
   std::string rest, command;
   if (starts(text, "exec:", rest))
     command = rest;
-  else if (starts(text, "lib:", rest) || starts(text, "own:", rest) || starts(text, "abi:", rest))
+  else if (starts(text, "floor", rest) || starts(text, "lib:", rest) || starts(text, "own:", rest) ||
+           starts(text, "abi:", rest))
     command = fmt::format("exec {} serve {}", quoted(this_program()), quoted(text));
   else
     throw InputError(
@@ -67,6 +87,7 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
 
 std::unique_ptr<Served> served_here(const std::string& text) {
   std::string rest;
+  if (text == "floor:") return std::make_unique<Floor>();
   if (starts(text, "lib:", rest)) return load_library(rest);
   if (starts(text, "abi:", rest))
     return linked_library(rest, own_door, {.create = nlohmann::json{{"verifier", rest}}.dump()});

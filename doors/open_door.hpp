@@ -4,6 +4,7 @@
 //   lib:PATH       a shared library with the C interface (draftproof_door.h), loaded in a child of this program
 //   own:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
 //   abi:NAME       the same behind the C interface
+//   floor:         a program that reads no row, for the cost of a door alone
 #pragma once
 
 #include <memory>
@@ -25,7 +26,7 @@ struct OpenDoor {
 /// Throws: InputError for a text that is no door, DoorError for a program that does not answer.
 OpenDoor open_door(const std::string& text, const WireOptions& options = {});
 
-/// What `draftproof serve` answers with: `text` is lib:PATH, own:NAME, abi:NAME or NAME. Throws: DoorError.
+/// What `draftproof serve` answers with: `text` is lib:PATH, own:NAME, abi:NAME, floor: or NAME. Throws: DoorError.
 std::unique_ptr<Served> served_here(const std::string& text);
 
 }  // namespace draftproof::doors

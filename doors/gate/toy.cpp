@@ -100,9 +100,11 @@ bool has_fewest(const Declaration& declaration, const Toy& toy) {
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 DoorError no_models(const Declaration& declaration) {
-  return DoorError(fmt::format("{}: found no small model that its declaration takes: law {}, {} to {} drafts",
-                               declaration.name, declaration.law, declaration.fewest_drafts,
-                               declaration.most_drafts));
+  const std::string drafts = declaration.most_drafts == 0
+                                 ? fmt::format("{} drafts or more", declaration.fewest_drafts)
+                                 : fmt::format("{} to {} drafts", declaration.fewest_drafts, declaration.most_drafts);
+  return DoorError(fmt::format("{}: found no small model that its declaration takes: law {}, {}", declaration.name,
+                               declaration.law, drafts));
 }
 
 }  // namespace

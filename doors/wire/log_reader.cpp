@@ -168,10 +168,11 @@ void read_log(const Message& reply, const ServedBatch& batch, int coin_bits, int
                         fmt::format("at least {}, for a pick of {} cells", weight + cells, cells));
       for (std::size_t cell = 0; cell < cells; ++cell, ++weight)
         if (!any_weights && !(raw.weights[weight] >= 0 && std::isfinite(raw.weights[weight])))
-          throw log_fault(first + i,
-                          fmt::format("weights of draw {}: cell {}",
-                                      raw.counts[static_cast<std::size_t>(i)] - (end - draw) / 4, cell),
-                          fmt::format("{}", raw.weights[weight]), "a finite number >= 0");
+          throw log_fault(
+              first + i,
+              fmt::format("weights of draw {}: cell {}",
+                          static_cast<std::size_t>(raw.counts[static_cast<std::size_t>(i)]) - (end - draw) / 4, cell),
+              fmt::format("{}", raw.weights[weight]), "a finite number >= 0");
     }
   }
   if (draw != draws.size() || weight != raw.weights.size())

@@ -53,7 +53,8 @@ class ServedProgram final : public Program {
     for (std::size_t row = 0; row < rows; ++row) {
       Run& run = runs[chosen_[row]];
       run.status = static_cast<RowStatus>(result_.status[row]);
-      const auto tokens = result_.tokens_of(static_cast<int>(row)).first(static_cast<std::size_t>(result_.counts[row]));
+      const auto tokens =
+          result_.tokens_of(static_cast<int>(row)).first(static_cast<std::size_t>(result_.counts[row]));
       run.tokens.assign(tokens.begin(), tokens.end());
       read_draws(static_cast<std::size_t>(result_.log.counts()[row]), draw, weight, run.draws);
       const std::size_t places = calls[chosen_[row]].tape.size();
