@@ -10,7 +10,9 @@
 #include <utility>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/register_writer.hpp>
 
@@ -50,12 +52,15 @@ void Session::open_doors(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     doors.push_back(doors::open_door(text));
     const doors::Declaration& declaration = doors.back().served->declaration();
-    if (declaration.level == doors::Level::tree || !declaration.has("verify") ||
+    if (!declaration.has("verify") ||
         !(declaration.can(doors::Randomness::seeded) || declaration.can(doors::Randomness::opaque)))
       continue;
     std::string name = declaration.name;
-    while (registry().verifier(name)) name += "@door";
-    Registry::instance().add(std::make_unique<doors::ForeignVerifier>(doors.back().served, std::move(name)));
+    while (registry().verifier(name) || path_registry().verifier(name)) name += "@door";
+    if (declaration.level != doors::Level::position)
+      PathRegistry::instance().add(std::make_unique<doors::ForeignPathVerifier>(doors.back().served, name));
+    if (declaration.level != doors::Level::tree)
+      Registry::instance().add(std::make_unique<doors::ForeignVerifier>(doors.back().served, name));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::doors {
@@ -106,11 +107,13 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
 
 }  // namespace
 
-ForeignInfo::ForeignInfo(const Declaration& declaration, std::string name)
+ForeignInfo::ForeignInfo(const Declaration& declaration, std::string name, bool of_paths)
     : name_{name.empty() ? declaration.name : std::move(name)},
       summary_{
           fmt::format("a foreign program{}{}", declaration.version.empty() ? "" : ", version ", declaration.version)},
-      law_{declaration.level == Level::chain ? "iid" : declaration.law} {
+      law_{declaration.level != Level::chain ? declaration.law
+           : of_paths                        ? std::string(chain_law)
+                                             : "iid"} {
   constexpr std::string_view called = "a foreign program can only be called";
   info_ = {.name = name_,
            .summary = summary_,
@@ -121,7 +124,7 @@ ForeignInfo::ForeignInfo(const Declaration& declaration, std::string name)
 }
 
 ForeignVerifier::ForeignVerifier(std::shared_ptr<Served> program, std::string name)
-    : ForeignInfo(program->declaration(), std::move(name)),
+    : ForeignInfo(program->declaration(), std::move(name), false),
       AnyVerifier(ForeignInfo::info(), Kind::verifier),
       program_{std::move(program)} {}
 

@@ -17,7 +17,8 @@ namespace draftproof::doors {
 /// What a program that is only called declares as a verifier. Text lies in the object.
 class ForeignInfo {
  public:
-  ForeignInfo(const Declaration& declaration, std::string name);
+  /// As a verifier of one position, or of paths. `name` is that in lists; empty: the declared one.
+  ForeignInfo(const Declaration& declaration, std::string name, bool of_paths);
   const Info& info() const { return info_; }
 
  private:
