@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
   app.add_option(
          "--door", doors,
          "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/doors.md, lib:PATH exports "
-         "draftproof_door; check, prove, replay, simulate and survey take it")
+         "draftproof_door; check, prove, replay, simulate, survey and survey-paths take it")
       ->allow_extra_args(false);
 
   int code = exit_held;
