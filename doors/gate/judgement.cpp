@@ -38,7 +38,9 @@ class Strings {
  public:
   explicit Strings(const Toy& toy) : toy_{toy} {}
 
+  /// A string with an entry that is no token is none: its mass is missing.
   void emit(const Tokens& tokens, double probability) {
+    if (std::any_of(tokens.begin(), tokens.end(), [&](Token x) { return x < 0 || x >= toy_.vocabulary; })) return;
     Tokens prefix;
     begins_[prefix].add(probability);
     for (const Token x : tokens) {
@@ -139,10 +141,9 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
   NeumaierSum mass, acceptance;
   for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
     const Input& input = toy.inputs[i];
-    result.limit =
-        std::max(result.limit, laws[i].limit + declaration.tolerance +
-                                   rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()),
-                                                  toy.vocabulary));
+    result.limit = std::max(result.limit, laws[i].limit + declaration.tolerance +
+                                              rounding_limit(declaration.dtypes.front(),
+                                                             static_cast<int>(input.drafts.size()), toy.vocabulary));
     for (const auto& [outcome, probability] : laws[i].outcomes) {
       const double weight = toy.drawn[i] * probability;
       const bool emits = outcome.status == RowStatus::ok;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/gate/edge_rows.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -96,6 +97,10 @@ bool has_fewest(const Declaration& declaration, const Toy& toy) {
                      [&](const Input& input) { return std::ssize(input.drafts) >= declaration.fewest_drafts; });
 }
 
+bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
+  return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
+}
+
 /// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
@@ -147,14 +152,15 @@ Toy toy_of(const PathInstance& instance, std::string_view law, Level level) {
 
 bool takes(const Declaration& declaration, const Instance& instance) {
   const AnyDrafter& drafter = position_law(declaration.law);
-  return instance.valid() && instance.drafts >= declaration.fewest_drafts &&
+  return instance.valid() && takes_vocabulary(declaration, instance.vocabulary()) &&
+         instance.drafts >= declaration.fewest_drafts &&
          (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())) &&
          (declaration.fewest_drafts <= 1 || has_fewest(declaration, toy_of(instance, declaration.law)));
 }
 
 bool takes(const Declaration& declaration, const PathInstance& instance) {
-  if (!instance.valid()) return false;
+  if (!instance.valid() || !takes_vocabulary(declaration, instance.vocabulary())) return false;
   const TreeShape& shape = instance.shape;
   const auto at_most = [&](int drafts) { return declaration.most_drafts == 0 || drafts <= declaration.most_drafts; };
   if (declaration.level == Level::chain)
@@ -173,6 +179,11 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
   for (const int limit : {declaration.most_drafts, law.most_drafts})
     if (limit > 0) most = std::min(most, limit);
   if (fewest > most) throw no_models(declaration);
+  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+    Instance instance{.target = edge->target, .proposals = {edge->proposal}, .drafts = fewest};
+    if (law.several_proposals) instance.proposals.resize(static_cast<std::size_t>(fewest), edge->proposal);
+    if (takes(declaration, instance)) return instance;
+  }
   // Of the instances of proofs, those that calls can explore.
   for (int m = n; m < n + attempts; m += next_instance) {
     const Instance instance = generate_instance(seed, m, most, law.several_proposals, fewest);
@@ -189,6 +200,11 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
     sizes.stem = law.has_stem;
     sizes.branches = law.branches;
     sizes.fixed = law.fixed;
+  }
+  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+    PathInstance instance{.shape = {.drafts = 1, .length = std::max(1, declaration.fewest_drafts)}, .rows = {}};
+    instance.rows.emplace(Tokens{}, PrefixWeights{edge->target, edge->proposal});
+    if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
   for (int m = n; m < n + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);

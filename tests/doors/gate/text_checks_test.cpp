@@ -10,12 +10,12 @@
 namespace draftproof::doors {
 namespace {
 
-enum class Slip { none, residual_is_target, bonus_of_last_row, coin_again };
+enum class EngineSlip { none, residual_is_target, bonus_of_last_row, coin_again };
 
 /// Token verification of chains on two Markov tables, block after block.
 class MarkovEngine final : public Served {
  public:
-  explicit MarkovEngine(Slip slip) : slip_{slip} {
+  explicit MarkovEngine(EngineSlip slip) : slip_{slip} {
     declaration_.name = "engine";
     declaration_.randomness = {Randomness::seeded};
     declaration_.functions = {"generate"};
@@ -55,15 +55,16 @@ class MarkovEngine final : public Served {
           continue;
         }
         const auto residual = [&](std::size_t y) {
-          return slip_ == Slip::residual_is_target ? p[y] : std::max(0.0, p[y] - q[y]);
+          return slip_ == EngineSlip::residual_is_target ? p[y] : std::max(0.0, p[y] - q[y]);
         };
-        text.push_back(last = draw(residual, slip_ == Slip::coin_again ? coin : uniform()));
+        text.push_back(last = draw(residual, slip_ == EngineSlip::coin_again ? coin : uniform()));
         rejected = true;
         break;
       }
       if (rejected) continue;
-      const auto p = row(models.target,
-                         slip_ == Slip::bonus_of_last_row && drafts.size() > 1 ? drafts[drafts.size() - 2] : last);
+      const auto p =
+          row(models.target,
+              slip_ == EngineSlip::bonus_of_last_row && drafts.size() > 1 ? drafts[drafts.size() - 2] : last);
       text.push_back(last = draw([&](std::size_t y) { return p[y]; }, uniform()));
     }
     text.resize(static_cast<std::size_t>(models.length));
@@ -71,22 +72,23 @@ class MarkovEngine final : public Served {
   }
 
  private:
-  Slip slip_;
+  EngineSlip slip_;
   Declaration declaration_;
 };
 
-GateFinding checked(Slip slip) {
+GateFinding checked(EngineSlip slip) {
   MarkovEngine engine(slip);
   return check_text(engine, {.log2_tokens = 15}).front();
 }
 
 TEST(TextChecks, ARightEnginePasses) {
-  const GateFinding finding = checked(Slip::none);
+  const GateFinding finding = checked(EngineSlip::none);
   EXPECT_EQ(finding.status, Status::held) << finding.evidence;
 }
 
 TEST(TextChecks, SlipsAreFound) {
-  for (const Slip slip : {Slip::residual_is_target, Slip::bonus_of_last_row, Slip::coin_again}) {
+  for (const EngineSlip slip :
+       {EngineSlip::residual_is_target, EngineSlip::bonus_of_last_row, EngineSlip::coin_again}) {
     const GateFinding finding = checked(slip);
     EXPECT_EQ(finding.status, Status::violated) << static_cast<int>(slip) << ": " << finding.evidence;
   }

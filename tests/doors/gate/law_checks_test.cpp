@@ -1,0 +1,127 @@
+#include <draftproof/doors/gate/law_checks.hpp>
+
+#include <cmath>
+
+#include <draftproof/tests/support/doors_slips.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+using namespace slips;
+
+TEST(LawChecks, RightChainsHold) {
+  for (const int bits : {24, 53}) {
+    const LawChecks checks = laws_of(Chain{}, bits);
+    ASSERT_EQ(checks.findings.size(), 4u);
+    expect_others_held(checks, {});
+    EXPECT_EQ(checks.instances, 60);
+    EXPECT_GT(checks.calls, 100'000u);
+    EXPECT_GE(checks.predictions, 256u * 60);
+    EXPECT_LT(checks.largest, bits == 24 ? 4 * 0x1p-24 : 4 * 0x1p-52);
+    EXPECT_FALSE(checks.farthest.empty());
+  }
+}
+
+TEST(LawChecks, ResidualIsP) {
+  Chain chain;
+  chain.residual = [](const Weights& p, const Weights&) { return p; };
+  const LawChecks checks = laws_of(chain);
+  // Token 1 is rejected half of the time; then token 0 comes in half of the cases, not always.
+  expect_violated(checks, "exact_law", "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
+                  "token 0 after []: got 1/4, wanted 1/2, TV 1/4, rounding explains 9e-07");
+  expect_others_held(checks, {"exact_law"});
+}
+
+TEST(LawChecks, BonusOfAnotherRow) {
+  const LawChecks checks = laws_of(Chain{.bonus_of_last_draft = true});
+  expect_violated(checks, "exact_law", "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(0 1)/1",
+                  "token 0 after [0]: got 1, wanted 0, TV 1, rounding explains 6e-07");
+  expect_others_held(checks, {"exact_law", "zero_support"});
+}
+
+TEST(LawChecks, CoinIsReused) {
+  Chain chain;
+  chain.last = [](TapeDraws&, const Weights& weights, double u) { return inverted(weights, u); };
+  const LawChecks checks = laws_of(chain);
+  // Token 1 is accepted for u < 1/2, and that u inverts the bonus too: token 0 always.
+  expect_violated(checks, "exact_law", "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
+                  "token 0 after [1]: got 1/2, wanted 1/4, TV 1/4, rounding explains 8e-07");
+  expect_others_held(checks, {"exact_law"});
+}
+
+TEST(LawChecks, DeviationThatRoundingExplainsHolds) {
+  // The wrong law of a program in bfloat16 is a right one within the limit of that format, and beyond that of float32.
+  for (const auto& [dtype, status] : {std::pair{Dtype::bfloat16, Status::held}, {Dtype::float32, Status::violated}}) {
+    Chain chain;
+    chain.accepts = [](double u, double p, double q) { return u * q < p * (1 - 0x1p-9); };
+    InProcess program(chain);
+    const Declaration declaration{.name = "chain", .dtypes = {dtype}};
+    const LawChecks checks = check_laws(program, declaration, {.instances = 60});
+    EXPECT_EQ(law_finding(checks, "exact_law").status, status);
+    EXPECT_EQ(checks.largest > 0x1p-12, status == Status::held);
+  }
+}
+
+/// Rejection with one residual after the other, for i.i.d. drafts of one position.
+std::vector<Token> recursive_rejection(const Input& input, TapeDraws& draws) {
+  Weights target = input.p[0];
+  for (const Token x : input.drafts) {
+    const auto at = static_cast<std::size_t>(x);
+    if (draws.coin() * input.q[0][at] < target[at]) return {x};
+    target = residual_of(target, input.q[0]);
+    const double total = std::accumulate(target.begin(), target.end(), 0.0);
+    for (double& weight : target) weight /= total;
+  }
+  return {static_cast<Token>(draws.pick(target))};
+}
+
+TEST(LawChecks, RightPositionsHold) {
+  const LawChecks checks = laws_of(recursive_rejection, 24, Level::position);
+  ASSERT_EQ(checks.findings.size(), 5u);
+  EXPECT_EQ(checks.findings.back().check, "optimum");
+  expect_others_held(checks, {});
+  EXPECT_EQ(checks.instances, 60);
+}
+
+TEST(LawChecks, MoreAcceptedThanAnyVerifierCan) {
+  const LawChecks checks = laws_of(
+      [](const Input& input, TapeDraws&) { return std::vector<Token>{input.drafts.front()}; }, 24, Level::position);
+  expect_violated(checks, "optimum", "p=(0 1)/1 q=(1 0)/1 K=1", "accepts 1, the optimum is 0");
+  expect_violated(checks, "exact_law", "p=(0 1)/1 q=(1 0)/1 K=1",
+                  "token 0 after []: got 1, wanted 0, TV 1, rounding explains 6e-07");
+  expect_others_held(checks, {"optimum", "exact_law", "zero_support"});
+}
+
+TEST(LawChecks, ReplaysOneInstance) {
+  Chain chain;
+  chain.residual = [](const Weights& p, const Weights&) { return p; };
+  InProcess program(chain);
+  const Declaration declaration{.name = "chain"};
+  const std::string instance = "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1";
+  const LawChecks checks = check_laws_on(program, declaration, instance, {.door = "exec:mine"});
+  EXPECT_EQ(checks.instances, 1);
+  // Accepts 3/4; then the residual is token 0, of which p has 1/4.
+  expect_violated(checks, "exact_law", instance,
+                  "token 0 after []: got 1/16, wanted 1/4, TV 3/16, rounding explains 9e-07");
+  ASSERT_EQ(checks.laws.size(), 1u);
+  EXPECT_TRUE(checks.laws[0].starts_with("drafts (1), probability 1: (0) 1/16, (1) 3/16, (1 0) 3/16, (1 1) 9/16, "))
+      << checks.laws[0];
+  EXPECT_THROW(check_laws_on(program, declaration, "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {}), DoorError);
+  EXPECT_THROW(check_laws_on(program, declaration, "L=1 K=1", {}), std::invalid_argument);
+}
+
+TEST(LawChecks, StopsWhenItIsTold) {
+  InProcess program(Chain{});
+  std::atomic<bool> stop = false;
+  int seen = 0;
+  const LawChecks checks =
+      check_laws(program, {.name = "chain"}, {.instances = 60, .stop = &stop, .progress = [&](int instances) {
+                                                seen = instances;
+                                                stop = instances == 3;
+                                              }});
+  EXPECT_EQ(checks.instances, 3);
+  EXPECT_EQ(seen, 3);
+}
+
+}  // namespace
+}  // namespace draftproof::doors
