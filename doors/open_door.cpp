@@ -47,13 +47,6 @@ class Floor final : public Served {
   Declaration declaration_;
 };
 
-/// In single quotes for sh.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
-  return result + "'";
-}
-
 std::string this_program() {
   std::error_code failed;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -69,13 +62,19 @@ bool starts(const std::string& text, std::string_view prefix, std::string& rest)
 
 }  // namespace
 
+std::string within_quotes(const std::string& text) {
+  std::string result;
+  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
+  return result;
+}
+
 OpenDoor open_door(const std::string& text, const WireOptions& options) {
   std::string rest, command;
   if (starts(text, "exec:", rest))
     command = rest;
   else if (starts(text, "floor", rest) || starts(text, "lib:", rest) || starts(text, "own:", rest) ||
            starts(text, "abi:", rest))
-    command = fmt::format("exec {} serve {}", quoted(this_program()), quoted(text));
+    command = fmt::format("exec '{}' serve '{}'", within_quotes(this_program()), within_quotes(text));
   else
     throw InputError(
         {.file = "--door", .found = in_quotes(text), .wanted = "exec:COMMAND, lib:PATH, own:NAME or abi:NAME"});

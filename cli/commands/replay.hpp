@@ -83,7 +83,7 @@ struct Replay {
       doors::LawChecks checks;
       try {
         checks = doors::check_laws_on(*door.program, declaration, instance_text,
-                                      {.seed = session.seed, .door = door.text});
+                                      {.seed = session.seed, .door = doors::within_quotes(door.text)});
       } catch (const std::invalid_argument& error) {
         throw InputError(
             {.file = "--instance", .found = error.what(), .wanted = "an instance as a finding printed it"});

@@ -39,4 +39,9 @@ std::optional<WeightPair> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
   return std::nullopt;
 }
 
+int number_without_edges(int n) {
+  const auto before = [n](int at) { return (n + period - 1 - at) / period; };
+  return n - before(equal_at) - before(short_at);
+}
+
 }  // namespace draftproof::doors

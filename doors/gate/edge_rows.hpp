@@ -22,6 +22,9 @@ namespace draftproof::doors {
 /// Cost: up to some thousand sums of three numbers.
 std::optional<WeightPair> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
+/// Number of the n-th instance among the others.
+int number_without_edges(int n);
+
 /// Whether a running sum from the left ends below 1: that of the weights over their total, rounded to T first, or of those
 /// numbers over their sum.
 template <class T>

@@ -21,6 +21,12 @@ namespace {
 constexpr int usual_vocabulary = 1024;
 constexpr double fewer_log2_trials = 5;
 
+/// Whether the program decides on one position: a chain does on one draft.
+bool decides_positions(const Declaration& declaration) {
+  return declaration.has("verify") && (declaration.level == Level::position ||
+                                       (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
+}
+
 }  // namespace
 
 std::string ForeignGate::refusal(Tier tier) const {
@@ -31,9 +37,10 @@ std::string ForeignGate::refusal(Tier tier) const {
   }
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
-  if (declaration.level == Level::tree && !declaration.has("generate"))
-    return "trials of trees are not drawn through doors";
-  return "";
+  if (declaration.has("generate") || decides_positions(declaration)) return "";
+  if (declaration.level == Level::tree) return "trials of trees are not drawn through doors";
+  if (declaration.has("draft")) return "";
+  return "trials have one draft, the program takes no fewer than " + std::to_string(declaration.fewest_drafts);
 }
 
 void ForeignGate::examine(GateResult& result, const GateOptions& options) const {
@@ -84,7 +91,7 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
       result.findings.push_back(std::move(finding));
     }
   };
-  if (declaration.has("verify") && !tree) add(verified_trials(result, options));
+  if (decides_positions(declaration)) add(verified_trials(result, options));
   if (declaration.has("draft") && !tree)
     add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
   if (declaration.has("generate")) add(check_text(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
@@ -100,7 +107,8 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
   const ForeignVerifier verifier(served_);
   const int most = declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts;
   GateOptions asked = options;
-  asked.drafts = declaration.level == Level::chain ? 1 : std::min(options.drafts, most);
+  asked.drafts =
+      declaration.level == Level::chain ? 1 : std::max(declaration.fewest_drafts, std::min(options.drafts, most));
   asked.laws = {law};
   asked.device = nullptr;
   if (asked.source.empty()) {

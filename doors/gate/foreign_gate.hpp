@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/doors/open_door.hpp>
 #include <draftproof/doors/program.hpp>
 #include <draftproof/doors/wire/served.hpp>
 #include <draftproof/properties/gate/gate.hpp>
@@ -20,8 +21,8 @@ namespace draftproof::doors {
 class ForeignGate final : public ForeignSubject {
  public:
   /// `door` is the text of --door, for replay lines; `program` and `served` are the two sides of the same door.
-  ForeignGate(std::string door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
-      : door_{std::move(door)}, program_{std::move(program)}, served_{std::move(served)} {}
+  ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
+      : door_{within_quotes(door)}, program_{std::move(program)}, served_{std::move(served)} {}
 
   std::string name() const override { return served_->declaration().name; }
   std::string_view level() const override { return to_text(served_->declaration().level); }
@@ -34,7 +35,7 @@ class ForeignGate final : public ForeignSubject {
   void examine_trials(GateResult& result, const GateOptions& options) const;
   std::vector<GateFinding> verified_trials(GateResult& result, const GateOptions& options) const;
 
-  std::string door_;
+  std::string door_;  ///< within single quotes
   std::shared_ptr<Program> program_;
   std::shared_ptr<Served> served_;
 };

@@ -1,14 +1,15 @@
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <draftproof/doors/gate/toy.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::doors {
@@ -18,27 +19,32 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{16}
                                    << 20;  // of rows in a batch: beyond the caches larger ones gain nothing
 
+/// Probabilities in float32, or what the program takes in their place.
+RowForm form_of_trials(const Declaration& declaration) {
+  const auto usual = [](const auto& declared, auto wanted) {
+    return std::find(declared.begin(), declared.end(), wanted) != declared.end() ? wanted : declared.front();
+  };
+  return {declaration.level, usual(declaration.dtypes, Dtype::float32),
+          usual(declaration.rows, RowKind::probabilities)};
+}
+
 /// Rows of one position, as often as a batch needs them.
 class ForeignTrials final : public Decider<RatioTable, Philox> {
  public:
   ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<std::mutex> mutex, const RatioTable& laws,
                 int drafts)
-      : program_{std::move(program)}, mutex_{std::move(mutex)}, drafts_{drafts}, vocabulary_{laws.vocabulary()} {
+      : program_{std::move(program)}, mutex_{std::move(mutex)}, drafts_{drafts} {
     const Declaration& declaration = program_->declaration();
     chain_ = declaration.level == Level::chain;
-    const auto rows_a_row = static_cast<std::size_t>((chain_ ? 2 : 1) + 1);
-    const std::size_t fitting = most_bytes / (rows_a_row * static_cast<std::size_t>(vocabulary_) * sizeof(float));
+    const Input input = input_on(laws);
+    const RowForm form = form_of_trials(declaration);
+    const std::size_t fitting = most_bytes / bytes_a_row(input, drafts_, 0, form);
     rows_ = static_cast<int>(
         std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(std::max(1, declaration.most_rows))));
-    std::vector<float> target, proposal;
-    for (Token x = 0; x < vocabulary_; ++x) {
-      target.push_back(static_cast<float>(laws.target(x)));
-      proposal.push_back(static_cast<float>(laws.proposal(x)));
-    }
-    for (int i = 0; i < rows_; ++i) {
-      for (int copy = chain_ ? 2 : 1; copy > 0; --copy) p_.insert(p_.end(), target.begin(), target.end());
-      q_.insert(q_.end(), proposal.begin(), proposal.end());
-    }
+    const std::vector<Call> calls(static_cast<std::size_t>(rows_));
+    std::vector<std::size_t> all(calls.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    pack_calls(std::span(&input, 1), calls, all, form, packed_);
   }
 
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
@@ -61,20 +67,17 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
       constexpr std::uint32_t purpose = 0x200;
       seeds[i] = static_cast<std::int64_t>(philox_pair(batch.seed, trial, 0, purpose).first >> 1);
     }
-    const auto vocabulary = static_cast<std::size_t>(vocabulary_);
-    ServedBatch request{
-        .rows = count,
-        .vocabulary = vocabulary_,
-        .drafts_a_row = drafts_,
-        .target_rows = chain_ ? 2 : 1,
-        .proposal_rows = 1,
-        .dtype = Dtype::float32,
-        .kind = RowKind::probabilities,
-        .randomness = program_->declaration().can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque,
-        .p = std::as_bytes(std::span(p_).first(size * vocabulary * (chain_ ? 2 : 1))),
-        .q = std::as_bytes(std::span(q_).first(size * vocabulary)),
-        .drafts = drafts,
-        .lengths = lengths};
+    ServedBatch request = packed_.batch;
+    const auto first_rows = [&](std::span<const std::byte> bytes) {
+      return bytes.first(bytes.size() / static_cast<std::size_t>(rows_) * size);
+    };
+    request.rows = count;
+    request.p = first_rows(request.p);
+    request.q = first_rows(request.q);
+    request.drafts = drafts;
+    request.lengths = lengths;
+    request.tape = {};
+    request.randomness = program_->declaration().can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque;
     if (request.randomness == Randomness::seeded) request.seeds = seeds;
     ServedResult result;
     result.tokens_a_row = drafts_ + 1;
@@ -98,11 +101,26 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
     }
   }
 
+  /// The position as the program gets it: a row of q for each draft where the law has several.
+  Input input_on(const RatioTable& laws) const {
+    const auto row = [&](auto value) {
+      std::vector<double> values;
+      for (Token x = 0; x < laws.vocabulary(); ++x) values.push_back(value(x));
+      return values;
+    };
+    const AnyDrafter* law = chain_ ? nullptr : registry().drafter(program_->declaration().law);
+    const int proposals = law != nullptr && law->info().several_proposals ? drafts_ : 1;
+    Input input{.p = {}, .q = {}, .drafts = std::vector<Token>(static_cast<std::size_t>(drafts_), 0)};
+    for (int i = 0; i < (chain_ ? 2 : 1); ++i) input.p.push_back(row([&](Token x) { return laws.target(x); }));
+    for (int k = 0; k < proposals; ++k) input.q.push_back(row([&](Token x) { return laws.proposal(x, k); }));
+    return input;
+  }
+
   std::shared_ptr<Served> program_;
   std::shared_ptr<std::mutex> mutex_;
-  int drafts_, vocabulary_, rows_ = 1;
+  int drafts_, rows_ = 1;
   bool chain_ = false;
-  std::vector<float> p_, q_;
+  PackedBatch packed_;
 };
 
 }  // namespace
@@ -119,6 +137,7 @@ ForeignInfo::ForeignInfo(const Declaration& declaration, std::string name, bool 
            .summary = summary_,
            .source = "behind a door",
            .drafts = DraftLaws(std::string_view(law_)),
+           .fewest_drafts = declaration.level == Level::position ? std::max(1, declaration.fewest_drafts) : 1,
            .most_drafts = declaration.level == Level::chain ? 1 : declaration.most_drafts,
            .unsupported = {.explore = called, .fresh = called, .device = called}};
 }

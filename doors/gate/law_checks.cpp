@@ -74,9 +74,19 @@ class Checker {
     std::array<std::string, checks.size()> evidence{};
     std::string undecided;
     int unfinished = 0;
+    std::optional<GateFinding> lost;
     for (const I& instance : instances) {
       if (stopped()) break;
-      const Answers answers = ask(instance);
+      Answers answers;
+      try {
+        answers = ask(instance);
+      } catch (const DoorError& error) {  // there is no program to ask any more
+        lost = GateFinding{
+            .check = "protocol", .tier = Tier::proof, .status = Status::violated, .evidence = error.what()};
+        lost->instance = instance.text();
+        lost->replay = replay_line(instance);
+        break;
+      }
       ++result.instances;
       result.calls += answers.calls;
       result.predictions += answers.predictions;
@@ -96,19 +106,24 @@ class Checker {
     }
     for (std::size_t i = 0; i < checks.size(); ++i) {
       if (checks[i] == "optimum" && declaration_.level != Level::position) continue;
+      if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
       GateFinding finding{.check = std::string(checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const I smallest = shrinks_them ? shrink(*failing[i], i, evidence[i]) : *failing[i];
+        const I smallest = shrinks_them && !lost ? shrink(*failing[i], i, evidence[i]) : *failing[i];
         finding.status = Status::violated;
         finding.evidence = evidence[i];
         finding.instance = smallest.text();
-        finding.replay = fmt::format("draftproof replay --door '{}' --instance '{}'", options_.door, smallest.text());
+        finding.replay = replay_line(smallest);
       } else {
         const bool open = i == 0 && unfinished > 0;
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
         if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
       }
       result.findings.push_back(std::move(finding));
+    }
+    if (lost) {
+      lost->work = result.calls;
+      result.findings.push_back(std::move(*lost));
     }
     return result;
   }
@@ -119,6 +134,7 @@ class Checker {
       throw DoorError(fmt::format("{}: found {}, wanted an instance that its declaration takes", declaration_.name,
                                   instance.text()));
     LawChecks result = examine({instance}, false);
+    if (result.instances == 0) return result;
     const Toy model = toy(instance);
     const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, exploration());
     for (std::size_t i = 0; i < laws.size(); ++i) {
@@ -177,6 +193,10 @@ class Checker {
     return answers;
   }
 
+  std::string replay_line(const I& instance) const {
+    return fmt::format("draftproof replay --door '{}' --instance '{}'", options_.door, instance.text());
+  }
+
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// Greedy descent: the first smaller instance that violates the check too, until there is none.
@@ -185,7 +205,12 @@ class Checker {
       smaller = false;
       for (const I& candidate : shrinks(instance)) {
         if (!takes(declaration_, candidate)) continue;
-        const Answers answers = ask(candidate);
+        Answers answers;
+        try {
+          answers = ask(candidate);
+        } catch (const DoorError&) {  // the program is lost: what was found stands
+          return instance;
+        }
         if (!answers.violated[check]) continue;
         instance = candidate;
         evidence = *answers.violated[check];

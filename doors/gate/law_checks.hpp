@@ -4,9 +4,10 @@
 //   check          violated where
 //   exact_law      the completed law departs from the target by more than the number formats explain
 //   zero_support   a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
-//   answers        a row that the declaration allows fails, dies, draws without end or from weights without mass
+//   answers        a row that the declaration allows fails, dies or draws from weights without mass
 //   function       equal calls have different results
 //   optimum        more drafts are accepted than any lossless verifier can accept
+//   protocol       the program is lost on an instance; nothing is said of those that follow
 #pragma once
 
 #include <atomic>

@@ -185,7 +185,8 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
     if (takes(declaration, instance)) return instance;
   }
   // Of the instances of proofs, those that calls can explore.
-  for (int m = n; m < n + attempts; m += next_instance) {
+  const int first = number_without_edges(n);
+  for (int m = first; m < first + attempts; m += next_instance) {
     const Instance instance = generate_instance(seed, m, most, law.several_proposals, fewest);
     if (instance.vocabulary() <= 4 && takes(declaration, instance)) return instance;
   }
@@ -206,7 +207,8 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
     instance.rows.emplace(Tokens{}, PrefixWeights{edge->target, edge->proposal});
     if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
-  for (int m = n; m < n + attempts; m += next_instance) {
+  const int first = number_without_edges(n);
+  for (int m = first; m < first + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);
     if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace draftproof::doors {
@@ -14,6 +15,14 @@ using Clock = std::chrono::steady_clock;
 void set_row(ServedResult& result, const ServedBatch& batch, int row, RowStatus status, std::string message) {
   result.set(row, status, std::move(message));
   if (batch.randomness == Randomness::scripted) result.log.end_row();
+}
+
+/// "(0 2)", the drafts of a row; of a request to draft, where there are none, "()".
+std::string drafts_text(const ServedBatch& batch, int row) {
+  if (batch.lengths.empty()) return "()";
+  const auto first = static_cast<std::size_t>(row) * static_cast<std::size_t>(batch.drafts_a_row);
+  const auto length = static_cast<std::size_t>(batch.lengths[static_cast<std::size_t>(row)]);
+  return fmt::format("({})", fmt::join(batch.drafts.subspan(first, length), " "));
 }
 
 }  // namespace
@@ -87,14 +96,17 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
     if (rows == 1) keep_request(crashed_rows_ + 1);
     connection_.reset();
     if (crashed_rows_ >= most_crashes)
-      throw DoorError(fmt::format("{}: found {} rows that kill the program, and another death: {}", command_,
-                                  crashed_rows_, why));
+      throw DoorError(fmt::format("{}: found {} rows that kill the program, drafts {}, and another death: {}",
+                                  command_, crashed_rows_, fmt::join(killers_, ", "), why));
   } catch (const BatchRefused& refused) {
     why = refused.what();
     status = RowStatus::failed;
   }
   if (rows == 1) {
-    if (status == RowStatus::crashed) ++crashed_rows_;
+    if (status == RowStatus::crashed) {
+      ++crashed_rows_;
+      killers_.push_back(drafts_text(batch, 0));
+    }
     return set_row(result, all, first, status, why);
   }
   const int half = rows / 2;

@@ -47,7 +47,8 @@ class Dialogue {
   Declaration declaration_;
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
-  double slowest_row_ = 0;  // seconds a row, of the answers so far
+  std::vector<std::string> killers_;  ///< drafts of the rows on which the program died alone
+  double slowest_row_ = 0;            // seconds a row, of the answers so far
 };
 
 }  // namespace draftproof::doors

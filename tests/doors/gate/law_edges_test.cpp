@@ -107,6 +107,40 @@ TEST(LawEdges, RowsWithoutAnAnswer) {
   }
 }
 
+TEST(LawEdges, LostProgramsNameTheInstance) {
+  const Chain chain;
+  int rows = 0;
+  const LawChecks checks = laws_of([&](const Input& input, TapeDraws& draws) {
+    if (input.vocabulary() > 2) throw DoorError("mine: found 3 rows that kill the program");
+    ++rows;
+    return chain(input, draws);
+  });
+  ASSERT_EQ(checks.findings.size(), 1u) << "nothing is said of the instances that follow";
+  const GateFinding& lost = checks.findings[0];
+  EXPECT_EQ(lost.check, "protocol");
+  EXPECT_EQ(lost.status, Status::violated);
+  EXPECT_EQ(lost.evidence, "mine: found 3 rows that kill the program");
+  EXPECT_GT(PathInstance::parse(lost.instance).vocabulary(), 2);
+  EXPECT_EQ(lost.replay, "draftproof replay --door 'exec:mine' --instance '" + lost.instance + "'");
+  EXPECT_GT(checks.instances, 0);
+  EXPECT_GT(rows, 0);
+}
+
+TEST(LawEdges, FindingsStandWhereTheProgramIsLostLater) {
+  Chain chain;
+  chain.residual = [](const Weights& p, const Weights&) { return p; };
+  const LawChecks whole = laws_of(chain);
+  auto left = whole.calls;  // until the search for a smaller instance begins
+  const LawChecks checks = laws_of([&](const Input& input, TapeDraws& draws) {
+    if (left-- == 0) throw DoorError("mine: found no answer");
+    return chain(input, draws);
+  });
+  const GateFinding& law = law_finding(checks, "exact_law");
+  EXPECT_EQ(law.status, Status::violated);
+  EXPECT_FALSE(law.instance.empty());
+  EXPECT_EQ(checks.calls, whole.calls);
+}
+
 TEST(LawEdges, RowsThatFailOnSomeCoins) {
   const Chain chain;
   const LawChecks checks = laws_of([&](const Input& input, TapeDraws& draws) {

@@ -1,0 +1,246 @@
+// The tiers of a foreign program, and which of them it cannot serve.
+#include <draftproof/doors/gate/foreign_gate.hpp>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/doors/own/serve_registered.hpp>
+#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/doors_served_program.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+GateResult sampled_gate(const std::shared_ptr<Rejection>& program, int threads = 1) {
+  const ForeignGate gate("exec:mine", nullptr, program);
+  return run_gate({.foreign = &gate, .tier = Tier::sampled}, {.threads = threads});
+}
+
+TEST(ForeignSampled, RightProgramsHold) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const Randomness randomness : {Randomness::seeded, Randomness::opaque}) {
+      Declaration declaration = rejection_of(level);
+      declaration.randomness = {randomness};
+      const auto program = std::make_shared<Rejection>(declaration);
+      const GateResult result = sampled_gate(program);
+      ASSERT_EQ(result.findings.size(), 1u) << result.note;
+      EXPECT_EQ(result.findings[0].status, Status::held) << result.findings[0].evidence;
+      EXPECT_EQ(result.findings[0].check,
+                level == Level::chain ? "law of one draft at V = 32" : "law of 4 drafts at V = 32");
+      EXPECT_EQ(program->asked, std::set{randomness});
+      EXPECT_EQ(result.laws, std::vector<std::string>{"iid"});
+      EXPECT_GE(result.work, 1u << 16);
+    }
+}
+
+TEST(ForeignSampled, ResidualOfPIsFound) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const Randomness randomness : {Randomness::seeded, Randomness::opaque}) {
+      Declaration declaration = rejection_of(level);
+      declaration.randomness = {randomness};
+      const auto program = std::make_shared<Rejection>(declaration);
+      program->residual_is_p = true;
+      const GateResult result = sampled_gate(program);
+      EXPECT_EQ(result.status, Status::violated);
+      ASSERT_EQ(result.findings.size(), 1u);
+      EXPECT_EQ(result.findings[0].tier, Tier::sampled);
+      EXPECT_TRUE(result.findings[0].replay.starts_with(
+          "draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,"))
+          << result.findings[0].replay;
+    }
+}
+
+TEST(ForeignSampled, RowsInOtherTypes) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64})
+    for (const RowKind kind : {RowKind::probabilities, RowKind::logits}) {
+      Declaration declaration = rejection_of(Level::position);
+      declaration.dtypes = {dtype};
+      declaration.rows = {kind};
+      EXPECT_EQ(sampled_gate(std::make_shared<Rejection>(declaration)).status, Status::held)
+          << to_text(dtype) << ' ' << to_text(kind);
+    }
+}
+
+TEST(ForeignSampled, EveryDraftHasItsProposal) {
+  Declaration declaration = rejection_of(Level::position);
+  declaration.law = "independent";
+  const auto program = std::make_shared<Rejection>(declaration);
+  const GateResult result = sampled_gate(program);
+  EXPECT_EQ(result.status, Status::held) << result.findings[0].evidence;
+  EXPECT_EQ(program->proposal_rows, std::set{4});
+}
+
+TEST(ForeignSampled, DeclaredNumbersOfDrafts) {
+  for (const int drafts : {2, 6}) {
+    Declaration declaration = rejection_of(Level::position);
+    declaration.fewest_drafts = drafts;
+    declaration.most_drafts = drafts;
+    const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
+    EXPECT_EQ(result.status, Status::held) << result.note;
+    ASSERT_EQ(result.findings.size(), 1u);
+    EXPECT_EQ(result.findings[0].check, "law of " + std::to_string(drafts) + " drafts at V = 32");
+  }
+}
+
+TEST(ForeignSampled, SeedsAreThoseOfTheTrials) {
+  std::vector<double> target, proposal;
+  for (int x = 0; x < 16; ++x) {
+    target.push_back((x + 1) / 136.);
+    proposal.push_back((16 - x) / 136.);
+  }
+  const RatioTable table(target, proposal);
+  constexpr int trials = 1000, drafts = 2;
+  std::vector<Token> tokens;
+  for (int t = 0; t < trials * drafts; ++t) tokens.push_back(t * 7 % 16);
+  const auto decided = [&](int most_rows, std::uint64_t seed) {
+    Declaration declaration = rejection_of(Level::position);
+    declaration.most_rows = most_rows;
+    const auto program = std::make_shared<Rejection>(declaration);
+    std::vector<int> lengths(trials, drafts);
+    std::vector<Token> copy = tokens;
+    std::vector<Verdict> verdicts(trials);
+    ForeignVerifier(program)
+        .simulate_on(table, drafts)
+        ->decide({.seed = seed,
+                  .first = 40,
+                  .count = trials,
+                  .stride = drafts,
+                  .drafts = copy.data(),
+                  .lengths = lengths.data()},
+                 verdicts.data());
+    EXPECT_EQ(*program->sizes.rbegin(), std::min(most_rows, trials));
+    return verdicts;
+  };
+  const auto whole = decided(4096, 3), parts = decided(7, 3), other = decided(4096, 4);
+  int differ = 0, flagged = 0;
+  for (std::size_t t = 0; t < whole.size(); ++t) {
+    EXPECT_EQ(whole[t].token, parts[t].token) << t;
+    EXPECT_EQ(whole[t].accepted, parts[t].accepted) << t;
+    differ += whole[t].token != other[t].token ? 1 : 0;
+    if (whole[t].accepted == none_accepted) continue;
+    ++flagged;
+    EXPECT_EQ(tokens[t * drafts + static_cast<std::size_t>(whole[t].accepted)], whole[t].token);
+  }
+  EXPECT_GT(differ, trials / 10) << "another seed has other trials";
+  EXPECT_GT(flagged, trials / 2);
+}
+
+TEST(ForeignSampled, ThreadsDoNotMatter) {
+  const auto evidence = [](int threads) {
+    return sampled_gate(std::make_shared<Rejection>(rejection_of(Level::position)), threads).findings.at(0).evidence;
+  };
+  const std::string one = evidence(1);
+  EXPECT_EQ(evidence(2), one);
+  EXPECT_EQ(evidence(5), one);
+}
+
+TEST(ForeignSampled, ChainAcceptsWhereItEmitsMoreThanOneToken) {
+  const auto program = std::make_shared<Rejection>(rejection_of(Level::chain));
+  const std::vector<double> half{.5, .5}, sure{0, 1};
+  const RatioTable table(half, sure);
+  constexpr int trials = 400;
+  std::vector<Token> drafts(trials, 1);
+  std::vector<int> lengths(trials, 1);
+  std::vector<Verdict> verdicts(trials);
+  ForeignVerifier(program).simulate_on(table, 1)->decide(
+      {.seed = 1, .first = 0, .count = trials, .stride = 1, .drafts = drafts.data(), .lengths = lengths.data()},
+      verdicts.data());
+  int accepted = 0;
+  for (const Verdict& verdict : verdicts) {
+    EXPECT_EQ(verdict.accepted, verdict.token == 1 ? 0 : none_accepted);  // the residual is token 0
+    accepted += verdict.token;
+  }
+  EXPECT_NEAR(accepted, trials / 2, 60);  // six standard deviations
+}
+
+TEST(ForeignSampled, RowsThatFailAreViolations) {
+  const auto program = std::make_shared<Rejection>(rejection_of(Level::position));
+  program->fails_at = 2;
+  const GateResult result = sampled_gate(program);
+  EXPECT_EQ(result.status, Status::violated);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_NE(result.findings[0].evidence.find("trials reached a branch of probability zero"), std::string::npos)
+      << result.findings[0].evidence;
+}
+
+TEST(ForeignSampled, BrokenProtocolIsAViolation) {
+  for (const int threads : {1, 3}) {
+    const auto program = std::make_shared<Rejection>(rejection_of(Level::position));
+    program->breaks_at = 2;
+    const GateResult result = sampled_gate(program, threads);
+    EXPECT_EQ(result.status, Status::violated);
+    ASSERT_EQ(result.findings.size(), 1u);
+    EXPECT_EQ(result.findings[0].check, "protocol");
+    EXPECT_EQ(result.findings[0].evidence, "rejection: found no answer");
+    EXPECT_EQ(result.findings[0].replay, "draftproof check --door 'exec:mine' --tier sampled --seed 1");
+  }
+}
+
+TEST(ForeignGate, ReplayLinesAreForAShell) {
+  const auto program = std::make_shared<Rejection>(rejection_of(Level::position));
+  program->breaks_at = 0;
+  const ForeignGate gate("exec:python3 'my child.py'", nullptr, program);
+  const GateResult result = run_gate({.foreign = &gate, .tier = Tier::sampled}, {.threads = 1});
+  EXPECT_EQ(result.findings.at(0).replay,
+            R"(draftproof check --door 'exec:python3 '\''my child.py'\''' --tier sampled --seed 1)");
+}
+
+TEST(ForeignGate, NameAndLevelAreDeclared) {
+  const ForeignGate gate("exec:mine", nullptr, std::make_shared<Rejection>(rejection_of(Level::chain)));
+  EXPECT_EQ(gate.name(), "rejection");
+  EXPECT_EQ(gate.level(), "chain");
+}
+
+TEST(ForeignGate, RefusesTiersWithAReason) {
+  const auto refusal = [](const Declaration& declaration, Tier tier) {
+    const auto program = std::make_shared<Rejection>(declaration);
+    const ForeignGate gate("exec:mine", nullptr, program);
+    const std::string reason = gate.refusal(tier);
+    if (!reason.empty()) {
+      const GateResult result = run_gate({.foreign = &gate, .tier = tier}, {.threads = 1});
+      EXPECT_EQ(result.status, Status::skipped);
+      EXPECT_EQ(result.note, reason);
+      EXPECT_TRUE(program->asked.empty());
+    }
+    return reason;
+  };
+  Declaration scripted{.name = "scripted", .level = Level::chain};
+  EXPECT_EQ(refusal(scripted, Tier::proof), "");
+  EXPECT_EQ(refusal(scripted, Tier::edge), "");
+  EXPECT_EQ(refusal(scripted, Tier::sampled), "the program draws from scripts alone");
+  Declaration seeded = rejection_of(Level::chain);
+  EXPECT_EQ(refusal(seeded, Tier::proof), "the program takes no scripted numbers");
+  EXPECT_EQ(refusal(seeded, Tier::edge), "the program takes no scripted numbers");
+  EXPECT_EQ(refusal(seeded, Tier::sampled), "");
+  seeded.fewest_drafts = 2;
+  EXPECT_EQ(refusal(seeded, Tier::sampled), "trials have one draft, the program takes no fewer than 2");
+  Declaration tree = rejection_of(Level::tree);
+  EXPECT_EQ(refusal(tree, Tier::sampled), "trials of trees are not drawn through doors");
+  tree.functions = {"verify", "generate"};
+  EXPECT_EQ(refusal(tree, Tier::sampled), "");
+  Declaration drafter = rejection_of(Level::position);
+  drafter.functions = {"draft"};
+  EXPECT_EQ(refusal(drafter, Tier::proof), "the program does not verify");
+  EXPECT_EQ(refusal(drafter, Tier::sampled), "");
+}
+
+TEST(ForeignGate, ProofAndEdgeOfARegisteredVerifier) {
+  const std::shared_ptr<Served> served = serve_registered("single_draft");
+  const ForeignGate gate("own:single_draft", std::make_shared<ServedProgram>(*served), served);
+  const GateResult proof = run_gate({.foreign = &gate, .tier = Tier::proof}, {});
+  EXPECT_EQ(proof.status, Status::held);
+  EXPECT_EQ(proof.findings.size(), 5u);
+  EXPECT_TRUE(proof.note.starts_with("120 models, ")) << proof.note;
+  EXPECT_EQ(proof.laws, std::vector<std::string>{"iid"});
+  const GateResult edge = run_gate({.foreign = &gate, .tier = Tier::edge}, {});
+  EXPECT_EQ(edge.status, Status::held);
+  EXPECT_EQ(edge.findings.size(), 5u);
+}
+
+}  // namespace
+}  // namespace draftproof::doors
