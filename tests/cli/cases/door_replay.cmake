@@ -1,0 +1,13 @@
+# The law of a program on one instance, and what is no such instance.
+run(1 replay --door own:resample_from_target --instance "p=(1 1)/2 q=(0 1)/1 K=1")
+approved()
+run(0 replay --door own:single_draft --instance "p=(1 1)/2 q=(0 1)/1 K=1")
+says(out "drafts \\(1\\), probability 1: \\(0\\) 1/2, \\(1\\) 1/2, ")
+run(2 replay --door own:single_draft)
+says(err "replay: found no instance, wanted --instance, and no name, beside --door")
+run(2 replay single_draft --door own:single_draft --instance "p=(1 1)/2 q=(0 1)/1 K=1")
+says(err "replay: found \"single_draft\", wanted --instance, and no name, beside --door")
+run(2 replay --door own:single_draft --instance "p=(1 x)/2")
+says(err "--instance: found .*x\\)/2")
+run(2 replay --door own:single_draft --instance "p=(1 1)/2 q=(0 1)/1 K=3")
+says(err "found p=\\(1 1\\)/2 q=\\(0 1\\)/1 K=3, wanted an instance that its declaration takes")
