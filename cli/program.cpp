@@ -1,5 +1,6 @@
 // The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <new>
 
@@ -53,9 +54,19 @@ int run(int argc, char** argv) {
   std::vector<std::string> doors;
   app.add_option(
          "--door", doors,
-         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/doors.md, lib:PATH exports "
-         "draftproof_door; check, prove, replay, simulate, survey and survey-paths take it")
+         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/doors.md, a program that "
+         "listens on socket:PATH speaks it too, lib:PATH exports draftproof_door; check, law, prove, replay, "
+         "simulate, "
+         "survey and survey-paths take it")
       ->allow_extra_args(false);
+  doors::WireOptions wire;
+  double door_limit = std::chrono::duration<double>(wire.batch_limit).count();
+  app.add_option("--door-limit", door_limit,
+                 "seconds for one answer of a door; for its hello if that is more than 20")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--door-dump", wire.dump_folder,
+                 "folder for the requests to a door; those on which it was lost are kept");
 
   int code = exit_held;
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
@@ -72,7 +83,9 @@ int run(int argc, char** argv) {
   }
   session.check_output();
   install_stop_handler();
-  session.open_doors(doors);
+  wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(door_limit));
+  wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
+  session.open_doors(doors, wire);
   for (const auto& [parsed, execute] : commands)
     if (parsed->parsed()) code = execute(session);
   return code;

@@ -48,9 +48,11 @@ void install_stop_handler() {
   std::signal(SIGTERM, on_signal);
 }
 
-void Session::open_doors(const std::vector<std::string>& texts) {
+void Session::open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options) {
   for (const std::string& text : texts) {
-    doors.push_back(doors::open_door(text));
+    doors::WireOptions own = options;
+    if (texts.size() > 1 && !own.dump_folder.empty()) own.dump_folder /= std::to_string(doors.size());
+    doors.push_back(doors::open_door(text, own));
     const doors::Declaration& declaration = doors.back().served->declaration();
     if (!declaration.has("verify") ||
         !(declaration.can(doors::Randomness::seeded) || declaration.can(doors::Randomness::opaque)))

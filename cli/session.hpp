@@ -16,16 +16,17 @@ struct Session {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   std::string format = "table";
-  std::string output{};  ///< file for the result; empty: standard output
-  bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
-  bool quiet = false;    ///< whether progress is suppressed
+  std::string output{};                  ///< file for the result; empty: standard output
+  bool timings = false;                  ///< whether the machine-readable data has times; it is then not reproducible
+  bool quiet = false;                    ///< whether progress is suppressed
   std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
   /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names, or
-  /// with "@door" after a name that is taken. Throws: InputError, DoorError.
-  void open_doors(const std::vector<std::string>& texts);
+  /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
+  /// Throws: InputError, DoorError.
+  void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
   /// Writes the result in the selected format. Throws: InputError if it cannot be written.
   void write(const Document& document) const;
 };

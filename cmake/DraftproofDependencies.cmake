@@ -1,15 +1,44 @@
-# What the framework links beside the standard library; all of it packaged by Debian 12.
-find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(Boost 1.74 REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
+# What the framework links beside the standard library; all of it packaged by Debian 12. What is missing is named with its
+# Debian package, all at once.
+set(draftproof_missing "")
+set(draftproof_missing_packages "")
+
+# draftproof_need(<Debian package> <library> [arguments of find_package])
+macro(draftproof_need debian_package library)
+  find_package(${library} ${ARGN} QUIET)
+  draftproof_need_found(${debian_package} ${library})
+endmacro()
+
+# draftproof_need_found(<Debian package> <library>): <library>_FOUND says whether it is there.
+macro(draftproof_need_found debian_package library)
+  if(NOT ${library}_FOUND)
+    list(APPEND draftproof_missing ${library})
+    list(APPEND draftproof_missing_packages ${debian_package})
+  endif()
+endmacro()
+
+draftproof_need(libc6-dev Threads)
+draftproof_need(g++ OpenMP COMPONENTS CXX)
+draftproof_need(libboost-dev Boost 1.74)
+draftproof_need(libfmt-dev fmt)
+draftproof_need(nlohmann-json3-dev nlohmann_json)
+draftproof_need(libcli11-dev CLI11)
 # Through pkg-config: the CMake file of Debian's libzip-dev demands three command-line tools of other packages.
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(clp REQUIRED IMPORTED_TARGET clp)
-find_package(rapidcheck REQUIRED)
+draftproof_need(pkg-config PkgConfig)
+if(PkgConfig_FOUND)
+  pkg_check_modules(libzip QUIET IMPORTED_TARGET libzip)
+  pkg_check_modules(clp QUIET IMPORTED_TARGET clp)
+endif()
+draftproof_need_found(libzip-dev libzip)
+draftproof_need_found(coinor-libclp-dev clp)
+draftproof_need(librapidcheck-dev rapidcheck)
 if(DRAFTPROOF_BUILD_BENCH)
-  find_package(benchmark REQUIRED)
+  draftproof_need(libbenchmark-dev benchmark)
+endif()
+
+if(draftproof_missing)
+  list(JOIN draftproof_missing ", " draftproof_missing)
+  list(JOIN draftproof_missing_packages " " draftproof_missing_packages)
+  message(FATAL_ERROR "draftproof: not found: ${draftproof_missing}\n"
+                      "On Debian and Ubuntu: apt-get install ${draftproof_missing_packages}")
 endif()

@@ -69,18 +69,22 @@ std::string within_quotes(const std::string& text) {
 }
 
 OpenDoor open_door(const std::string& text, const WireOptions& options) {
-  std::string rest, command;
+  std::string rest;
+  Address address("");
   if (starts(text, "exec:", rest))
-    command = rest;
+    address = rest;
+  else if (starts(text, "socket:", rest))
+    address = {Address::Kind::socket, rest};
   else if (starts(text, "floor", rest) || starts(text, "lib:", rest) || starts(text, "own:", rest) ||
            starts(text, "abi:", rest))
-    command = fmt::format("exec '{}' serve '{}'", within_quotes(this_program()), within_quotes(text));
+    address = fmt::format("exec '{}' serve '{}'", within_quotes(this_program()), within_quotes(text));
   else
-    throw InputError(
-        {.file = "--door", .found = in_quotes(text), .wanted = "exec:COMMAND, lib:PATH, own:NAME or abi:NAME"});
+    throw InputError({.file = "--door",
+                      .found = in_quotes(text),
+                      .wanted = "exec:COMMAND, socket:PATH, lib:PATH, own:NAME or abi:NAME"});
   if (rest.empty())
     throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
-  auto program = std::make_shared<WireProgram>(command, options);
+  auto program = std::make_shared<WireProgram>(address, options);
   return {text, program, std::make_shared<WireServed>(program)};
 }
 

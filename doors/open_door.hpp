@@ -1,6 +1,7 @@
 // Doors by name, as --door takes them.
 //
 //   exec:COMMAND   a child process, `sh -c COMMAND`, that speaks the protocol (docs/doors-protocol.md)
+//   socket:PATH    a program that listens on a Unix stream socket and speaks the same protocol
 //   lib:PATH       a shared library with the C interface (draftproof_door.h), loaded in a child of this program
 //   own:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
 //   abi:NAME       the same behind the C interface

@@ -21,6 +21,7 @@ nlohmann::ordered_json finding_data(const GateFinding& finding) {
   if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
   if (!finding.instance.empty()) data["counterexample"] = finding.instance;
   if (!finding.replay.empty()) data["replay"] = finding.replay;
+  for (const auto& [name, value] : finding.numbers) data[name] = value;
   return data;
 }
 
@@ -68,6 +69,7 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
                                 {"laws", result.laws}, {"work", result.work}};
     if (timings) data["seconds"] = result.seconds;
     if (!result.note.empty()) data["note"] = result.note;
+    for (const auto& [count, value] : result.counts) data[count] = value;
     for (const GateFinding& finding : result.findings) data["findings"].push_back(finding_data(finding));
     document.data["gates"].push_back(std::move(data));
     if (auto lines = failure_lines(result); !lines.empty())

@@ -17,6 +17,8 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
+#include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/report/gate_report.hpp>
 
 namespace draftproof::commands {
@@ -29,7 +31,7 @@ struct Check {
   std::string profile{profiles[0].name};
   GateOptions options;
   DeviceChoice place;
-  std::optional<int> sampled_gates;
+  std::optional<int> sampled_gates, models, predictions;
   bool mutants = false, own = false, list = false;
 
   void declare(CLI::App& app) {
@@ -57,6 +59,14 @@ struct Check {
         ->capture_default_str();
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
         ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--models", models, "toy models of the proof tier of a door; those of the profile if not given")
+        ->check(CLI::Range(0, 1'000'000));
+    app.add_option("--predictions", predictions, doors::predictions_help)
+        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
+    app.add_option("--instance", options.door_instances,
+                   fmt::format("asked of a door before the generated models, as in '{}' or '{}'", TokenLevel::example,
+                               BlockLevel::example))
+        ->allow_extra_args(false);
     place.declare(app);
     app.add_flag("--mutants", mutants, "the mutants too");
     app.add_flag("--own", own, "only what does not come with draftproof");
@@ -67,6 +77,9 @@ struct Check {
     for (const auto& law : options.laws) need_law(law);
     options.profile = *std::find_if(profiles.begin(), profiles.end(),
                                     [this](const Profile& known) { return known.name == profile; });
+    if (models) options.profile.door_models = *models;
+    if (predictions) options.profile.door_predictions = *predictions;
+    check_door_options(session);
     options.seed = session.seed;
     options.threads = session.threads;
     options.stop = &stop_requested();
@@ -112,6 +125,20 @@ struct Check {
   }
 
  private:
+  /// Checks what is asked of doors before the first gate runs.
+  void check_door_options(const Session& session) const {
+    if (session.doors.empty() && (models || predictions || !options.door_instances.empty()))
+      throw InputError({.file = models        ? "--models"
+                                : predictions ? "--predictions"
+                                              : "--instance",
+                        .found = "no door",
+                        .wanted = "--door beside it"});
+    if (options.profile.door_models == 0 && options.door_instances.empty())
+      throw InputError({.file = "--models", .found = "0", .wanted = "at least 1, or --instance"});
+    for (const doors::OpenDoor& door : session.doors)
+      for (const std::string& text : options.door_instances) doors::check_instance(door.served->declaration(), text);
+  }
+
   /// Checks the source before the first gate runs.
   void check_source() const {
     if (options.source.empty()) return;

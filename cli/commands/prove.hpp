@@ -96,7 +96,7 @@ struct Prove {
     GateOptions asked;
     asked.seed = session.seed;
     asked.stop = &stop_requested();
-    if (instances) asked.profile.path_instances = 2 * *instances;  // a door is asked half of them
+    if (instances) asked.profile.door_models = *instances;
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
     std::vector<GateResult> results;
     ExitCode code = exit_held;

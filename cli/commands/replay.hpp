@@ -31,6 +31,7 @@ struct Replay {
   std::uint64_t ways = 64;
   ExplorerLimits limits;
   std::optional<std::uint64_t> trial;
+  std::optional<int> predictions;
 
   void declare(CLI::App& app) {
     app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door");
@@ -51,10 +52,13 @@ struct Replay {
     app.add_option("--trial", trial, "show this trial of the seed")->check(CLI::Range(0.0, 1e18));
     app.add_option("--branches", limits.leaves, "give up after so many branches")->check(many)->capture_default_str();
     app.add_option("--ways", ways, "ways to show")->check(many)->capture_default_str();
+    app.add_option("--predictions", predictions, doors::predictions_help)
+        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
   }
 
   int run(const Session& session) {
     if (!session.doors.empty()) return on_door(session);
+    if (predictions) throw InputError({.file = "--predictions", .found = "no door", .wanted = "--door beside it"});
     if (verifier_name.empty())
       throw InputError(
           {.file = "replay", .found = "no verifier", .wanted = "a name of `draftproof list`, or --door"});
@@ -80,14 +84,10 @@ struct Replay {
     int worst = exit_held;
     for (const doors::OpenDoor& door : session.doors) {
       const doors::Declaration& declaration = door.served->declaration();
-      doors::LawChecks checks;
-      try {
-        checks = doors::check_laws_on(*door.program, declaration, instance_text,
-                                      {.seed = session.seed, .door = doors::within_quotes(door.text)});
-      } catch (const std::invalid_argument& error) {
-        throw InputError(
-            {.file = "--instance", .found = error.what(), .wanted = "an instance as a finding printed it"});
-      }
+      doors::check_instance(declaration, instance_text);
+      doors::LawCheckOptions options{.seed = session.seed, .door = doors::within_quotes(door.text)};
+      if (predictions) options.explore.predictions = *predictions;
+      const doors::LawChecks checks = doors::check_laws_on(*door.program, declaration, instance_text, options);
       Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
       for (const GateFinding& finding : checks.findings) {
         add_finding(document, finding);

@@ -101,8 +101,13 @@ void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, i
               ProgramLaw& law) {
   Collector all(tree, store);
   const auto note = [&](const TreeNode& node, const TreeBranch& branch, double mass, int next) {
-    Stretch stretch{.place = node.place, .bits = bits_of(node), .first = branch.first, .last = branch.last};
-    stretch.probability = mass;
+    Stretch stretch{.place = node.place,
+                    .kind = node.draw.kind,
+                    .stream = node.draw.stream,
+                    .bits = bits_of(node),
+                    .first = branch.first,
+                    .last = branch.last,
+                    .probability = mass};
     const bool edge = width(branch) <= edge_width && node.branches.size() > 1;
     if (!edge && !keep_stretches) return;
     Collector below(tree, store);

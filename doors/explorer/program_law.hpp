@@ -27,6 +27,8 @@ struct OutcomeMass {
 /// Values of one draw that a program treats alike.
 struct Stretch {
   int place = 0;                        ///< of the tape
+  DrawKind kind = DrawKind::coin;       ///< or a lone clock
+  std::string stream{};                 ///< of the draw, if the program names it
   int bits = 0;                         ///< the draw is a multiple of 2^-bits
   std::uint64_t first = 0, last = 0;    ///< the draw times 2^bits, both ends included
   double probability = 0;               ///< of the draw's place being reached this way and the draw being among these

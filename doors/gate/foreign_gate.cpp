@@ -16,10 +16,8 @@ namespace draftproof::doors {
 
 namespace {
 
-/// Vocabulary of the sampled tier unless a source is named. Every trial sends its rows through the door, so there are 2^-5
-/// as many as for a compiled verifier.
+/// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the door.
 constexpr int usual_vocabulary = 1024;
-constexpr double fewer_log2_trials = 5;
 
 /// Whether the program decides on one position: a chain does on one draft.
 bool decides_positions(const Declaration& declaration) {
@@ -65,17 +63,19 @@ void ForeignGate::examine_batches(GateResult& result, const GateOptions& options
 }
 
 void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) const {
-  // Half of the models that compiled verifiers of paths are proved on: each takes hundreds of calls.
   LawChecks checks = check_laws(*program_, served_->declaration(),
-                                {.instances = std::max(1, options.profile.path_instances / 2),
+                                {.instances = options.profile.door_models,
+                                 .most_drafts = options.profile.door_drafts,
+                                 .first = options.door_instances,
                                  .seed = options.seed,
                                  .door = door_,
-                                 .explore = {},
+                                 .explore = {.predictions = options.profile.door_predictions},
                                  .stop = options.stop,
                                  .progress = {}});
   result.findings = std::move(checks.findings);
   result.work = checks.calls;
   result.laws.push_back(served_->declaration().law);
+  result.counts = {{"models", static_cast<std::uint64_t>(checks.instances)}, {"predictions", checks.predictions}};
   result.note = fmt::format("{} models, {} predictions held, TV to {:.1g}", checks.instances, checks.predictions,
                             checks.largest);
 }
@@ -116,7 +116,7 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
     asked.source = standard_source(vocabulary > 0 ? std::min(usual_vocabulary, vocabulary) : usual_vocabulary,
                                    drafter->info().several_proposals ? asked.drafts : 1);
   }
-  asked.profile.log2_trials -= fewer_log2_trials;
+  asked.profile.log2_trials = asked.profile.door_log2_trials;
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
   result.note = sampled.note;
   if (!sampled.finding) return {};

@@ -166,11 +166,16 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
 }
 
 std::string probability_text(double probability) {
-  if (probability < 0x1p-12)
+  const bool high = probability > 0.5;
+  const double small = high ? 1 - probability : probability;  // exact: Sterbenz' lemma
+  if (small < 0x1p-12)
     for (const int bits : {24, 32, 53}) {
-      const double cells = std::ldexp(probability, bits);
-      if (cells >= 1 && cells == std::floor(cells))
-        return cells == 1 ? fmt::format("2^-{}", bits) : fmt::format("{} * 2^-{}", cells, bits);
+      if (high && bits == 53) break;  // a sum of doubles is not closer to 1 than that
+      double cells = std::ldexp(small, bits);
+      if (!(cells >= 1 && cells == std::floor(cells))) continue;
+      int power = bits;
+      for (; std::fmod(cells, 2) == 0; cells /= 2) --power;
+      return fmt::format("{}{}2^-{}", high ? "1 - " : "", cells == 1 ? "" : fmt::format("{} * ", cells), power);
     }
   return fraction_text(probability, 0x1p-40);
 }

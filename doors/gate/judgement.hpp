@@ -55,7 +55,8 @@ double rounding_limit(Dtype dtype, int drafts, int vocabulary);
 /// `laws` are those of toy.inputs, in order.
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);
 
-/// "k * 2^-24" where a small probability is such a multiple, else as fraction_text().
+/// "k * 2^-24" where a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
+/// fraction_text().
 std::string probability_text(double probability);
 
 /// "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.

@@ -8,33 +8,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/doors/gate/law_answers.hpp>
+#include <draftproof/doors/gate/law_text.hpp>
+
 namespace draftproof::doors {
 
 namespace {
 
 /// Instances without a decision, after which a program is given up: they use up the calls of an exploration each.
 constexpr int most_undecided = 8;
-
-constexpr std::array<std::string_view, 5> checks{"exact_law", "zero_support", "answers", "function", "optimum"};
-
-/// What one instance says to each check: the evidence of a violation, or nothing.
-struct Answers {
-  std::array<std::optional<std::string>, checks.size()> violated{};
-  std::optional<std::string> undecided{};
-  Judgement judgement{};
-  double unexplored = 0;  ///< probability that limits cut
-  std::uint64_t calls = 0, predictions = 0;
-};
-
-/// Where the law departs most, in words: a token, or mass that emits nothing.
-std::string text_of(const Judgement& judgement) {
-  const double missing = 1 - judgement.mass;
-  const auto& worst = judgement.worst;
-  if (!worst || missing > 2 * std::abs(worst->found - worst->wanted))
-    return fmt::format("emits nothing with probability {}", fraction_text(missing, judgement.limit));
-  return fmt::format("token {} after {}: got {}, wanted {}", worst->token, prefix_text(worst->prefix),
-                     fraction_text(worst->found, judgement.limit), fraction_text(worst->wanted, judgement.limit));
-}
 
 template <class I>
 class Checker {
@@ -49,37 +31,56 @@ class Checker {
       return toy_of(instance, declaration_.law, declaration_.level);
   }
 
+  /// What a few predictions say. A departure needs confirmed() before it is reported.
+  Answers ask(const I& instance) const { return answers_on(program_, toy(instance), declaration_, exploration()); }
+
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it counts after 42 / d predictions:
-  /// e^-21 < 1e-9.
-  Answers ask(const I& instance) const {
-    constexpr double survives = 42, most_predictions = 0x1p15;
-    const Toy model = toy(instance);
+  /// e^-21 < 1e-9. Adds the calls to those of `answers`.
+  Answers confirmed(const I& instance, Answers answers) const {
+    constexpr double survives = 42, most_here = 0x1p15;
     ExploreOptions explore = exploration();
-    Answers answers = answers_on(model, explore);
     const double departure = answers.judgement.distance - answers.unexplored;
     if (answers.violated[0] && departure * explore.predictions < survives) {
-      explore.predictions = static_cast<int>(std::min(most_predictions, std::ceil(survives / departure)));
+      explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
       ++explore.seed;
       const std::uint64_t calls = answers.calls;
-      answers = answers_on(model, explore);
+      answers = answers_on(program_, toy(instance), declaration_, explore);
       answers.calls += calls;
     }
     return answers;
   }
 
+  /// The answers on `instance`, or on a smaller one that `instance` then is. A smaller one departs more as a rule, and a
+  /// large departure takes few predictions to confirm: it is tried first.
+  Answers settled(I& instance, bool shrinks_it) const {
+    Answers answers = ask(instance);
+    if (!answers.violated[0]) return answers;
+    if (shrinks_it) {
+      Answers small = answers;
+      const I smallest = shrink(instance, 0, small);
+      small = confirmed(smallest, std::move(small));
+      answers.calls = small.calls;
+      if (small.violated[0]) {
+        instance = smallest;
+        return small;
+      }
+    }
+    return confirmed(instance, std::move(answers));
+  }
+
   LawChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
     LawChecks result;
-    std::array<std::optional<I>, checks.size()> failing{};
-    std::array<std::string, checks.size()> evidence{};
+    std::array<std::optional<I>, law_checks.size()> failing{};
+    std::array<Evidence, law_checks.size()> evidence{};
     std::string undecided;
     int unfinished = 0;
     std::optional<GateFinding> lost;
-    for (const I& instance : instances) {
+    for (I instance : instances) {
       if (stopped()) break;
       Answers answers;
       try {
-        answers = ask(instance);
+        answers = settled(instance, shrinks_them);
       } catch (const DoorError& error) {  // there is no program to ask any more
         lost = GateFinding{
             .check = "protocol", .tier = Tier::proof, .status = Status::violated, .evidence = error.what()};
@@ -91,11 +92,13 @@ class Checker {
       result.calls += answers.calls;
       result.predictions += answers.predictions;
       if (answers.undecided) ++unfinished, undecided = *answers.undecided;
-      if (!answers.violated[0] && answers.judgement.distance > result.largest) {
+      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided;
+      if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
+        result.limit = answers.judgement.limit;
         result.farthest = instance.text();
       }
-      for (std::size_t i = 0; i < checks.size(); ++i)
+      for (std::size_t i = 0; i < law_checks.size(); ++i)
         if (answers.violated[i] && !failing[i]) {
           failing[i] = instance;
           evidence[i] = *answers.violated[i];
@@ -104,20 +107,27 @@ class Checker {
       if (failing[0] || failing[3]) break;  // a wrong law: what else is wrong shows on the same instances
       if (unfinished == most_undecided) break;
     }
-    for (std::size_t i = 0; i < checks.size(); ++i) {
-      if (checks[i] == "optimum" && declaration_.level != Level::position) continue;
+    for (std::size_t i = 0; i < law_checks.size(); ++i) {
+      if (law_checks[i] == "optimum" && declaration_.level != Level::position) continue;
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
-      GateFinding finding{.check = std::string(checks[i]), .tier = Tier::proof, .work = result.calls};
+      GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const I smallest = shrinks_them && !lost ? shrink(*failing[i], i, evidence[i]) : *failing[i];
+        const bool shrinks_it = shrinks_them && !lost && i != 0;  // a wrong law was found on a small instance already
+        Answers small;
+        small.violated[i] = evidence[i];
+        const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];
+        evidence[i] = *small.violated[i];
         finding.status = Status::violated;
-        finding.evidence = evidence[i];
+        finding.evidence = evidence[i].text;
+        finding.numbers = evidence[i].numbers;
         finding.instance = smallest.text();
         finding.replay = replay_line(smallest);
       } else {
         const bool open = i == 0 && unfinished > 0;
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
         if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
+        if (i == 0 && !result.farthest.empty())
+          finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }
       result.findings.push_back(std::move(finding));
     }
@@ -136,62 +146,20 @@ class Checker {
     LawChecks result = examine({instance}, false);
     if (result.instances == 0) return result;
     const Toy model = toy(instance);
-    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, exploration());
+    ExploreOptions explore = exploration();
+    explore.keep_stretches = true;
+    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, explore);
     for (std::size_t i = 0; i < laws.size(); ++i) {
-      std::string line = fmt::format("drafts ({}), probability {}:", fmt::join(model.inputs[i].drafts, " "),
-                                     fraction_text(model.drawn[i], 0x1p-40));
-      for (const auto& [outcome, probability] : laws[i].outcomes)
-        line += outcome.status == RowStatus::ok
-                    ? fmt::format(" ({}) {},", fmt::join(outcome.tokens, " "), probability_text(probability))
-                    : fmt::format(" status {} {},", static_cast<int>(outcome.status), probability_text(probability));
-      line += fmt::format(" {} calls, {} predictions held", laws[i].calls, laws[i].predicted);
-      result.laws.push_back(std::move(line));
+      result.laws.push_back(fmt::format(
+          "drafts ({}), probability {}: {}, {} calls, {} predictions held", fmt::join(model.inputs[i].drafts, " "),
+          fraction_text(model.drawn[i], 0x1p-40), outcomes_text(laws[i].outcomes), laws[i].calls, laws[i].predicted));
+      for (std::string& line : deciding_lines(laws[i])) result.laws.push_back("  " + std::move(line));
     }
     return result;
   }
 
  private:
-  ExploreOptions exploration() const {
-    ExploreOptions explore = options_.explore;
-    explore.coin_bits = declaration_.coin_bits;
-    explore.dtype_bits = significant_bits(declaration_.dtypes.front());
-    return explore;
-  }
-
-  Answers answers_on(const Toy& model, const ExploreOptions& explore) const {
-    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, explore);
-    Answers answers;
-    answers.judgement = judge(model, laws, declaration_);
-    for (std::size_t i = 0; i < laws.size(); ++i) {
-      const ProgramLaw& law = laws[i];
-      answers.calls += law.calls;
-      answers.predictions += law.predicted;
-      answers.unexplored += model.drawn[i] * law.unexplored;
-      const std::string drafts = fmt::format("on drafts ({})", fmt::join(model.inputs[i].drafts, " "));
-      if (law.state == LawState::not_a_function)
-        answers.violated[3] = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
-                                          fmt::join(law.tape, " "));
-      if (law.state == LawState::unsettled)
-        answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
-    }
-    if (answers.violated[3]) return answers;  // there is no law to judge
-    const Judgement& judgement = answers.judgement;
-    // Unexplored mass may lie anywhere. A tree that predictions still refute is no law.
-    if (!answers.undecided && judgement.distance - answers.unexplored > judgement.limit)
-      answers.violated[0] = fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
-                                        fraction_text(judgement.distance, judgement.limit), judgement.limit);
-    else if (judgement.distance > judgement.limit && !answers.undecided)
-      answers.undecided = fmt::format("{:.3g} of the probability was not explored", answers.unexplored);
-    for (const EdgeOutcome& edge : judgement.edges) {
-      auto& answer = answers.violated[edge.emits ? 1 : 2];
-      if (!answer)
-        answer = fmt::format("{}, probability {} a decision", edge.what, probability_text(edge.probability));
-    }
-    if (model.optimum && judgement.acceptance > *model.optimum + judgement.limit)
-      answers.violated[4] =
-          fmt::format("accepts {:.7g}, the optimum is {:.7g}", judgement.acceptance, *model.optimum);
-    return answers;
-  }
+  ExploreOptions exploration() const { return exploration_of(declaration_, options_.explore); }
 
   std::string replay_line(const I& instance) const {
     return fmt::format("draftproof replay --door '{}' --instance '{}'", options_.door, instance.text());
@@ -199,21 +167,25 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Greedy descent: the first smaller instance that violates the check too, until there is none.
-  I shrink(I instance, std::size_t check, std::string& evidence) const {
+  /// Greedy descent: the first smaller instance that violates the check too, until there is none. `answers` become those
+  /// on it, with the calls of all.
+  I shrink(I instance, std::size_t check, Answers& answers) const {
     for (bool smaller = true; smaller && !stopped();) {
       smaller = false;
       for (const I& candidate : shrinks(instance)) {
         if (!takes(declaration_, candidate)) continue;
-        Answers answers;
+        const std::uint64_t calls = answers.calls;
+        Answers found;
         try {
-          answers = ask(candidate);
+          found = ask(candidate);
         } catch (const DoorError&) {  // the program is lost: what was found stands
           return instance;
         }
-        if (!answers.violated[check]) continue;
+        answers.calls += found.calls;
+        if (!found.violated[check]) continue;
         instance = candidate;
-        evidence = *answers.violated[check];
+        found.calls += calls;
+        answers = std::move(found);
         smaller = true;
         break;
       }
@@ -240,13 +212,22 @@ template <class I, class Generate>
 LawChecks check_generated(Program& program, const Declaration& declaration, const LawCheckOptions& options,
                           Generate generate) {
   std::vector<I> instances;
-  for (int n = 0; n < options.instances; ++n) instances.push_back(generate(declaration, options.seed, n));
-  std::stable_sort(instances.begin(), instances.end(),
+  for (const std::string& text : options.first) instances.push_back(I::parse(text));
+  const auto given = static_cast<std::ptrdiff_t>(instances.size());
+  for (int n = 0; n < options.instances; ++n)
+    instances.push_back(generate(declaration, options.seed, n, options.most_drafts));
+  std::stable_sort(instances.begin() + given, instances.end(),
                    [](const I& a, const I& b) { return size_of(a) < size_of(b); });
   return Checker<I>(program, declaration, options).examine(instances);
 }
 
 }  // namespace
+
+ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options) {
+  options.coin_bits = declaration.coin_bits;
+  options.dtype_bits = significant_bits(declaration.dtypes.front());
+  return options;
+}
 
 LawChecks check_laws(Program& program, const Declaration& declaration, const LawCheckOptions& options) {
   if (declaration.level == Level::position)

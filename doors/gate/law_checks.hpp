@@ -19,13 +19,21 @@
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/doors/explorer/explore.hpp>
 #include <draftproof/doors/gate/judgement.hpp>
+#include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/doors/program.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 
 namespace draftproof::doors {
 
+/// Predictions on each input: a law that fewer confirm says too little, and a program can be asked no more.
+inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
+inline constexpr const char* predictions_help =
+    "of a door's answers on each drafted input, that must hold before its law counts; those of the profile, or 256";
+
 struct LawCheckOptions {
-  int instances = 60;
+  int instances = 60;                ///< generated ones
+  int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
+  std::vector<std::string> first{};  ///< instances, as text, that are asked before them, in this order
   std::uint64_t seed = 1;
   std::string door{};  ///< as --door names it, for replay lines
   ExploreOptions explore{};
@@ -39,12 +47,17 @@ struct LawChecks {
   int instances = 0;                ///< whose laws were found
   std::uint64_t calls = 0;          ///< runs of the program
   double largest = 0;               ///< distance among the laws within the limit
-  std::vector<std::string> laws{};  ///< of check_laws_on: the law on each drafted input, a line each
-  std::string farthest{};           ///< the instance of that distance
+  double limit = 0;                 ///< on the instance of that distance
+  std::string farthest{};           ///< that instance
+  std::vector<std::string> laws{};  ///< of check_laws_on: the law on each drafted input and its edges, a line each
   std::uint64_t predictions = 0;    ///< of random and edge sequences that held
 };
 
-/// Examines the program on `options.instances` generated instances, smallest first.
+/// `options` with the number formats that the program declares.
+ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options = {});
+
+/// Examines the program on the instances `options.first`, then on generated ones, smallest first.
+/// Throws: std::invalid_argument for text that is no instance.
 LawChecks check_laws(Program& program, const Declaration& declaration, const LawCheckOptions& options);
 
 /// The same on one instance, as text. Throws: std::invalid_argument for text that is no instance; DoorError.

@@ -170,12 +170,12 @@ bool takes(const Declaration& declaration, const PathInstance& instance) {
           has_fewest(declaration, toy_of(instance, declaration.law, declaration.level)));
 }
 
-Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n) {
+Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n, int most_drafts) {
   const AnyDrafter& drafter = position_law(declaration.law);
   const DrafterInfo& law = drafter.info();
-  constexpr int usual_drafts = 3, drafts_of_instances = 4;
+  constexpr int drafts_of_tuples = 3, drafts_of_instances = 4;
   const int fewest = std::max(law.fewest_drafts, declaration.fewest_drafts);
-  int most = std::clamp(fewest, usual_drafts, drafts_of_instances);
+  int most = std::clamp(fewest, std::min(drafts_of_tuples, most_drafts), drafts_of_instances);
   for (const int limit : {declaration.most_drafts, law.most_drafts})
     if (limit > 0) most = std::min(most, limit);
   if (fewest > most) throw no_models(declaration);
@@ -193,9 +193,10 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
   throw no_models(declaration);
 }
 
-PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n) {
+PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n, int most) {
   PathSizes sizes{.most_drafts = declaration.level == Level::chain ? 1 : 2, .most_trees = 64};
-  const int most_length = declaration.level == Level::chain ? 4 : 3;
+  const int longest = declaration.level == Level::chain ? 4 : 3;
+  const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
   if (declaration.level == Level::tree) {
     const TreeDrafterInfo& law = tree_law(declaration.law).info();
     sizes.stem = law.has_stem;

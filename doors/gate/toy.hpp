@@ -47,8 +47,16 @@ inline constexpr std::string_view chain_law = "iid_paths";
 bool takes(const Declaration& declaration, const Instance& instance);
 bool takes(const Declaration& declaration, const PathInstance& instance);
 
-/// The n-th instances of a seed for a program: sizes that calls can explore.
-Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n);
-PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n);
+/// Throws: InputError for text that is no instance of the declared level, or one that the declaration does not take.
+void check_instance(const Declaration& declaration, const std::string& text);
+
+/// Most drafts of generated instances: a tuple has at most 3, unless the program wants more, a path in a tree 3.
+inline constexpr int usual_drafts = 4;
+
+/// The n-th instances of a seed for a program: sizes that calls can explore. `most` bounds the drafts of a tuple or path,
+/// unless the program wants more.
+Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, int n, int most = usual_drafts);
+PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n,
+                                   int most = usual_drafts);
 
 }  // namespace draftproof::doors

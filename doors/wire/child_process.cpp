@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +22,6 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace draftproof::doors {
 namespace {
-
-using Clock = ChildProcess::Clock;
 
 /// Two descriptors that are closed unless they are taken.
 struct Ends {
@@ -84,37 +81,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Holds SIGPIPE back from this thread, and takes the one that a write may have raised.
-class WithoutSigpipe {
- public:
-  WithoutSigpipe() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~WithoutSigpipe() {
-    const timespec now{};
-    if (!pending_)
-      while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
-      }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WithoutSigpipe(const WithoutSigpipe&) = delete;
-  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
-
- private:
-  sigset_t pipe_, before_;
-  bool pending_;
-};
-
-int milliseconds_to(Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
-}
-
 std::string way_of_ending(int status) {
   const auto signal_text = [](int signal) { return fmt::format("signal {} ({})", signal, strsignal(signal)); };
   if (WIFSIGNALED(status)) return signal_text(WTERMSIG(status));
@@ -147,94 +113,14 @@ ChildProcess::ChildProcess(std::vector<std::string> arguments, const ChildOption
   guardian_ = fork();
   if (guardian_ == 0) guard_child(orders);
   if (guardian_ < 0) throw no_process("fork");
-  input_ = input.take(1);
-  output_ = output.take(0);
-  error_ = error.take(0);
+  pipes_.own(input.take(1), output.take(0), error.take(0));
   control_ = control.take(0);
 }
 
 ChildProcess::~ChildProcess() { end(); }
 
-bool ChildProcess::write_some(std::span<const std::span<const std::byte>>& parts, std::size_t& written) {
-  constexpr std::size_t large = std::size_t{1} << 17;
-  std::array<iovec, 16> vectors;
-  std::size_t count = 0;
-  // Small parts are copied into the pipe together; the pages of a large part are lent to it, one copy less.
-  const bool lends = lends_pages_ && parts[0].size() - written >= large;
-  for (; count < std::min(parts.size(), lends ? 1 : vectors.size()); ++count) {
-    const auto part = count == 0 ? parts[0].subspan(written) : parts[count];
-    if (count > 0 && lends_pages_ && part.size() >= large) break;
-    vectors[count] = {const_cast<std::byte*>(part.data()), part.size()};
-  }
-  const auto sent = lends ? vmsplice(input_, vectors.data(), 1, SPLICE_F_NONBLOCK)
-                          : writev(input_, vectors.data(), static_cast<int>(count));
-  if (sent < 0) {
-    const bool retries = errno == EAGAIN || errno == EINTR;
-    const bool unable = lends && !retries && errno != EPIPE;
-    if (unable) lends_pages_ = false;
-    return retries || unable;
-  }
-  written += static_cast<std::size_t>(sent);
-  while (!parts.empty() && written >= parts[0].size()) {
-    written -= parts[0].size();
-    parts = parts.subspan(1);
-  }
-  return true;
-}
-
-void ChildProcess::drain_error() {
-  constexpr std::size_t kept = 4096, most_at_once = std::size_t{1} << 20;
-  char text[4096];
-  for (std::size_t drained = 0; error_ >= 0 && drained < most_at_once;) {
-    const auto size = read(error_, text, sizeof text);
-    if (size < 0 && errno == EINTR) continue;
-    if (size == 0) close(std::exchange(error_, -1));
-    if (size <= 0) return;
-    drained += static_cast<std::size_t>(size);
-    tail_.append(text, static_cast<std::size_t>(size));
-    if (tail_.size() > kept) tail_.erase(0, tail_.size() - kept);
-  }
-}
-
-ChildProcess::Exchange ChildProcess::exchange(std::span<const std::span<const std::byte>> parts, ReplySink* reply,
-                                              Clock::time_point deadline) {
-  const WithoutSigpipe guard;
-  std::size_t written = 0;
-  while (!parts.empty() && parts[0].empty()) parts = parts.subspan(1);
-  while (!parts.empty() || (reply && !reply->complete())) {
-    const bool reads = reply && !reply->complete();
-    if ((!parts.empty() && input_ < 0) || (reads && output_ < 0)) return Exchange::closed;
-    pollfd events[3] = {
-        {parts.empty() ? -1 : input_, POLLOUT, 0}, {reads ? output_ : -1, POLLIN, 0}, {error_, POLLIN, 0}};
-    const int left = milliseconds_to(deadline);
-    const int ready = poll(events, 3, left);
-    if (events[2].revents != 0) drain_error();
-    if (left == 0) return Exchange::late;  // also where bytes flow without an end
-    if (ready <= 0) continue;
-    if (events[0].revents != 0 && !write_some(parts, written)) return Exchange::closed;
-    if (events[1].revents == 0) continue;
-    const auto room = reply->room();
-    const auto size = read(output_, room.data(), room.size());
-    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return Exchange::closed;
-    if (size > 0) reply->filled(static_cast<std::size_t>(size));
-  }
-  return Exchange::done;
-}
-
-void ChildProcess::close_input() {
-  if (input_ >= 0) close(std::exchange(input_, -1));
-}
-
 bool ChildProcess::ended(Clock::time_point deadline) {
-  if (control_ < 0) return true;
-  while (true) {
-    pollfd events[2] = {{control_, POLLIN, 0}, {error_, POLLIN, 0}};
-    const int left = milliseconds_to(deadline);
-    poll(events, 2, left);
-    if (events[1].revents != 0) drain_error();
-    if (events[0].revents != 0) return true;
-    if (left == 0) return false;
-  }
+  return control_ < 0 || pipes_.wait_for(control_, POLLIN, deadline);
 }
 
 std::string ChildProcess::end() {
@@ -244,7 +130,7 @@ std::string ChildProcess::end() {
   ended(Clock::now() + moment);
   shutdown(control_, SHUT_WR);
   GuardianReport report{};
-  how_ = "ended by the host";
+  how_ = by_host;
   for (ssize_t size; (size = recv(control_, &report, sizeof report, MSG_WAITALL)) != 0;) {
     if (size < 0 && errno == EINTR) continue;
     if (size != sizeof report) break;
@@ -253,9 +139,9 @@ std::string ChildProcess::end() {
     if (report.kind == GuardianReport::Kind::not_started) break;
     if (report.kind == GuardianReport::Kind::ended) how_ = way_of_ending(report.value);
   }
-  drain_error();
-  for (int* fd : {&input_, &output_, &error_, &control_})
-    if (*fd >= 0) close(std::exchange(*fd, -1));
+  pipes_.drain_error();
+  pipes_.close_all();
+  close(std::exchange(control_, -1));
   while (waitpid(guardian_, nullptr, 0) < 0 && errno == EINTR) {
   }
   return how_;

@@ -34,17 +34,19 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-Connection::Connection(std::string command, ConnectionOptions options)
-    : command_(std::move(command)), options_(std::move(options)), child_(command_, options_.child) {
+Connection::Connection(Address address, ConnectionOptions options)
+    : address_(std::move(address)),
+      options_(std::move(options)),
+      peer_(open_peer(address_, options_.child, Peer::Clock::now() + options_.hello_limit)) {
   constexpr std::uint64_t most_hello = std::uint64_t{1} << 20;
   try {
     const Message hello = receive({}, {most_hello, most_hello}, "hello", options_.hello_limit);
     declaration_ = read_declaration(hello.fields);
   } catch (const ChildLost& lost) {
-    throw DoorError(
-        fmt::format("{}: hello: found {}, wanted a message, and nothing printed before it", command_, lost.what()));
+    throw DoorError(fmt::format("{}: hello: found {}, wanted a message, and nothing {} before it", address_.name(),
+                                lost.what(), address_.listens() ? "sent" : "printed"));
   } catch (const DoorError& error) {
-    throw DoorError(command_ + ": " + error.what());
+    throw DoorError(address_.name() + ": " + error.what());
   }
 }
 
@@ -53,19 +55,18 @@ Connection::~Connection() {
   try {
     Message bye{.fields = {{"type", "bye"}}};
     std::string head;
-    child_.exchange(parts_of(bye, reader_.form().value_or(Form::lines), head), nullptr,
-                    ChildProcess::Clock::now() + to_read);
-    child_.close_input();
-    child_.ended(ChildProcess::Clock::now() + to_end);
+    peer_->exchange(parts_of(bye, reader_.form().value_or(Form::lines), head), nullptr, Peer::Clock::now() + to_read);
+    peer_->close_input();
+    peer_->ended(Peer::Clock::now() + to_end);
   } catch (const std::exception&) {
     // Its end follows all the same.
   }
 }
 
 void Connection::lose(const std::string& why) {
-  const std::string how = child_.end();
-  const std::string text = why.empty() ? how : how == "ended by the host" ? why : why + ", then " + how;
-  throw ChildLost(text + shown_tail(child_.error_tail()));
+  const std::string how = peer_->end();
+  const std::string text = why.empty() ? how : how == Peer::by_host ? why : why + ", then " + how;
+  throw ChildLost(text + shown_tail(peer_->error_tail()));
 }
 
 Message Connection::receive(std::span<const std::span<const std::byte>> parts, ReplyLimit most,
@@ -73,15 +74,15 @@ Message Connection::receive(std::span<const std::span<const std::byte>> parts, R
   std::string why;
   try {
     reader_.expect(most, place);
-    switch (child_.exchange(parts, &reader_, ChildProcess::Clock::now() + limit)) {
-      case ChildProcess::Exchange::done:
+    switch (peer_->exchange(parts, &reader_, Peer::Clock::now() + limit)) {
+      case Peer::Exchange::done:
         return reader_.take();
-      case ChildProcess::Exchange::late:
+      case Peer::Exchange::late:
         why = fmt::format("no answer in {} s (read so far: {})", static_cast<double>(limit.count()) / 1000,
                           reader_.beginning());
         break;
-      case ChildProcess::Exchange::closed:
-        lose(child_.ended(ChildProcess::Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe");
+      case Peer::Exchange::closed:
+        lose(peer_->ended(Peer::Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe");
     }
   } catch (const DoorError& error) {
     why = fmt::format("no message ({})", error.what());

@@ -1,4 +1,4 @@
-// A child that speaks the wire: it is started, its hello is read, then it answers one request at a time.
+// A program that speaks the wire: it is started or connected to, its hello is read, then it answers one request at a time.
 #pragma once
 
 #include <chrono>
@@ -7,13 +7,14 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/doors/wire/child_process.hpp>
 #include <draftproof/doors/wire/message.hpp>
 #include <draftproof/doors/wire/message_reader.hpp>
+#include <draftproof/doors/wire/peer.hpp>
 
 namespace draftproof::doors {
 
-/// The child ended, was silent, or wrote bytes that are no message. It has been ended with all its processes.
+/// The program ended, was silent, or wrote bytes that are no message. A child has been ended with all its processes, a
+/// connection is closed.
 class ChildLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,10 +28,10 @@ struct ConnectionOptions {
 
 class Connection {
  public:
-  /// Starts `sh -c command` and reads its hello. Throws: DoorError if there is none within the limit, or if it
-  /// declares another major version.
-  Connection(std::string command, ConnectionOptions options);
-  /// Asks the child to end, and ends it a second later.
+  /// Starts the program, or connects to it, and reads its hello. Throws: DoorError if there is none within the limit, or
+  /// if it declares another major version.
+  Connection(Address address, ConnectionOptions options);
+  /// Asks the program to end; ends a child, or the connection, a second later.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -51,9 +52,9 @@ class Connection {
                   std::chrono::milliseconds limit);
   void dump(std::span<const std::span<const std::byte>> parts) const;
 
-  std::string command_;
+  Address address_;
   ConnectionOptions options_;
-  ChildProcess child_;
+  std::unique_ptr<Peer> peer_;
   MessageReader reader_;
   Declaration declaration_;
   std::int64_t last_id_ = 0;

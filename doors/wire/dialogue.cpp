@@ -27,9 +27,9 @@ std::string drafts_text(const ServedBatch& batch, int row) {
 
 }  // namespace
 
-Dialogue::Dialogue(std::string command, ConnectionOptions options, std::chrono::milliseconds batch_limit)
-    : command_(std::move(command)), options_(std::move(options)), batch_limit_(batch_limit) {
-  connection_ = std::make_unique<Connection>(command_, options_);
+Dialogue::Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit)
+    : address_(std::move(address)), options_(std::move(options)), batch_limit_(batch_limit) {
+  connection_ = std::make_unique<Connection>(address_, options_);
   declaration_ = connection_->declaration();
   constexpr int widest_line = 64;
   int& most = declaration_.most_vocabulary;
@@ -39,12 +39,12 @@ Dialogue::Dialogue(std::string command, ConnectionOptions options, std::chrono::
 void Dialogue::start_again() {
   if (connection_) return;
   const nlohmann::json before = to_json(declaration_);
-  connection_ = std::make_unique<Connection>(command_, options_);
+  connection_ = std::make_unique<Connection>(address_, options_);
   nlohmann::json now = to_json(connection_->declaration());
   now["most_vocabulary"] = declaration_.most_vocabulary;
   if (now != before)
-    throw DoorError(fmt::format("{}: hello: found another declaration after a restart, {}, wanted {}", command_,
-                                now.dump(), before.dump()));
+    throw DoorError(fmt::format("{}: hello: found another declaration after a {}, {}, wanted {}", address_.name(),
+                                address_.listens() ? "new connection" : "restart", now.dump(), before.dump()));
 }
 
 std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
@@ -72,8 +72,8 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
   const int crashed = crashed_rows_;
   answer_part(batch, 0, batch.rows, ask, result, false);
   if (incidents_.size() > deaths && crashed_rows_ == crashed && ++unexplained_ >= most_crashes)
-    throw DoorError(fmt::format("{}: died in {} batches, but on no row alone; the last time: {}", command_,
-                                unexplained_, incidents_.back()));
+    throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
+                                address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
 }
 
 void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result,
@@ -96,8 +96,9 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
     if (rows == 1) keep_request(crashed_rows_ + 1);
     connection_.reset();
     if (crashed_rows_ >= most_crashes)
-      throw DoorError(fmt::format("{}: found {} rows that kill the program, drafts {}, and another death: {}",
-                                  command_, crashed_rows_, fmt::join(killers_, ", "), why));
+      throw DoorError(fmt::format("{}: found {} rows that {}, drafts {}, and another {}: {}", address_.name(),
+                                  crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
+                                  fmt::join(killers_, ", "), address_.listens() ? "loss" : "death", why));
   } catch (const BatchRefused& refused) {
     why = refused.what();
     status = RowStatus::failed;
@@ -123,9 +124,10 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
   } catch (const ChildLost& lost) {
     incidents_.emplace_back(lost.what());
     connection_.reset();
-    throw DoorError(fmt::format("{}: {}: {}", command_, request.fields["type"].dump(), lost.what()));
+    throw DoorError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
   } catch (const BatchRefused& refused) {
-    throw DoorError(fmt::format("{}: {}: refused: {}", command_, request.fields["type"].dump(), refused.what()));
+    throw DoorError(
+        fmt::format("{}: {}: refused: {}", address_.name(), request.fields["type"].dump(), refused.what()));
   }
 }
 

@@ -1,5 +1,5 @@
-// Asks a door for the answers to batches of rows, and goes on when the program dies: it is started again, and the batch
-// is halved down to the row that kills it.
+// Asks a door for the answers to batches of rows, and goes on when the program is lost: it is started or connected to
+// again, and the batch is halved down to the row that does it.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@ namespace draftproof::doors {
 
 class Dialogue {
  public:
-  /// Starts `sh -c command`. `batch_limit` is the time for one answer. Throws: DoorError.
-  Dialogue(std::string command, ConnectionOptions options, std::chrono::milliseconds batch_limit);
+  /// Opens the first connection. `batch_limit` is the time for one answer. Throws: DoorError.
+  Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit);
 
   const Declaration& declaration() const { return declaration_; }
 
@@ -29,7 +29,7 @@ class Dialogue {
   /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
   Message ask(Message& request, ReplyLimit most);
 
-  /// What happened to the process so far, a line for each death.
+  /// What happened to the process or connection so far, a line for each loss.
   const std::vector<std::string>& incidents() const { return incidents_; }
 
   static constexpr int most_crashes = 3;
@@ -40,7 +40,7 @@ class Dialogue {
   void start_again();
   void keep_request(int crash) const;
 
-  std::string command_;
+  Address address_;
   ConnectionOptions options_;
   std::chrono::milliseconds batch_limit_;
   std::unique_ptr<Connection> connection_;

@@ -1,4 +1,4 @@
-// Reads one message at a time from the bytes of a child. The first eight bytes of the first message say its form: the
+// Reads one message at a time from the bytes of a program. The first eight bytes of the first message say its form: the
 // length of a frame has a zero byte, a line of text has none. A message longer than the request justifies is refused
 // before memory is taken for it.
 #pragma once
@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include <draftproof/doors/wire/child_process.hpp>
 #include <draftproof/doors/wire/message.hpp>
+#include <draftproof/doors/wire/peer.hpp>
 
 namespace draftproof::doors {
 

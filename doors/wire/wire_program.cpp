@@ -77,12 +77,12 @@ void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::s
 
 }  // namespace
 
-WireProgram::WireProgram(const std::string& command, WireOptions options)
+WireProgram::WireProgram(const Address& address, WireOptions options)
     : options_(std::move(options)),
-      dialogue_(command, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit),
+      dialogue_(address, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit),
       form_{.level = declaration().level,
-            .dtype = chosen_from(options_.dtype, declaration().dtypes, command + ": dtypes"),
-            .kind = chosen_from(options_.kind, declaration().rows, command + ": rows")},
+            .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
+            .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows")},
       rows_at_once_(std::min(first_rows, static_cast<std::size_t>(declaration().most_rows))) {}
 
 void WireProgram::require(std::string_view function) const {

@@ -1,4 +1,4 @@
-// A program behind the wire: the host's side of a door that is a command line.
+// A program behind the wire: the host's side of a door that is a command line or a socket.
 //
 //   run            scripted calls, in batches of the program's own pace
 //   verify_batch   one batch as it is: seeds or nothing, rows of any size without a conversion
@@ -31,9 +31,9 @@ struct WireOptions {
 
 class WireProgram : public Program {
  public:
-  /// Starts `sh -c command` and reads its declaration. Throws: DoorError if it says nothing within the limit, is of
-  /// another major version, or does not declare the dtype or kind of `options`.
-  explicit WireProgram(const std::string& command, WireOptions options = {});
+  /// Starts the program, or connects to it, and reads its declaration. Throws: DoorError if it says nothing within the
+  /// limit, is of another major version, or does not declare the dtype or kind of `options`.
+  explicit WireProgram(const Address& address, WireOptions options = {});
 
   /// What the program declares; most_vocabulary is at most 64 in the form of JSON Lines.
   const Declaration& declaration() const { return dialogue_.declaration(); }
@@ -56,7 +56,7 @@ class WireProgram : public Program {
   /// `models.length` tokens. Throws: DoorError.
   std::vector<Token> generate(const ServedModels& models);
 
-  /// Deaths of the process so far, a line each.
+  /// Losses of the process or connection so far, a line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
 
  private:

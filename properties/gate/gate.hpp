@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <draftproof/properties/components/component.hpp>
@@ -25,11 +26,18 @@ struct Profile {
   int instances, path_instances;  ///< number of generated toy models for each draft law
   double log2_trials;             ///< log2 of the trials of the sampled tier at each of its positions
   bool every_precision;           ///< whether the precision audit runs at all of its sizes
+  // Of a program behind a door, which is called: fewer of everything.
+  int door_models;          ///< toy models of the proof tier
+  int door_drafts;          ///< most drafts of a path or tuple in such a model
+  int door_predictions;     ///< on each drafted input of a model
+  double door_log2_trials;  ///< of the sampled tier
 };
 
-inline constexpr std::array<Profile, 2> profiles{
-    Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false},
-    Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true}};
+inline constexpr std::array<Profile, 3> profiles{
+    Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false, 120, 4, 256, 16},
+    Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true,
+            1200, 4, 256, 22.5},
+    Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 20, 2, 64, 14}};
 
 struct GateOptions;
 struct GateResult;
@@ -75,6 +83,8 @@ struct GateOptions {
   std::size_t position = 0;             ///< a position of the source
   int drafts = 4;                       ///< capped at the most that the scheme takes
   const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
+  /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
+  std::vector<std::string> door_instances{};
 };
 
 struct GateResult {
@@ -84,6 +94,7 @@ struct GateResult {
   std::vector<std::string> laws{};  ///< draft laws that the gate ran on
   std::string note{};               ///< why nothing was decided, or the cost of a scheme that is lossy by design
   std::uint64_t work = 0;           ///< number of branches walked and trials run
+  std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< by name, for reports in data: "models"
   double seconds = 0;
 };
 

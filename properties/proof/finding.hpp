@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <draftproof/properties/instances/instance.hpp>
 
@@ -54,6 +56,8 @@ struct GateFinding {
   std::string replay{};    ///< command line that reproduces it
   std::uint64_t work = 0;  ///< branches walked or trials run until the decision
   std::string device{};    ///< where its trials ran; empty if no device was requested
+  /// What the evidence says in numbers, by name, for reports in data: "distance" and "limit" of an exact law.
+  std::vector<std::pair<std::string, double>> numbers{};
 };
 
 /// The line of an instance-by-instance finding; `work` is the number of branches or trials that it took.

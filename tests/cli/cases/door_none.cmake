@@ -1,6 +1,6 @@
 # Doors that are none, and programs that do not answer.
 run(2 check --door nonsense)
-says(err "--door: found \"nonsense\", wanted exec:COMMAND, lib:PATH, own:NAME")
+says(err "--door: found \"nonsense\", wanted exec:COMMAND, socket:PATH, lib:PATH, own:NAME")
 run(2 check --door exec:)
 says(err "--door: found \"exec:\", wanted a command, path or name")
 run(2 check --door exec:/no/such/program)

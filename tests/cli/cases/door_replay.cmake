@@ -10,4 +10,4 @@ says(err "replay: found \"single_draft\", wanted --instance, and no name, beside
 run(2 replay --door own:single_draft --instance "p=(1 x)/2")
 says(err "--instance: found .*x\\)/2")
 run(2 replay --door own:single_draft --instance "p=(1 1)/2 q=(0 1)/1 K=3")
-says(err "found p=\\(1 1\\)/2 q=\\(0 1\\)/1 K=3, wanted an instance that its declaration takes")
+says(err "--instance: found p=\\(1 1\\)/2 q=\\(0 1\\)/1 K=3, wanted an instance that the declaration of single_draft takes")

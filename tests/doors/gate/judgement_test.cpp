@@ -162,9 +162,14 @@ TEST(Judgement, NumbersInWords) {
   EXPECT_EQ(probability_text(0x1p-24), "2^-24");
   EXPECT_EQ(probability_text(3 * 0x1p-24), "3 * 2^-24");
   EXPECT_EQ(probability_text(0x1p-32), "2^-32");
+  EXPECT_EQ(probability_text(0x1p-25), "2^-25");
   EXPECT_EQ(probability_text(0x1p-53), "2^-53");
   EXPECT_EQ(probability_text(5 * 0x1p-53), "5 * 2^-53");
   EXPECT_EQ(probability_text(1e-9), "1e-09");
+  EXPECT_EQ(probability_text(1), "1");
+  EXPECT_EQ(probability_text(1 - 0x1p-24), "1 - 2^-24");
+  EXPECT_EQ(probability_text(1 - 3 * 0x1p-32), "1 - 3 * 2^-32");
+  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // the rounding of a sum
 }
 
 }  // namespace

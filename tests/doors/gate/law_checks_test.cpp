@@ -1,8 +1,10 @@
 #include <draftproof/doors/gate/law_checks.hpp>
 
 #include <cmath>
+#include <memory>
 
 #include <draftproof/tests/support/doors_slips.hpp>
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -103,11 +105,86 @@ TEST(LawChecks, ReplaysOneInstance) {
   // Accepts 3/4; then the residual is token 0, of which p has 1/4.
   expect_violated(checks, "exact_law", instance,
                   "token 0 after []: got 1/16, wanted 1/4, TV 3/16, rounding explains 9e-07");
-  ASSERT_EQ(checks.laws.size(), 1u);
+  ASSERT_EQ(checks.laws.size(), 3u);
   EXPECT_TRUE(checks.laws[0].starts_with("drafts (1), probability 1: (0) 1/16, (1) 3/16, (1 0) 3/16, (1 1) 9/16, "))
       << checks.laws[0];
+  // The coin that decides, with what follows on either side of 3/4.
+  EXPECT_EQ(checks.laws[1], "  place 0, coin, 0 .. 12582911 of 2^24, probability 3/4: (1 0) 3/16, (1 1) 9/16");
+  EXPECT_EQ(checks.laws[2], "  place 0, coin, 12582912 .. 16777215 of 2^24, probability 1/4: (0) 1/16, (1) 3/16");
   EXPECT_THROW(check_laws_on(program, declaration, "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {}), DoorError);
   EXPECT_THROW(check_laws_on(program, declaration, "L=1 K=1", {}), std::invalid_argument);
+}
+
+TEST(LawChecks, SaysWhatItFoundInNumbers) {
+  using Numbers = std::vector<std::pair<std::string, double>>;
+  Chain chain;
+  const LawChecks right = laws_of(chain);
+  EXPECT_EQ(law_finding(right, "exact_law").numbers, (Numbers{{"distance", right.largest}, {"limit", right.limit}}));
+  EXPECT_LT(right.largest, right.limit);
+  chain.residual = [](const Weights& p, const Weights&) { return p; };
+  const Numbers wrong = law_finding(laws_of(chain), "exact_law").numbers;
+  ASSERT_EQ(wrong.size(), 2u);
+  EXPECT_NEAR(wrong[0].second, 0.25, wrong[1].second);  // on the counterexample of ResidualIsP
+  EXPECT_LT(wrong[1].second, 1e-6);
+  Chain edge;
+  edge.accepts = [](double u, double p, double q) { return u * q <= p; };
+  EXPECT_EQ(law_finding(laws_of(edge), "zero_support").numbers, (Numbers{{"probability", 0x1p-24}}));
+}
+
+/// Notes the inputs of a law's first calls.
+struct Noted {
+  std::shared_ptr<std::vector<Input>> inputs = std::make_shared<std::vector<Input>>();
+  std::vector<Token> operator()(const Input& input, TapeDraws& draws) const {
+    if (inputs->empty() || !(inputs->back() == input)) inputs->push_back(input);
+    return Chain{}(input, draws);
+  }
+};
+
+TEST(LawChecks, GivenInstancesComeFirstInTheirOrder) {
+  const Noted noted;
+  InProcess program(noted);
+  const Declaration declaration{.name = "chain"};
+  // Larger than generated ones are, and the larger one first.
+  const std::vector<std::string> first{"L=2 K=1 [] p=(1 2 3 4 5)/15 q=(1 0 0 0 0)/1",
+                                       "L=1 K=1 [] p=(7 2)/9 q=(1 0)/1"};
+  const LawChecks checks = check_laws(program, declaration, {.instances = 1, .first = first});
+  EXPECT_EQ(checks.instances, 3);
+  ASSERT_GE(noted.inputs->size(), 3u);
+  EXPECT_EQ((*noted.inputs)[0].vocabulary(), 5);
+  EXPECT_EQ((*noted.inputs)[1].p.size(), 2u);
+  EXPECT_DOUBLE_EQ((*noted.inputs)[1].p[0][0], 7. / 9);
+  EXPECT_EQ(check_laws(program, declaration, {.instances = 0, .first = first}).instances, 2);
+}
+
+TEST(LawChecks, AnInstanceOfAnotherShapeIsRefused) {
+  const auto refused = [](Declaration declaration, const std::string& text, const std::string& part) {
+    hostile::expect_input_error([&] { check_instance(declaration, text); }, {"--instance: found ", part});
+  };
+  const Declaration chain{.name = "mine"}, position{.name = "mine", .level = Level::position};
+  check_instance(chain, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1");
+  check_instance(position, "p=(1 1)/2 q=(0 1)/1 K=1");
+  refused(chain, "p=(1 1)/2 q=(0 1)/1 K=1", "wanted an instance of the level chain");
+  refused(position, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1", "wanted an instance of the level position");
+  refused(chain, "L=1 K=2 [] p=(1 1)/2 q=(0 1)/1", "wanted an instance that the declaration of mine takes");
+  refused({.name = "mine", .most_vocabulary = 2}, "L=1 K=1 [] p=(1 1 1)/3 q=(0 1 1)/2", "wanted an instance that");
+}
+
+TEST(LawChecks, FewerDraftsAndPredictionsTakeFewerCalls) {
+  const Declaration declaration{.name = "chain"};
+  InProcess program(Chain{});
+  const LawChecks usual = check_laws(program, declaration, {.instances = 20});
+  const LawChecks quick =
+      check_laws(program, declaration, {.instances = 20, .most_drafts = 2, .explore = {.predictions = 64}});
+  EXPECT_EQ(quick.instances, 20);
+  EXPECT_LT(quick.calls, 40'000u);
+  EXPECT_LT(4 * quick.calls, usual.calls);
+  for (int n = 0; n < 100; ++n) {
+    EXPECT_LE(foreign_path_instance(declaration, 1, n, 2).shape.length, 2);
+    const Declaration tuples{.name = "tuples", .level = Level::position};
+    EXPECT_LE(foreign_instance(tuples, 1, n, 2).drafts, 2);
+  }
+  // A program that wants more gets more.
+  EXPECT_EQ(foreign_path_instance({.name = "chain", .fewest_drafts = 3}, 1, 0, 2).shape.length, 3);
 }
 
 TEST(LawChecks, StopsWhenItIsTold) {

@@ -66,7 +66,7 @@ TEST(LawEdges, ZeroResidualGivesTokenZero) {
   };
   const LawChecks checks = laws_of(chain, 53);
   expect_violated(checks, "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
-                  "on drafts (1): emits token 0 after [], which has p = 0, probability 128 * 2^-32 a decision");
+                  "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision");
   expect_others_held(checks, {"zero_support"});
   // The same program on the grid of float32.
   expect_others_held(laws_of(chain, 24), {});

@@ -28,34 +28,6 @@ std::string door_error(Act act) {
   return {};
 }
 
-void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
-}
-
-void strike(RandomCalls& set, std::size_t row) {
-  auto& law = set.inputs[row].p[0];
-  law.assign(law.size(), 0.0);
-  law[0] = 0.75;
-  law[1] = 0.25;
-}
-
-/// Runs with `struck` rows; they have `status` and a message with `part`, the others are as in this process.
-void expect_only_struck(WireProgram& program, const std::vector<std::size_t>& struck, RowStatus status,
-                        const std::string& part, int rows = 60) {
-  RandomCalls set(rows, 4, 2, 11);
-  Runs wanted = runs_here(set);
-  for (const std::size_t row : struck) strike(set, row);
-  Runs found(set.calls.size());
-  program.run(set.inputs, set.calls, found);
-  for (const std::size_t row : struck) {
-    EXPECT_EQ(found[row].status, status);
-    expect_parts(found[row].message, {part});
-    EXPECT_TRUE(found[row].tokens.empty() && found[row].draws.empty());
-    found[row] = wanted[row] = {};
-  }
-  expect_equal_runs(found, wanted);
-}
-
 struct Opening {
   std::string kind;
   std::vector<std::string> parts;

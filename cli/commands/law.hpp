@@ -1,0 +1,64 @@
+// `draftproof law`: the exact law of a program behind a door on inputs of the caller's, without a judgement.
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/exit_code.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/doors/gate/law_report.hpp>
+#include <draftproof/doors/gate/law_request.hpp>
+
+namespace draftproof::commands {
+
+struct Law {
+  static constexpr std::string_view name = "law";
+  static constexpr std::string_view about = "the exact law of a program behind a door, on inputs in JSON";
+
+  std::string file = "-";
+  std::optional<int> predictions;
+
+  void declare(CLI::App& app) {
+    app.add_option("file", file,
+                   "JSON, {\"inputs\": [{\"p\": [[..]], \"q\": [[..]], \"drafts\": [..], \"parents\": [..]}]}, and "
+                   "\"predictions\" and \"seed\" if they are to be others; - is standard input")
+        ->capture_default_str();
+    app.add_option("--predictions", predictions, doors::predictions_help)
+        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
+  }
+
+  int run(const Session& session) const {
+    if (session.doors.size() != 1)
+      throw InputError(
+          {.file = "law", .found = std::to_string(session.doors.size()) + " doors", .wanted = "one --door"});
+    const doors::OpenDoor& door = session.doors.front();
+    const doors::Declaration& declaration = door.served->declaration();
+    const doors::LawRequest request = read(declaration);
+    doors::ExploreOptions options = doors::exploration_of(declaration);
+    options.seed = request.seed.value_or(session.seed);
+    if (request.predictions) options.predictions = *request.predictions;
+    if (predictions) options.predictions = *predictions;
+    const std::vector<doors::ProgramLaw> laws = doors::explore_program(*door.program, request.inputs, options);
+    session.write(doors::report_laws(laws, request.inputs, declaration, options.seed));
+    const auto any = [&laws](auto is) { return std::any_of(laws.begin(), laws.end(), is); };
+    if (any([](const auto& law) { return law.state == doors::LawState::not_a_function; })) return exit_violated;
+    if (any([](const auto& law) { return law.state != doors::LawState::settled; })) return exit_undecided;
+    return exit_held;
+  }
+
+ private:
+  doors::LawRequest read(const doors::Declaration& declaration) const {
+    if (file == "-") return doors::read_law_request(std::cin, "standard input", declaration);
+    std::ifstream stream(file);
+    if (!stream) throw InputError({.file = file, .found = "no file", .wanted = "JSON, or - for standard input"});
+    return doors::read_law_request(stream, file, declaration);
+  }
+};
+
+}  // namespace draftproof::commands

@@ -1,0 +1,63 @@
+#include <draftproof/doors/gate/law_answers.hpp>
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace draftproof::doors {
+
+namespace {
+
+/// Where the law departs most, in words: a token, or mass that emits nothing.
+std::string text_of(const Judgement& judgement) {
+  const double missing = 1 - judgement.mass;
+  const auto& worst = judgement.worst;
+  if (!worst || missing > 2 * std::abs(worst->found - worst->wanted))
+    return fmt::format("emits nothing with probability {}", fraction_text(missing, judgement.limit));
+  return fmt::format("token {} after {}: got {}, wanted {}", worst->token, prefix_text(worst->prefix),
+                     fraction_text(worst->found, judgement.limit), fraction_text(worst->wanted, judgement.limit));
+}
+
+}  // namespace
+
+Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
+                   const ExploreOptions& explore) {
+  const std::vector<ProgramLaw> laws = explore_program(program, model.inputs, explore);
+  Answers answers;
+  answers.judgement = judge(model, laws, declaration);
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const ProgramLaw& law = laws[i];
+    answers.calls += law.calls;
+    answers.predictions += law.predicted;
+    answers.unexplored += model.drawn[i] * law.unexplored;
+    const std::string drafts = fmt::format("on drafts ({})", fmt::join(model.inputs[i].drafts, " "));
+    if (law.state == LawState::not_a_function)
+      answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})",
+                                                 drafts, fmt::join(law.tape, " "))};
+    if (law.state == LawState::unsettled)
+      answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
+  }
+  if (answers.violated[3]) return answers;  // there is no law to judge
+  const Judgement& judgement = answers.judgement;
+  // Unexplored mass may lie anywhere. A tree that predictions still refute is no law.
+  if (!answers.undecided && judgement.distance - answers.unexplored > judgement.limit)
+    answers.violated[0] = {.text = fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
+                                               fraction_text(judgement.distance, judgement.limit), judgement.limit),
+                           .numbers = {{"distance", judgement.distance}, {"limit", judgement.limit}}};
+  else if (judgement.distance > judgement.limit && !answers.undecided)
+    answers.undecided = fmt::format("{:.3g} of the probability was not explored", answers.unexplored);
+  for (const EdgeOutcome& edge : judgement.edges) {
+    auto& answer = answers.violated[edge.emits ? 1 : 2];
+    if (!answer)
+      answer = {.text = fmt::format("{}, probability {} a decision", edge.what, probability_text(edge.probability)),
+                .numbers = {{"probability", edge.probability}}};
+  }
+  if (model.optimum && judgement.acceptance > *model.optimum + judgement.limit)
+    answers.violated[4] = {
+        .text = fmt::format("accepts {:.7g}, the optimum is {:.7g}", judgement.acceptance, *model.optimum),
+        .numbers = {{"acceptance", judgement.acceptance}, {"optimum", *model.optimum}}};
+  return answers;
+}
+
+}  // namespace draftproof::doors

@@ -1,0 +1,42 @@
+// What the laws of a program on one model say to each check of the proof tier (law_checks.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <draftproof/doors/declaration.hpp>
+#include <draftproof/doors/explorer/explore.hpp>
+#include <draftproof/doors/gate/judgement.hpp>
+#include <draftproof/doors/gate/toy.hpp>
+#include <draftproof/doors/program.hpp>
+
+namespace draftproof::doors {
+
+inline constexpr std::array<std::string_view, 5> law_checks{"exact_law", "zero_support", "answers", "function",
+                                                            "optimum"};
+
+/// In words, and in numbers for reports in data.
+struct Evidence {
+  std::string text{};
+  std::vector<std::pair<std::string, double>> numbers{};
+};
+
+/// What one instance says to each check: the evidence of a violation, or nothing.
+struct Answers {
+  std::array<std::optional<Evidence>, law_checks.size()> violated{};
+  std::optional<std::string> undecided{};
+  Judgement judgement{};
+  double unexplored = 0;  ///< probability that limits cut
+  std::uint64_t calls = 0, predictions = 0;
+};
+
+/// Explores the program on all inputs of the model and judges the laws.
+/// Throws: DoorError if the program is lost.
+Answers answers_on(Program& program, const Toy& model, const Declaration& declaration, const ExploreOptions& explore);
+
+}  // namespace draftproof::doors

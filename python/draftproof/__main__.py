@@ -1,0 +1,102 @@
+"""`python -m draftproof ARGUMENTS` and the console script `draftproof`: the program, and verbs written in Python.
+
+One file in, everything out. A module or subpackage of this package is a verb under its own name (`_` written as `-`)
+if its file binds `main` at top level, by `def` or by `from ... import`. `main(argv)` gets the arguments after the verb
+and returns an exit code. The file is read for that and not imported, so a call of the program loads no other module.
+Every other first argument goes to the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from .program import BAD_INPUT, ProgramNotFound, find
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a verb of this package, or becomes the program where the system can replace a process.
+
+    arguments: those of the command line if None.
+
+    Returns: the exit code, as in README.md.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and (source := verb_source(given[0])) is not None:
+        return _verb(_module(source))(given[1:])
+    try:
+        program = os.fspath(find())
+    except ProgramNotFound as error:
+        print(f"draftproof: {error}", file=sys.stderr)
+        return BAD_INPUT
+    if given in (["-h"], ["--help"]):
+        code = subprocess.run([program, *given], check=False).returncode
+        own = "".join(f"  {name:<27} {words}\n" for name, words in verbs().items())
+        print(f"\nOf the Python package:\n{own}" if own else "", end="")
+        return code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "posix":
+        os.execv(program, [program, *given])
+    return subprocess.run([program, *given], check=False).returncode
+
+
+def verb_source(word: str) -> Path | None:
+    """The file of the verb that a first argument names, None if it names none.
+
+    Cost: reads one file.
+    """
+    name = word.replace("-", "_")
+    if not name.isidentifier() or name.startswith("_"):
+        return None
+    folder = Path(__file__).parent
+    for source in (folder / f"{name}.py", folder / name / "__init__.py"):
+        if source.is_file() and _binds_main(_tree(source)):
+            return source
+    return None
+
+
+def verbs() -> dict[str, str]:
+    """Every verb of this package, with the first line of its module's docstring.
+
+    Cost: reads every module of the package.
+    """
+    folder = Path(__file__).parent
+    found = {}
+    for name in sorted({path.stem for path in folder.iterdir()}):
+        if (source := verb_source(name)) is not None:
+            lines = (ast.get_docstring(_tree(source)) or "").splitlines()
+            found[name.replace("_", "-")] = lines[0] if lines else ""
+    return found
+
+
+def _tree(source: Path) -> ast.Module:
+    return ast.parse(source.read_bytes(), filename=str(source))
+
+
+def _binds_main(tree: ast.Module) -> bool:
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "main":
+            return True
+        if isinstance(statement, ast.ImportFrom) and "main" in [name.asname or name.name for name in statement.names]:
+            return True
+    return False
+
+
+def _module(source: Path) -> str:
+    name = source.parent.name if source.name == "__init__.py" else source.stem
+    return f"{__package__}.{name}"
+
+
+def _verb(module: str) -> Callable[[list[str]], int]:
+    return cast("Callable[[list[str]], int]", import_module(module).main)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

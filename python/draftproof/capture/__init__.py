@@ -1,0 +1,55 @@
+"""captures rows of a target and of its drafts, and records running engines
+
+`capture` writes the rows that `draftproof survey`, `optimum` and `survey-paths` read. `Recorder` writes what a running
+engine did, for `draftproof audit`. docs/python-captures.md describes both files.
+
+The module itself can be called: `draftproof.capture(target, draft, texts, output)`. Models' libraries are imported when
+a model of theirs is opened.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from .assemble import recover
+from .errors import CaptureError
+from .models import Model
+from .options import Filter, Options, Trees
+from .recorder import Recorder
+from .run import Captured, capture
+from .trace import Trace, read_trace
+
+__all__ = [
+    "CaptureError",
+    "Captured",
+    "Filter",
+    "Model",
+    "Options",
+    "Recorder",
+    "Trace",
+    "Trees",
+    "capture",
+    "main",
+    "read_trace",
+    "recover",
+]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line, without the verb; that of the process if None. Returns: the exit code."""
+    from .command import run_command
+
+    return run_command(sys.argv[1:] if argv is None else argv)
+
+
+class _Callable(ModuleType):
+    """A module that is its main function too."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Captured:
+        return capture(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _Callable

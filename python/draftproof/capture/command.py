@@ -1,0 +1,190 @@
+"""The command line of a capture."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .errors import CaptureError
+from .options import DTYPES, VALUES, Filter, Options, Trees, skip_list
+from .run import Captured, capture
+
+DONE, BAD_INPUT, STOPPED, INTERNAL_ERROR = 0, 2, 3, 4
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and ends with exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"draftproof capture: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Runs a capture. Exit codes: 0 done, 2 usage or bad input, 3 stopped by a signal, 4 internal error."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
+    display = Display(quiet=given.quiet)
+    if given.quiet or not sys.stderr.isatty():
+        _silence_libraries()
+    try:
+        done = capture(
+            given.target,
+            _drafts(given.draft),
+            given.texts,
+            given.output,
+            _options(given),
+            tokenizer=given.tokenizer,
+            restart=given.restart,
+            overwrite=given.overwrite,
+            progress=display.show,
+            say=display.say,
+        )
+    except KeyboardInterrupt:
+        display.say("stopped; the same command goes on from here")
+        return STOPPED
+    except (CaptureError, OSError) as error:
+        display.end()
+        print(f"draftproof capture: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except Exception:
+        display.end()
+        traceback.print_exc()
+        return INTERNAL_ERROR
+    display.say(f"wrote {done.path}: {_line(done)}")
+    return DONE
+
+
+class Display:
+    """Progress on standard error: one line that is rewritten on a terminal, else a line every few seconds."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._last = -float("inf")
+        self._open = False
+
+    def show(self, state: Captured) -> None:
+        """A line on how far the capture is."""
+        if self._quiet or time.monotonic() - self._last < (0.2 if self._terminal else 5.0):
+            return
+        self._last = time.monotonic()
+        end = "" if self._terminal else "\n"
+        print(("\r" if self._terminal else "") + _line(state), end=end, file=sys.stderr, flush=True)
+        self._open = self._terminal
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        self.end()
+        if not self._quiet:
+            print(f"draftproof capture: {line}", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Ends a line that is still being rewritten."""
+        if self._open:
+            print(file=sys.stderr)
+        self._open = False
+
+
+def _line(state: Captured) -> str:
+    new = state.positions - state.resumed
+    rate = f", {new / state.seconds:.1f} a second" if new and state.seconds > 0 else ""
+    accepted = ", ".join(f"{name} accepted with {mean:.4f}" for name, mean in state.acceptance.items())
+    return f"{state.positions} of {state.total} positions, V = {state.vocabulary}{rate}, {accepted}"
+
+
+def _silence_libraries() -> None:
+    """Switches off the progress bars of libraries that are imported later: their rewritten line fills a log."""
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    # A second signal ends the process at once, where a library swallows the exception.
+    signal.signal(number, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def _drafts(given: list[str] | None) -> Any:
+    if not given:
+        return None
+    return given[0] if len(given) == 1 else {f"draft_{i}": one for i, one in enumerate(given, start=1)}
+
+
+def _options(given: argparse.Namespace) -> Options:
+    default = Options()
+    shape = Trees(*given.trees) if given.trees else None
+    quantise = given.quantise_draft
+    return Options(
+        positions=given.positions,
+        context=given.context,
+        skip=given.skip,
+        continue_tokens=given.continue_tokens,
+        dtype=given.dtype,
+        keep_mass=given.keep_mass,
+        most_tokens=given.most_tokens,
+        trees=shape,
+        target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
+        draft_filter=Filter(given.proposal_temperature, given.proposal_top_k, given.proposal_top_p),
+        values=given.values,
+        quantise_draft=int(quantise) if quantise and quantise.isdigit() else quantise,
+        draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else default.draft_skip_layers,
+        device=given.device,
+        seed=given.seed,
+    )
+
+
+def _tree_shape(text: str) -> tuple[int, int]:
+    paths, _, length = text.partition("x")
+    if not (paths.isdigit() and length.isdigit()):
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted PATHSxLENGTH as in 4x8")
+    return int(paths), int(length)
+
+
+def _parser() -> Parser:
+    default = Options()
+    parser = Parser(
+        prog="draftproof capture",
+        description="Captures rows of a target and of a draft model at the same positions of texts.",
+        epilog="Exit codes: 0 done, 2 usage or bad input, 3 stopped (the same command goes on), 4 internal error.",
+    )
+    add = parser.add_argument
+    model = "name or folder of a transformers model, its .gguf file, or python:MODULE:NAME"
+    add("--target", required=True, metavar="MODEL", help=model)
+    add("--draft", action="append", metavar="MODEL", help="the same; several give draft_1, draft_2, ..")
+    add("--texts", required=True, type=Path, metavar="FILE", help="texts separated by blank lines, or .jsonl")
+    add("--positions", type=int, default=default.positions, metavar="N", help="rows, spread over the texts")
+    add("-o", "--output", required=True, type=Path, metavar="FILE", help=".safetensors or .npz")
+    add("--tokenizer", metavar="NAME", help="a name, a folder, or bytes; default: the target's")
+    add("--context", type=int, default=default.context, metavar="W", help="longest context in tokens")
+    add("--skip", type=int, default=default.skip, metavar="W", help="fewest tokens before a position")
+    add("--continue-tokens", type=int, default=0, metavar="M", help="texts are prompts; the target draws M tokens")
+    add("--dtype", choices=DTYPES, default=default.dtype, help="of stored rows; float16 stores logits")
+    add("--keep-mass", type=float, metavar="M", help="truncated form: tokens that hold mass M of a model's row")
+    add("--most-tokens", type=int, default=default.most_tokens, metavar="N", help="of a truncated row")
+    add("--trees", type=_tree_shape, metavar="PxL", help="P paths of L tokens drawn from the draft, as in 4x8")
+    add("--quantise-draft", nargs="?", const="int8", metavar="BITS", help="int8, or 2 to 8 bits in groups of 32")
+    add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
+    for who in ("target", "proposal"):
+        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help="of the engine; metadata, not applied")
+        add(f"--{who}-top-k", type=int, default=0, metavar="K", help="of the engine; metadata, not applied")
+        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help="of the engine; metadata, not applied")
+    add("--values", choices=VALUES, default=default.values, help="what a python: function returns")
+    add("--device", default=default.device, help="of transformers models, as in cpu or cuda")
+    add("--seed", type=int, default=default.seed, help="of drawn tokens")
+    add("--restart", action="store_true", help="discards what a stopped run left")
+    add("--overwrite", action="store_true", help="replaces an output that exists")
+    add("-q", "--quiet", action="store_true", help="no progress on standard error")
+    return parser

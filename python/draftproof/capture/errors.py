@@ -1,0 +1,16 @@
+"""The one exception of this package for input that cannot be used."""
+
+from __future__ import annotations
+
+
+class CaptureError(ValueError):
+    """Input that cannot be used: an option, a text, a row of a model, a file.
+
+    The message is `place: found ..., wanted ...`.
+    """
+
+    def __init__(self, place: str, found: str, wanted: str) -> None:
+        super().__init__(f"{place}: found {found}, wanted {wanted}")
+        self.place = place
+        self.found = found
+        self.wanted = wanted

@@ -1,0 +1,170 @@
+"""Models and tokenizers of transformers, by name, by folder, by .gguf file, or already loaded.
+
+torch and transformers are imported when the first of them is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CaptureError
+from .models import Ids, Model, to_numpy
+from .options import Options
+from .tokens import Loaded, Tokenizer, open_tokenizer
+
+
+class TransformersModel(Model):
+    """A causal language model of transformers, on one device, without dropout.
+
+    about: provenance that the model itself does not know.
+    """
+
+    def __init__(self, model: Any, name: str, tokenizer: Tokenizer | None, about: dict[str, Any]) -> None:
+        self.model = model
+        self.name = name
+        self.tokenizer = tokenizer
+        self._torch = import_module("torch")
+        self._device = next(model.parameters()).device
+        self._about = about
+        config = model.config.get_text_config()
+        self._vocabulary = int(config.vocab_size)
+        self._keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
+        longest = getattr(config, "max_position_embeddings", None)
+        self.longest = int(longest) if longest else None
+        self.ends = _ends(model)
+
+    def vocabulary(self) -> int:
+        return self._vocabulary
+
+    def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
+        """One forward pass over `ids`, without a cache; where the model can, logits at the wanted positions alone."""
+        torch = self._torch
+        with torch.inference_mode():
+            given = torch.as_tensor(ids[:, : max(at) + 1], device=self._device)
+            wanted = torch.as_tensor(list(at), device=self._device)
+            extra = {"logits_to_keep": wanted} if self._keeps else {}
+            logits = self.model(input_ids=given, use_cache=False, **extra).logits
+            if logits.shape[1] != len(at):
+                logits = logits[:, wanted]
+            return self._checked(to_numpy(logits))
+
+    def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
+        """With the model's cache: one pass over `ids`, then one token at a time."""
+        torch = self._torch
+        past, fresh = None, ids
+        with torch.inference_mode():
+            for _ in range(count):
+                given = torch.as_tensor(fresh[None], device=self._device)
+                result = self.model(input_ids=given, past_key_values=past, use_cache=True)
+                past = result.past_key_values
+                fresh = np.array([choose(self._checked(to_numpy(result.logits[:, -1:]))[0, 0])], dtype=np.int64)
+                ids = np.append(ids, fresh)
+        return ids
+
+    def describe(self) -> dict[str, Any]:
+        config = self.model.config
+        return {
+            "kind": "transformers",
+            "class": type(self.model).__name__,
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "versions": {name: str(import_module(name).__version__) for name in ("torch", "transformers")},
+            "commit": getattr(config, "_commit_hash", None),
+            "device": self._device.type,
+            "threads": self._torch.get_num_threads() if self._device.type == "cpu" else None,
+            **self._about,
+        }
+
+    def _checked(self, logits: NDArray[Any]) -> NDArray[Any]:
+        if logits.shape[-1] != self._vocabulary:
+            raise CaptureError(self.name, f"rows of {logits.shape[-1]}", f"{self._vocabulary}, as its config says")
+        return logits
+
+
+def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> TransformersModel:
+    """A model by name, folder or .gguf file, in float32 on a CPU; or one that is loaded, as it is.
+
+    Raises: CaptureError if transformers is missing or the model cannot be loaded.
+    """
+    transformers = library("transformers")
+    own = open_tokenizer(tokenizer)
+    if isinstance(given, transformers.PreTrainedModel):
+        name = str(given.config.name_or_path or type(given).__name__)
+        return TransformersModel(given.eval(), name, own, {"weights": fingerprint(given)})
+    spec = os.fspath(given)
+    folder, extra = _split_gguf(spec)
+    dtype = {"dtype": import_module("torch").float32} if options.device == "cpu" else {}
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, **dtype, **extra)
+    except (OSError, ValueError, ImportError, TypeError) as error:
+        raise CaptureError("model", f"{spec!r}: {_first_line(error)}", "a causal model of transformers") from error
+    model = model.to(options.device).eval()
+    return TransformersModel(model, spec, own or _tokenizer_beside(spec), {"weights": fingerprint(model), **extra})
+
+
+def load_tokenizer(given: Any) -> Tokenizer:
+    """The tokenizer of a name, folder or .gguf file.
+
+    Raises: CaptureError.
+    """
+    spec = os.fspath(given)
+    folder, extra = _split_gguf(spec)
+    try:
+        return Loaded(library("transformers").AutoTokenizer.from_pretrained(folder, **extra))
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise CaptureError("tokenizer", f"{spec!r}: {_first_line(error)}", "a tokenizer of transformers") from error
+
+
+def library(name: str) -> Any:
+    """An optional library.
+
+    Raises: CaptureError if it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise CaptureError(name, f"not installed ({error})", f"`pip install {name}`") from error
+
+
+def fingerprint(model: Any) -> str:
+    """A hash of the shapes and the first 1,024 values of every parameter: other weights, another hash."""
+    digest = hashlib.sha256()
+    for name, parameter in model.named_parameters():
+        digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}".encode())
+        digest.update(parameter.detach().flatten()[:1024].float().cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _tokenizer_beside(spec: str) -> Tokenizer | None:
+    """The tokenizer of a model, or None: texts may be given as ids."""
+    try:
+        return load_tokenizer(spec)
+    except CaptureError:
+        return None
+
+
+def _split_gguf(spec: str) -> tuple[str, dict[str, str]]:
+    """Folder or name of a repository, and what `from_pretrained` wants for a .gguf file."""
+    if not spec.endswith(".gguf"):
+        return spec, {}
+    folder, slash, file = spec.rpartition("/")
+    return (folder if slash else str(Path(".").absolute())), {"gguf_file": file}
+
+
+def _ends(model: Any) -> frozenset[int]:
+    found = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    if found is None:
+        found = getattr(model.config, "eos_token_id", None)
+    return frozenset(found if isinstance(found, (list, tuple)) else [] if found is None else [int(found)])
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,141 @@
+"""Drafts made of a target: some of its layers left out, its linear weights rounded."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from .errors import CaptureError
+from .hub import TransformersModel, library
+from .models import Model
+from .options import Options
+
+GROUP = 32
+"""Weights that share a scale, in storage order."""
+
+
+def made_draft(base: Model, options: Options) -> Model:
+    """The draft that the options make of `base`, which stays as it is.
+
+    Raises: CaptureError if `base` is no model of transformers, or has not the layers.
+
+    Cost: left-out layers take no memory. Quantisation copies the model.
+    """
+    if not options.draft_skip_layers and options.quantise_draft is None:
+        return base
+    if not isinstance(base, TransformersModel):
+        raise CaptureError("draft", f"{base.name}, no model of transformers", "one whose layers can be changed")
+    about = base.describe()
+    model, name = base.model, base.name
+    if options.draft_skip_layers:
+        model = without_layers(model, options.draft_skip_layers)
+        about["skipped_layers"] = list(options.draft_skip_layers)
+        about["parameters"] = sum(p.numel() for p in model.parameters())
+        name += f" without layers {_ranges(options.draft_skip_layers)}"
+    if options.quantise_draft is not None:
+        model, about["quantised"] = quantised(model, options.quantise_draft)
+        name += f", {about['quantised']}"
+    return TransformersModel(model, name, base.tokenizer, {"weights": about["weights"], **_made(about)})
+
+
+def without_layers(model: Any, skip: Iterable[int]) -> Any:
+    """A model with the same weights without some layers. The weights are shared.
+
+    The list of layers is the module list with as many entries as the config has hidden layers. The modules around it
+    are copied without their weights, and so is the config.
+
+    Raises: CaptureError.
+    """
+    torch = library("torch")
+    count = int(model.config.get_text_config().num_hidden_layers)
+    skipped = set(skip)
+    if not skipped < set(range(count)):
+        raise CaptureError("draft_skip_layers", str(sorted(skipped)), f"some, not all, of layers 0 to {count - 1}")
+    lists = [
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == count
+    ]
+    if not lists:
+        raise CaptureError("draft_skip_layers", type(model).__name__, f"a model with a list of {count} layers")
+    config = _config_without(model.config, skipped, count)
+    clone = module = _shallow(model, config)
+    *around, last = lists[0].split(".")
+    for name in around:
+        inner = _shallow(module._modules[name], config)
+        module._modules[name] = inner
+        module = inner
+    layers = module._modules[last]
+    module._modules[last] = torch.nn.ModuleList([layers[i] for i in range(count) if i not in skipped])
+    return clone.eval()
+
+
+def quantised(model: Any, how: str | int) -> tuple[Any, str]:
+    """A copy of `model` with its linear weights quantised, and words for what was done.
+
+    how: `int8`, torch's dynamic quantisation where torch has it and all linear modules are torch's own; or the number
+        of bits to which weights are rounded.
+    """
+    torch = library("torch")
+    foreign = any(type(module).__name__ == "Conv1D" for module in model.modules())
+    if how == "int8" and not foreign:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                done = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+            return done.eval(), "int8 dynamic quantisation of torch"
+        except (AttributeError, RuntimeError):
+            pass  # A release without it, or a processor without its kernels.
+    bits = 8 if how == "int8" else int(how)
+    done = copy.deepcopy(model)
+    for module in done.modules():
+        if isinstance(module, torch.nn.Linear) or type(module).__name__ == "Conv1D":
+            module.weight = torch.nn.Parameter(rounded(module.weight.detach(), bits), requires_grad=False)
+    return done.eval(), f"linear weights rounded to {bits} bits in groups of {GROUP}"
+
+
+def rounded(weights: Any, bits: int) -> Any:
+    """The weights rounded symmetrically, with one scale per 32 values in storage order: the largest of them over
+    2^(bits-1) - 1. An incomplete last group is a group too."""
+    torch = library("torch")
+    flat = weights.flatten()
+    groups = torch.nn.functional.pad(flat, (0, -flat.numel() % GROUP)).view(-1, GROUP)
+    scale = groups.abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
+    steps = torch.where(scale > 0, groups / torch.where(scale > 0, scale, 1), 0).round()
+    return (steps * scale).flatten()[: flat.numel()].view_as(weights)
+
+
+def _shallow(module: Any, config: Any) -> Any:
+    """A copy of a module that shares its weights and submodules. It gets `config` where it has a config."""
+    clone = copy.copy(module)
+    clone._modules = dict(module._modules)
+    if "config" in module.__dict__:
+        clone.config = config
+    return clone
+
+
+def _config_without(config: Any, skipped: set[int], count: int) -> Any:
+    """The config with fewer layers: their number, and every list that has one entry per layer."""
+    config = copy.deepcopy(config)
+    inner = config.get_text_config()
+    inner.num_hidden_layers = count - len(skipped)
+    for name, value in list(vars(inner).items()):
+        if isinstance(value, list) and len(value) == count:
+            setattr(inner, name, [entry for i, entry in enumerate(value) if i not in skipped])
+    return config
+
+
+def _made(about: dict[str, Any]) -> dict[str, Any]:
+    return {name: about[name] for name in ("gguf_file", "skipped_layers", "quantised", "parameters") if name in about}
+
+
+def _ranges(layers: Iterable[int]) -> str:
+    runs: list[list[int]] = []
+    for layer in sorted(layers):
+        if runs and runs[-1][1] == layer - 1:
+            runs[-1][1] = layer
+        else:
+            runs.append([layer, layer])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)

@@ -1,0 +1,173 @@
+"""The options of a capture, checked when they are made."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from .errors import CaptureError
+
+DTYPES = ("float16", "float32", "float64")
+VALUES = ("logit", "probability")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Temperature, top-k and top-p of an engine, in this order; the defaults change nothing.
+
+    A capture has the rows before them. They are metadata, and they draw continuations (`Options.continue_tokens`).
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature >= 0):
+            raise CaptureError("temperature", str(self.temperature), "a finite number >= 0")
+        if self.top_k < 0:
+            raise CaptureError("top_k", str(self.top_k), "a whole number >= 0, 0 for all tokens")
+        if not 0 < self.top_p <= 1:
+            raise CaptureError("top_p", str(self.top_p), "0 < top_p <= 1")
+
+    def arguments(self, who: str) -> str:
+        """The options of the program that apply this filter on loading, as in `--target-temperature 0.7`."""
+        default = Filter()
+        words = [
+            f"--{who}-{field.name.replace('_', '-')} {getattr(self, field.name):g}"
+            for field in fields(self)
+            if getattr(self, field.name) != getattr(default, field.name)
+        ]
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Instead of rows along the text: at each position, independent paths drawn from the first draft."""
+
+    paths: int = 4
+    length: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("paths", "length"):
+            if getattr(self, name) < 1:
+                raise CaptureError(f"trees: {name}", str(getattr(self, name)), "a whole number >= 1")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is captured, and in which form.
+
+    positions: number N of rows, or of contexts with trees.
+    context: the longest context in tokens; a longer text is cut into pieces.
+    skip: fewest tokens before a captured position.
+    continue_tokens: 0 takes positions from the texts. M > 0 takes each text as a prompt, draws M tokens behind it from
+        the target under `target_filter`, and takes positions from these.
+    dtype: `float16` (logits), `float32` or `float64` (log-probabilities).
+    keep_mass: None stores whole rows. A number m <= 1 stores the truncated form: at each position the tokens that hold
+        mass m of the target or of a draft, their probabilities, and the rest.
+    most_tokens: most tokens of a row in the truncated form.
+    trees: None, or the shape of trees.
+    target_filter, draft_filter: metadata, see Filter.
+    values: what a callable returns, `logit` (log-probabilities are logits) or `probability`.
+    quantise_draft: None, `int8` (torch's dynamic quantisation of linear layers where torch has it, else rounding), or
+        2..8, the bits to which linear weights are rounded in groups of 32.
+    draft_skip_layers: layers of the draft's model that are left out.
+    device: where transformers models run.
+    seed: of continuations and paths.
+    """
+
+    positions: int = 256
+    context: int = 512
+    skip: int = 8
+    continue_tokens: int = 0
+    dtype: str = "float32"
+    keep_mass: float | None = None
+    most_tokens: int = 4096
+    trees: Trees | None = None
+    target_filter: Filter = Filter()
+    draft_filter: Filter = Filter()
+    values: str = "logit"
+    quantise_draft: str | int | None = None
+    draft_skip_layers: tuple[int, ...] = ()
+    device: str = "cpu"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self._least("positions", 1)
+        self._least("skip", 1)
+        self._least("context", self.skip + 1)
+        self._least("continue_tokens", 0)
+        self._least("most_tokens", 1)
+        self._least("seed", 0)
+        if self.dtype not in DTYPES:
+            raise CaptureError("dtype", repr(self.dtype), "one of " + ", ".join(DTYPES))
+        if self.values not in VALUES:
+            raise CaptureError("values", repr(self.values), "one of " + ", ".join(VALUES))
+        if self.quantise_draft not in (None, "int8", *range(2, 9)):
+            raise CaptureError("quantise_draft", repr(self.quantise_draft), "int8, or 2 to 8 bits")
+        if self.continue_tokens >= self.context:
+            raise CaptureError("continue_tokens", str(self.continue_tokens), f"less than the context of {self.context}")
+        if self.keep_mass is not None:
+            self._check_truncated(self.keep_mass)
+        if self.trees is not None:
+            self._check_trees()
+
+    def _least(self, name: str, least: int) -> None:
+        if getattr(self, name) < least:
+            raise CaptureError(name, str(getattr(self, name)), f"at least {least}")
+
+    def _check_truncated(self, mass: float) -> None:
+        if not 0 < mass <= 1:
+            raise CaptureError("keep_mass", str(mass), "0 < mass <= 1")
+        if self.dtype == "float16":
+            wanted = "float32 or float64: half precision moves a probability by 2^-11 of itself"
+            raise CaptureError("dtype", "float16 with keep_mass", wanted)
+
+    def _check_trees(self) -> None:
+        if self.keep_mass is not None:
+            raise CaptureError("trees", "keep_mass", "whole rows: a drawn token may lie in the rest")
+        for name in ("target_filter", "draft_filter"):
+            if getattr(self, name) != Filter():
+                wanted = "none: the paths are drawn from the laws as they are stored, so no filter can be applied later"
+                raise CaptureError(f"trees: {name}", str(getattr(self, name)), wanted)
+
+    @property
+    def stored_values(self) -> str:
+        """The kind of number in the file, as its metadata has it."""
+        if self.keep_mass is not None:
+            return "probability"
+        return "logit" if self.dtype == "float16" else "log_probability"
+
+    def text(self) -> str:
+        """All options as canonical JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def skip_list(text: str) -> tuple[int, ...]:
+    """The layers of `20-24,27`: (20, 21, 22, 23, 24, 27).
+
+    Raises: CaptureError.
+    """
+    layers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+            raise CaptureError("draft_skip_layers", repr(text), "layers as in 20-24,27")
+        layers.extend(range(int(first), int(last if dash else first) + 1))
+    return tuple(sorted(set(layers)))
+
+
+def with_changes(options: Options | None, changes: dict[str, Any]) -> Options:
+    """`options`, or the defaults, with some fields changed.
+
+    Raises: CaptureError for a name that is no option.
+    """
+    known = {field.name for field in fields(Options)}
+    for name in changes:
+        if name not in known:
+            raise CaptureError("options", repr(name), "one of " + ", ".join(sorted(known)))
+    base = {name: getattr(options, name) for name in known} if options is not None else {}
+    return Options(**{**base, **changes})

@@ -1,0 +1,87 @@
+"""A target and its drafts over one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import CaptureError
+from .laws import Law, draw, filtered, log_law, padded
+from .models import Ids, Model
+from .options import Options
+from .texts import Piece
+from .tokens import check_agreement
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Target and drafts, and the number V of tokens of a stored row: the largest of theirs."""
+
+    target: Model
+    drafts: Mapping[str, Model]
+    vocabulary: int
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """All models by the name of their array, the target first."""
+        return {"target": self.target, **self.drafts}
+
+    def log_rows(self, name: str, ids: Ids, at: Sequence[int], piece: Piece) -> list[list[Law]]:
+        """For each of the sequences `ids` [B, n] the logarithms [V] after its first at[k] + 1 tokens.
+
+        piece: where the sequences begin, for messages.
+
+        Raises: CaptureError if a row is no law.
+        """
+        model = self.models[name]
+        where = [f"{model.name}, text {piece.text}, after {piece.first + j + 1} tokens" for j in at]
+        return [
+            [padded(log_law(row, model.values, place), self.vocabulary) for row, place in zip(rows, where, strict=True)]
+            for rows in model.rows(ids, at)
+        ]
+
+
+def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
+    """Checks that the models fit each other and the options.
+
+    Raises: CaptureError if vocabularies differ, or a context is longer than a model takes. Rows of different length are
+    allowed where both tokenizers are known and agree: the shorter rows have padding tokens of probability 0.
+    """
+    width = target.vocabulary()
+    for name, draft in drafts.items():
+        if not name.startswith("draft"):
+            raise CaptureError("drafts", repr(name), "names that begin with draft")
+        agree = check_agreement(target.tokenizer, draft.tokenizer)
+        if draft.vocabulary() != target.vocabulary() and not agree:
+            found = f"{draft.vocabulary()} tokens, and {target.vocabulary()} of the target"
+            raise CaptureError(f"{name}: {draft.name}", found, "one vocabulary, or tokenizers that agree")
+        width = max(width, draft.vocabulary())
+    needed = options.context + (options.trees.length if options.trees else 0)
+    for model in (target, *drafts.values()):
+        if model.longest is not None and needed > model.longest:
+            found = f"{needed} tokens with the paths of trees" if options.trees else f"{needed} tokens"
+            raise CaptureError("context", found, f"at most {model.longest}, the most of {model.name}")
+    return Pair(target, dict(drafts), width)
+
+
+def completed(models: Pair, piece: Piece, options: Options) -> Ids:
+    """The ids [n] of a piece, with those that the target draws behind a prompt.
+
+    Tokens that end a text are not drawn, so a continuation has its full length.
+    """
+    if not options.continue_tokens:
+        return piece.ids
+    target = models.target
+    generator = np.random.default_rng([options.seed, piece.text, piece.first])
+    ends = sorted(target.ends)
+
+    def choose(row: np.ndarray) -> int:
+        law = log_law(row, target.values, f"{target.name}, text {piece.text}")
+        if len(ends) < len(law):
+            law[ends] = -np.inf
+        return draw(filtered(law, options.target_filter), generator)
+
+    count = max(piece.at) + 2 - len(piece.ids)
+    return target.continued(piece.ids, count, choose) if count > 0 else piece.ids

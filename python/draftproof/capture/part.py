@@ -1,0 +1,162 @@
+"""A capture while it grows: a file with final shapes, and a small JSON file that says how much of it is valid.
+
+    run.safetensors.part        header, then the arrays; rows behind the committed ones may have any content
+    run.safetensors.part.json   {"units": 12, "counts": {"rows": 96}, "sums": {..}}
+
+A commit writes the data to the disk first and then replaces the JSON file. A process that ends at any moment leaves a
+pair that can be continued. The header has the models, the options and the hash of the texts: a part file is continued
+if its header is, byte for byte, the one that the new run would write.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CaptureError
+from .layout import MOST_BYTES, ArraySpec, head, read_head
+
+COMMIT_SECONDS = 1.0
+"""Least time between two commits. A killed run loses at most this much work and the unit in progress."""
+
+
+@dataclass
+class Progress:
+    """What of a part file is valid: units done, entries used by name of a counter, and running sums for messages."""
+
+    units: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    sums: dict[str, float] = field(default_factory=dict)
+
+
+class Part:
+    """The part file of `output`.
+
+    arrays: with the largest shapes that may be needed; the file is sparse, so unused entries take no disk.
+    metadata: strings, fixed for the whole run.
+    restart: discards a part file that exists.
+
+    Raises: CaptureError if the data may exceed 8 GiB, if another process has the file, or if a part file of another
+    capture exists.
+    """
+
+    def __init__(
+        self, output: Path, arrays: Sequence[ArraySpec], metadata: Mapping[str, str], *, restart: bool = False
+    ) -> None:
+        self.output = output
+        self.path = output.with_name(output.name + ".part")
+        self.metadata = dict(metadata)
+        self._json = self.path.with_name(self.path.name + ".json")
+        self._head, placed = head(arrays, metadata)
+        self.arrays = {array.name: array for array in placed}
+        total = sum(array.bytes for array in placed)
+        if total > MOST_BYTES:
+            wanted = f"at most {MOST_BYTES} bytes: fewer positions, float16, or keep_mass"
+            raise CaptureError(str(output), f"up to {total} bytes of arrays", wanted)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.progress = Progress() if restart else self._existing()
+            if self.progress.units == 0:
+                os.ftruncate(self._file, 0)
+                os.ftruncate(self._file, len(self._head) + total)
+                self._write(self._head, 0)
+                self.commit()
+        except BlockingIOError:
+            os.close(self._file)
+            raise CaptureError(str(self.path), "a lock of another process", "one capture at a time") from None
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._committed = time.monotonic()
+
+    def put(self, name: str, first: int, rows: NDArray[Any]) -> None:
+        """Writes `rows` as entries first, first + 1, .. of an array. The elements are converted to its type."""
+        array = self.arrays[name]
+        data = np.ascontiguousarray(rows, dtype=array.numpy)
+        assert data.shape[1:] == array.shape[1:] and first + data.shape[0] <= array.shape[0], (name, first, data.shape)
+        self._write(data.tobytes(), array.begin + first * array.row_bytes)
+
+    def unit_done(self, now: Progress) -> None:
+        """Takes the counts of a whole unit over, and commits if the last commit is a while ago.
+
+        Counts and units change in one assignment, so that an interrupt finds both of the same unit.
+        """
+        now.units += 1
+        self.progress = now
+        if time.monotonic() - self._committed >= COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Makes everything up to the last whole unit survive the end of the process and of the machine."""
+        os.fsync(self._file)
+        fresh = self._json.with_name(self._json.name + ".new")
+        with fresh.open("w", encoding="ascii") as file:
+            json.dump(asdict(self.progress), file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, self._json)
+        self._committed = time.monotonic()
+
+    def view(self, name: str) -> NDArray[Any]:
+        """A whole array as a read-only view of the file."""
+        array = self.arrays[name]
+        if array.bytes == 0:
+            return np.zeros(array.shape, array.numpy)
+        return np.memmap(self.path, dtype=array.numpy, mode="r", offset=array.begin, shape=array.shape)
+
+    def close(self) -> None:
+        """Gives the file back; part and JSON stay."""
+        os.close(self._file)
+
+    def rename(self) -> None:
+        """Turns the part file itself into the output: all entries of all arrays are used."""
+        os.fsync(self._file)
+        os.replace(self.path, self.output)
+        self._json.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Removes both files, after the output was written from them."""
+        self.path.unlink(missing_ok=True)
+        self._json.unlink(missing_ok=True)
+
+    def _existing(self) -> Progress:
+        if os.fstat(self._file).st_size == 0 or not self._json.is_file():
+            return Progress()
+        if os.pread(self._file, len(self._head), 0) != self._head:
+            raise CaptureError(str(self.path), self._difference(), "the part file of this capture, or `restart`")
+        try:
+            progress = Progress(**json.loads(self._json.read_text(encoding="ascii")))
+        except (ValueError, TypeError) as error:
+            raise CaptureError(str(self._json), f"no progress ({error})", "the file as it was left") from error
+        return progress
+
+    def _difference(self) -> str:
+        """The first thing in which the header of the part file differs from this run's."""
+        theirs = read_head(self.path)
+        ours = json.loads(self._head[8:])
+        old, new = theirs.pop("__metadata__", {}), ours.pop("__metadata__")
+        for key in sorted({*old, *new}):
+            if old.get(key) != new.get(key):
+                return f"one of another capture ({key}: {_short(old.get(key))}, this run: {_short(new.get(key))})"
+        return f"one with other arrays ({', '.join(sorted(theirs))})"
+
+    def _write(self, data: bytes, offset: int) -> None:
+        view = memoryview(data)
+        while view:
+            count = os.pwrite(self._file, view, offset)
+            view, offset = view[count:], offset + count
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

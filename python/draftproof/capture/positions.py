@@ -1,0 +1,82 @@
+"""Rows at positions of texts, whole or truncated by mass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .laws import Law, acceptance, kept_tokens, stored, truncated
+from .layout import ArraySpec
+from .options import Options
+from .pair import Pair, completed
+from .part import Part, Progress
+from .texts import Piece
+
+
+class Positions:
+    """Writes the rows of one piece after another.
+
+    Arrays: `target` and `draft..` [N, V] or [N, K]; in the truncated form `ids` [N, K], `rest_target` and
+    `rest_draft..` [N]; `tokens` [N, W], `next_token`, `text` and `place` [N].
+    """
+
+    def __init__(self, models: Pair, options: Options) -> None:
+        self._models = models
+        self._options = options
+        self._columns = models.vocabulary
+        if options.keep_mass is not None:
+            self._columns = min(models.vocabulary, options.most_tokens)
+
+    def arrays(self) -> list[ArraySpec]:
+        """With as many columns as a truncated row may have."""
+        n, names, dtype = self._options.positions, list(self._models.models), self._options.dtype
+        rows = [ArraySpec(name, dtype, (n, self._columns)) for name in names]
+        if self._options.keep_mass is not None:
+            rows.append(ArraySpec("ids", "int32", (n, self._columns)))
+            rows += [ArraySpec(f"rest_{name}", dtype, (n,)) for name in names]
+        rows.append(ArraySpec("tokens", "int32", (n, self._options.context)))
+        return rows + [ArraySpec(name, "int32", (n,)) for name in ("next_token", "text", "place")]
+
+    def unit(self, part: Part, piece: Piece, now: Progress) -> None:
+        """Captures all positions of a piece, behind what `now` counts, and counts them: one pass of each model."""
+        ids = completed(self._models, piece, self._options)
+        laws = {name: self._models.log_rows(name, ids[None], piece.at, piece)[0] for name in self._models.models}
+        first = now.counts.get("rows", 0)
+        if self._options.keep_mass is None:
+            for name, rows in laws.items():
+                part.put(name, first, stored(rows, self._options.dtype))
+        else:
+            self._put_truncated(part, now, laws, self._options.keep_mass)
+        contexts = np.full((len(piece.at), self._options.context), -1)
+        for k, j in enumerate(piece.at):
+            contexts[k, self._options.context - j - 1 :] = ids[: j + 1]
+        part.put("tokens", first, contexts)
+        part.put("next_token", first, ids[np.array(piece.at) + 1])
+        part.put("text", first, np.full(len(piece.at), piece.text))
+        part.put("place", first, piece.first + np.array(piece.at) + 1)
+        now.counts["rows"] = first + len(piece.at)
+        for name in self._models.drafts:
+            more = sum(acceptance(p, q) for p, q in zip(laws["target"], laws[name], strict=True))
+            now.sums[name] = now.sums.get(name, 0.0) + more
+
+    def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
+        """Final shapes: no more columns than the longest truncated row has."""
+        if self._options.keep_mass is None:
+            return {}
+        columns = part.progress.counts["columns"]
+        return {name: (self._options.positions, columns) for name in ("ids", *self._models.models)}
+
+    def _put_truncated(self, part: Part, now: Progress, laws: dict[str, list[Law]], mass: float) -> None:
+        first, count = now.counts.get("rows", 0), len(laws["target"])
+        ids = np.full((count, self._columns), -1)
+        rows = {name: np.zeros((count, self._columns)) for name in laws}
+        rest = {name: np.zeros(count) for name in laws}
+        for k in range(count):
+            kept = kept_tokens([rows_of[k] for rows_of in laws.values()], mass, self._columns)
+            ids[k, : len(kept)] = kept
+            for name in laws:
+                rows[name][k, : len(kept)], rest[name][k] = truncated(laws[name][k], kept)
+            now.counts["columns"] = max(now.counts.get("columns", 1), len(kept))
+        part.put("ids", first, ids)
+        for name in laws:
+            part.put(name, first, rows[name])
+            part.put(f"rest_{name}", first, rest[name])

@@ -1,0 +1,243 @@
+"""Records what a running engine does: the rows, drafts and tokens of every call of its verifier.
+
+    with Recorder("run.safetensors", vocabulary=32000, engine="mine 1.2") as record:
+        ...
+        record.block(p, q, drafts, emitted)      # in the loop, after the verifier
+
+The records grow in the folder `run.safetensors.part` and become one file when the recorder is closed. docs/
+python-captures.md describes the file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import threading
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .assemble import assemble, folder_of
+from .block import Block, made_block
+from .errors import CaptureError
+from .layout import MOST_BYTES
+from .models import to_numpy
+from .options import VALUES
+from .trace import INDEX, INDEX_COLUMNS, SCHEMA, arrays_of
+
+_BUFFER = 1 << 20
+"""Bytes of records between two writes of all arrays: what the death of the process loses at most."""
+
+
+class Recorder:
+    """Writes a trace. Safe to call from several threads; blocks of different requests may come in any order.
+
+    output: the `.safetensors` file; None records nothing, so that the calls may stay in a loop.
+    vocabulary: V.
+    top: None stores whole rows; n stores n tokens of each row and the rest.
+    dtype: `float32`, or `float16` for whole rows.
+    values: what the rows given to `block` are, `probability` or `logit`.
+    draft_law: how the drafts of a node were drawn from its q row: `iid`, `without_replacement`, `greedy` or another
+        word; `unknown` if the engine does not say.
+    engine: name and version.
+    every: 1 records every block, n every n-th.
+    most_bytes: where recording stops, with a warning.
+    metadata: more strings for the file.
+
+    Raises: CaptureError for a bad argument, or if the output or the folder of an unfinished trace exists.
+    """
+
+    def __init__(
+        self,
+        output: str | os.PathLike[str] | None,
+        vocabulary: int,
+        *,
+        top: int | None = None,
+        dtype: str = "float32",
+        values: str = "probability",
+        draft_law: str = "unknown",
+        engine: str = "",
+        every: int = 1,
+        most_bytes: int = MOST_BYTES,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        _check(vocabulary, top, dtype, values, every)
+        self.on = output is not None
+        self.blocks = 0
+        """Blocks recorded."""
+        self.records = 0
+        """Emitted tokens recorded."""
+        self._seen = 0
+        self._vocabulary, self._top, self._dtype, self._values = vocabulary, top, dtype, values
+        self._every, self._most_bytes = every, min(most_bytes, MOST_BYTES)
+        self._lock = threading.Lock()
+        self._counts = {"records": 0, "drafts": 0, "q_rows": 0}
+        self._written = self._pending = 0
+        if output is None:
+            return
+        self._output = Path(output)
+        self._folder = folder_of(self._output)
+        about = {
+            **(metadata or {}),
+            "schema": SCHEMA,
+            "values": "probability" if top is not None else "logit" if dtype == "float16" else "log_probability",
+            "vocabulary": str(vocabulary),
+            "draft_law": draft_law,
+            "engine": engine,
+            "every": str(every),
+        }
+        _make_folder(self._output, self._folder)
+        columns = vocabulary if top is None else min(top, vocabulary)
+        form = {"columns": columns, "top": top is not None, "dtype": dtype, "metadata": about}
+        (self._folder / "about.json").write_text(json.dumps(form), encoding="ascii")
+        self._specs = arrays_of(columns, top is not None, dtype)
+        self._columns = columns
+        self._files: dict[str, IO[bytes]] = {
+            name: (self._folder / name).open("wb", buffering=2 * _BUFFER) for name in [*self._specs, INDEX]
+        }
+        atexit.register(self.close)
+
+    def block(
+        self,
+        p: Any,
+        q: Any,
+        drafts: Any,
+        emitted: Any,
+        *,
+        accepted: int | None = None,
+        parents: Any = None,
+        draft_rows: Any = None,
+        request: int = 0,
+    ) -> None:
+        """Records one call of the verifier for one request.
+
+        p: [>= E, V], the target's rows at the E emitted tokens, in order, as the verifier used them: after temperature
+            and filters. Rows behind the E-th are ignored.
+        q: [Q, V], the proposal's rows that the drafts were drawn from.
+        drafts: [D] tokens.
+        emitted: [E] tokens, E >= 1.
+        accepted: how many of the emitted tokens are accepted drafts; E - 1 if None.
+        parents: [D], for each draft the index of the draft before it in this block, -1 at the root; None for a chain.
+            K drafts of one position have -1 each.
+        draft_rows: [D], for each draft its row of `q`; 0, 1, .. if None.
+        request: a number that all blocks of one text share.
+
+        Raises: CaptureError, with the place, if shapes or ids do not fit.
+
+        Cost: one pass over the rows in double precision, and their copy to the disk.
+        """
+        if not self.on:
+            return
+        given = (to_numpy(p), to_numpy(q), ids(drafts), ids(emitted))
+        tree = None if parents is None else ids(parents)
+        rows = None if draft_rows is None else ids(draft_rows)
+        with self._lock:
+            self._seen += 1
+            if (self._seen - 1) % self._every or not self.on:
+                return
+            block = made_block(*given, accepted, tree, rows, self._vocabulary, self._values, f"block {self.blocks}")
+            self._append(block, request)
+
+    def batch(self, p: Any, q: Any, drafts: Any, emitted: Any, *, lengths: Any = None, requests: Any = None) -> None:
+        """Records one call of the verifier for B requests with chains of drafts.
+
+        p: [B, L + 1, V]. q: [B, L, V]. drafts: [B, L]. emitted: [B, L + 1], filled up with -1.
+        lengths: [B], drafts of each request; L if None.
+        requests: [B], numbers of the texts; 0, 1, .. if None.
+
+        Raises: CaptureError.
+        """
+        if not self.on:
+            return
+        tokens, proposed, all_p, all_q = ids(emitted), ids(drafts), to_numpy(p), to_numpy(q)
+        count = [proposed.shape[1]] * len(tokens) if lengths is None else ids(lengths).tolist()
+        numbers = range(len(tokens)) if requests is None else ids(requests).tolist()
+        for b, (n, number) in enumerate(zip(count, numbers, strict=True)):
+            out = tokens[b][tokens[b] >= 0]
+            self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, request=number)
+
+    def close(self) -> None:
+        """Writes the file. Nothing more is recorded."""
+        with self._lock:
+            if not self.on:
+                return
+            self._finish()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _append(self, block: Block, request: int) -> None:
+        data = block.stored(self._columns, self._top is not None, self._dtype, self._counts["q_rows"])
+        grown = sum(array.nbytes for array in data.values()) + INDEX_COLUMNS * 8
+        if self._written + grown > self._most_bytes:
+            self._finish()
+            message = f"{self._output}: recording stopped after {self.records} records, at {self._most_bytes} bytes"
+            warnings.warn(message, stacklevel=4)
+            return
+        for name, array in data.items():
+            self._files[name].write(array.tobytes())
+        for name, count in (("records", len(block.emitted)), ("drafts", len(block.drafts)), ("q_rows", len(block.q))):
+            self._counts[name] += count
+        index = [*self._counts.values(), block.accepted, request]
+        self._files[INDEX].write(np.array(index, dtype="<i8").tobytes())
+        self.blocks += 1
+        self.records = self._counts["records"]
+        self._written += grown
+        self._pending += grown
+        if self._pending >= _BUFFER:
+            self._pending = 0
+            # The index comes last, so that it never counts a block of which rows are missing.
+            for file in self._files.values():
+                file.flush()
+
+    def _finish(self) -> None:
+        self.on = False
+        for file in self._files.values():
+            file.close()
+        atexit.unregister(self.close)
+        assemble(self._folder, self._output)
+
+
+def ids(values: Any) -> NDArray[np.int64]:
+    """Tokens or indices of any array library as int64.
+
+    Raises: CaptureError for numbers that are not whole.
+    """
+    array = np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise CaptureError("tokens", f"elements of type {array.dtype}", "integers")
+    return array.astype(np.int64)
+
+
+def _make_folder(output: Path, folder: Path) -> None:
+    if output.suffix != ".safetensors":
+        raise CaptureError("output", repr(str(output)), "a name that ends in .safetensors")
+    if output.exists():
+        raise CaptureError("output", f"{str(output)!r} exists", "a new name")
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise CaptureError(str(folder), "an unfinished trace", "a new name, or `recover` first") from None
+    except FileNotFoundError:
+        raise CaptureError("output", f"no folder {str(output.parent)!r}", "a folder that exists") from None
+
+
+def _check(vocabulary: int, top: int | None, dtype: str, values: str, every: int) -> None:
+    if vocabulary < 1:
+        raise CaptureError("vocabulary", str(vocabulary), "at least 1")
+    if top is not None and top < 1:
+        raise CaptureError("top", str(top), "at least 1, or None")
+    if dtype not in ("float32",) if top is not None else dtype not in ("float16", "float32"):
+        raise CaptureError("dtype", repr(dtype), "float32" if top is not None else "float16 or float32")
+    if values not in VALUES:
+        raise CaptureError("values", repr(values), "one of " + ", ".join(VALUES))
+    if every < 1:
+        raise CaptureError("every", str(every), "at least 1")

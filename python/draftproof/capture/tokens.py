@@ -1,0 +1,85 @@
+"""Tokenizers: what turns a text into ids."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CaptureError
+
+
+class Tokenizer(Protocol):
+    """Turns texts into ids."""
+
+    name: str
+
+    def encode(self, text: str) -> NDArray[np.int64]:
+        """The ids [n] of a text, with the tokens that the model wants in front."""
+
+    def tokens(self) -> dict[str, int] | None:
+        """Id of each token, None if unknown."""
+
+
+class Bytes:
+    """A text as its bytes in UTF-8: ids 0..255."""
+
+    name = "bytes"
+
+    def encode(self, text: str) -> NDArray[np.int64]:
+        return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.int64)
+
+    def tokens(self) -> dict[str, int] | None:
+        return None
+
+
+class Loaded:
+    """A tokenizer of transformers, or any callable whose result has `input_ids`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.name = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
+
+    def encode(self, text: str) -> NDArray[np.int64]:
+        result = self._tokenizer(text)
+        ids = result["input_ids"] if not isinstance(result, (list, np.ndarray)) else result
+        return np.asarray(ids, dtype=np.int64)
+
+    def tokens(self) -> dict[str, int] | None:
+        return dict(self._tokenizer.get_vocab()) if hasattr(self._tokenizer, "get_vocab") else None
+
+
+def open_tokenizer(given: Any) -> Tokenizer | None:
+    """A tokenizer from None, `bytes`, a name or folder, a loaded tokenizer, or a callable text -> ids.
+
+    Raises: CaptureError.
+    """
+    if given is None:
+        return None
+    if given == "bytes":
+        return Bytes()
+    if isinstance(given, str) or hasattr(given, "__fspath__"):
+        from .hub import load_tokenizer
+
+        return load_tokenizer(given)
+    if callable(given):
+        return Loaded(given)
+    raise CaptureError("tokenizer", repr(given), "bytes, a name, a folder, a tokenizer, or a callable")
+
+
+def check_agreement(target: Tokenizer | None, draft: Tokenizer | None) -> bool:
+    """Whether both are known and give the ids that both have to the same tokens.
+
+    Raises: CaptureError with a token whose ids differ: speculative decoding needs one vocabulary.
+    """
+    ours = target.tokens() if target is not None else None
+    theirs = draft.tokens() if draft is not None else None
+    if ours is None or theirs is None:
+        return False
+    by_id = {index: token for token, index in ours.items()}
+    for token, index in theirs.items():
+        if by_id.get(index, token) != token:
+            found = f"id {index} is {token!r} for the draft and {by_id[index]!r} for the target"
+            raise CaptureError("tokenizers", found, "the same token for every id")
+    return True

@@ -1,0 +1,124 @@
+"""Traces of running engines: the layout of the file, and its reader.
+
+docs/python-captures.md describes every array.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CaptureError
+from .laws import law_of_stored
+from .layout import ArraySpec, read
+
+SCHEMA = "draftproof.trace/1"
+
+INDEX = "index"
+"""Of an unfinished trace: per block the records, drafts and q rows up to its end, accepted drafts, request."""
+INDEX_COLUMNS = 5
+
+_RECORDS, _DRAFTS, _Q_ROWS = range(3)
+
+
+def arrays_of(columns: int, top: bool, dtype: str) -> dict[str, tuple[int, ArraySpec]]:
+    """The arrays with one entry per record, draft or q row, each with the column of the index that counts them."""
+    per = [
+        (_RECORDS, ArraySpec("emitted", "int32", (0,))),
+        (_RECORDS, ArraySpec("emitted_q", "int64", (0,))),
+        (_DRAFTS, ArraySpec("drafts", "int32", (0,))),
+        (_DRAFTS, ArraySpec("draft_parent", "int32", (0,))),
+        (_DRAFTS, ArraySpec("draft_q", "int64", (0,))),
+    ]
+    for counter, name in ((_RECORDS, "p"), (_Q_ROWS, "q")):
+        if top:
+            per.append((counter, ArraySpec(f"{name}_top_ids", "int32", (0, columns))))
+            per.append((counter, ArraySpec(f"{name}_top", "float32", (0, columns))))
+            per.append((counter, ArraySpec(f"{name}_rest", "float32", (0,))))
+        else:
+            per.append((counter, ArraySpec(f"{name}_rows", dtype, (0, columns))))
+    return {array.name: (counter, array) for counter, array in per}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace in memory-mapped arrays: R records, B blocks, D drafts, Q rows of the proposal."""
+
+    arrays: dict[str, NDArray[Any]]
+    metadata: dict[str, str]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether rows have a few tokens and the rest."""
+        return "p_top" in self.arrays
+
+    @property
+    def blocks(self) -> int:
+        """Number B of blocks."""
+        return len(self.arrays["accepted"])
+
+    @property
+    def records(self) -> int:
+        """Number R of emitted tokens."""
+        return len(self.arrays["emitted"])
+
+    def p(self, record: int) -> NDArray[np.float64]:
+        """The target's law at a record: [V], or [n + 1] with the rest at the end."""
+        return self._law("p", record)
+
+    def q(self, row: int) -> NDArray[np.float64]:
+        """A row of the proposal: [V], or [n + 1]."""
+        return self._law("q", row)
+
+    def symbol(self, record: int) -> int:
+        """The entry of `p(record)` that the emitted token is: the token, or its column, or n for the rest."""
+        token = int(self.arrays["emitted"][record])
+        if not self.truncated:
+            return token
+        ids = self.arrays["p_top_ids"][record]
+        return int(np.flatnonzero(ids == token)[0]) if token in ids else len(ids)
+
+    def block_of(self, block: int) -> range:
+        """The records of a block."""
+        start = self.arrays["block_start"]
+        return range(int(start[block]), int(start[block + 1]))
+
+    def _law(self, name: str, row: int) -> NDArray[np.float64]:
+        if not self.truncated:
+            return law_of_stored(self.arrays[f"{name}_rows"][row])
+        law = np.append(self.arrays[f"{name}_top"][row], self.arrays[f"{name}_rest"][row]).astype(np.float64)
+        law /= law.sum()
+        return law
+
+
+def read_trace(path: str | os.PathLike[str]) -> Trace:
+    """Reads a trace.
+
+    Raises: CaptureError if it is no trace, or its arrays contradict each other.
+    """
+    file = Path(path)
+    try:
+        arrays, metadata = read(file)
+    except OSError as error:
+        raise CaptureError(str(file), str(error), "a trace") from error
+    if metadata.get("schema") != SCHEMA:
+        raise CaptureError(str(file), f"schema {metadata.get('schema')!r}", repr(SCHEMA))
+    try:
+        trace = Trace(arrays, metadata)
+        rows = {name: len(arrays[f"{name}_top" if trace.truncated else f"{name}_rows"]) for name in "pq"}
+        ends = {"block_start": trace.records, "draft_start": len(arrays["drafts"]), "q_start": rows["q"]}
+        good = rows["p"] == trace.records and len(arrays["request"]) == trace.blocks
+        for name, count in ends.items():
+            start = arrays[name]
+            good = good and len(start) == trace.blocks + 1 and start[0] == 0 and start[-1] == count
+            good = good and bool((np.diff(start) >= 0).all())
+    except KeyError as error:
+        raise CaptureError(str(file), f"no array {error}", "one") from error
+    if not good:
+        raise CaptureError(str(file), "arrays that contradict each other", "one entry per record, draft and block")
+    return trace

@@ -1,0 +1,128 @@
+"""door: what a plain Python function is, as a program under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from draftproof import intercept
+from draftproof.arrays import kind_of
+from draftproof.intercept.torch_operators import reaches_compiled
+from draftproof.subject import Declaration, Subject, parameters_of
+
+_LEVELS = ("position", "chain", "tree")
+
+
+def door(
+    fn: Callable[..., Any],
+    drafts: str = "iid",
+    *,
+    level: str = "chain",
+    batched: bool = False,
+    logits: bool = False,
+    arrays: str | None = None,
+    dtype: str = "float32",
+    device: str = "cpu",
+    name: str | None = None,
+    version: str = "",
+    scripted: bool = True,
+    draft: Callable[..., Any] | None = None,
+    generate: Callable[..., Any] | None = None,
+    fewest_drafts: int = 1,
+    most_drafts: int = 0,
+    most_vocabulary: int = 0,
+    tolerance: float = 0.0,
+    races: bool | None = None,
+) -> Subject:
+    """Declares what `fn` is; `check`, `law`, `replay`, `gates` and `acceptance` take the same arguments.
+
+    level       fn takes                                                       and returns
+    chain       p [L + 1, V], q [L, V], drafts [L]                             accepted drafts, then one more token
+    position    p [V], q [V], drafts [K]; q [K, V] if proposals differ         one token
+    tree        p [n + 1, V], q [n, V], drafts [n], parents [n]                accepted drafts, then one more token
+
+    p is the target's law after the context and after each draft, q the proposal that each draft was drawn from.
+    batched     all arrays have a leading dimension B; tokens [B, n + 1] with -1 after their end, or (tokens, counts).
+                A parameter `lengths` gets the number of drafts of each row; without it all rows of a batch have as many
+    drafts      the draft law that fn is written for, of `draftproof list`
+    logits      p and q are natural logarithms of probabilities
+    arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
+    dtype       float32, float64, float16 or bfloat16 (the last with torch)
+    scripted    False if random numbers of fn cannot be replaced: then it is only sampled
+    draft       fn's own drafter: draft(q [V], K) -> at most K tokens
+    generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
+                row t is the law after token t, and the text starts after token 0
+    tolerance   total variation from the target that an approximate rule admits
+    races       arrays of V uniforms are drawn as races of exponentials; None finds out whether fn draws such arrays
+
+    Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
+    Raises: ValueError if fn holds a random generator that cannot be replaced.
+    """
+    if level not in _LEVELS:
+        raise ValueError(f"level: found {level!r}, wanted one of {', '.join(_LEVELS)}")
+    if hidden := intercept.unreachable(fn) if scripted else []:
+        raise ValueError(
+            f"{name_of(fn)}: found {', '.join(hidden)}, wanted random numbers that can be replaced: take a parameter "
+            "`rng`, or declare scripted=False"
+        )
+    names = parameters_of(fn)
+    declared = Declaration(
+        name=name or name_of(fn),
+        engine_version=version,
+        level=level,
+        law=drafts,
+        randomness=(("scripted",) if scripted else ()) + (("opaque",) if batched else ("seeded",)),
+        dtype=dtype,
+        rows="logits" if logits else "probabilities",
+        functions=("verify",) + (("draft",) if draft else ()) + (("generate",) if generate else ()),
+        fewest_drafts=fewest_drafts,
+        most_drafts=most_drafts,
+        most_vocabulary=most_vocabulary,
+        ragged=not batched or "lengths" in names,
+        tolerance=tolerance,
+    )
+    subject = Subject(
+        fn,
+        declared,
+        arrays=arrays or kind_of(fn),
+        batched=batched,
+        compiled=any(reaches_compiled(one) for one in (fn, draft, generate) if one),
+        draft=draft,
+        generate=generate,
+        device=device,
+    )
+    subject.races = _draws_races(subject) if races is None and scripted else bool(races)
+    return subject
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    while hasattr(fn, "func"):  # functools.partial
+        fn = fn.func
+    return str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
+
+
+def _draws_races(subject: Subject) -> bool:
+    """Whether a call on V tokens draws a uniform array of V, for a V that no other dimension has."""
+    vocabulary, tape_places = 7, 512
+    row = np.full(vocabulary, 1 / vocabulary, np.float32)
+    row = np.log(row) if subject.declaration.rows == "logits" else row
+    drafts = max(1, subject.declaration.fewest_drafts)
+    p, q = (np.tile(row, (1, n, 1)) for n in (drafts + 1, drafts))
+    if subject.declaration.level == "position":
+        p, q = p[:, :1], q[:, :1]
+    arrays = {
+        "p": p,
+        "q": q,
+        "drafts": np.zeros((1, drafts), np.int32),
+        "lengths": np.array([drafts], np.int32),
+        "tape": np.full((1, tape_places), 0.5),
+    }
+    if subject.declaration.level == "tree":
+        arrays["parents"] = np.full((1, drafts), -1, np.int32)
+    subject.answer({"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}, arrays)
+    found = any(e.kind == "coin" and e.shape and e.shape[-1] == vocabulary for e in subject.ledger)
+    subject.ledger.clear()
+    subject.calls = 0
+    return found

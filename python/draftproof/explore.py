@@ -1,0 +1,76 @@
+"""law: the exact law of a plain Python function on given rows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from draftproof.declare import door
+from draftproof.results import Law, Outcome
+from draftproof.serve import ask
+from draftproof.subject import Subject
+
+
+def law(
+    fn: Callable[..., Any] | Subject,
+    p: Any,
+    q: Any,
+    drafts: str | Sequence[int] = "iid",
+    *,
+    parents: Sequence[int] | None = None,
+    seed: int = 1,
+    predictions: int | None = None,
+    **declared: Any,
+) -> Law:
+    """The exact law of the tokens that `fn` emits on the rows p and q, in the shapes of `door`.
+
+    drafts    the drafted tokens; or `iid`, and the result is averaged over drafts from q: a chain whose rows do not
+              depend on the drafts, or one position with one draft
+    Cost: some hundred calls for each tuple of drafts.
+    Raises: ProgramError for rows that are no probabilities.
+    """
+    by_law = isinstance(drafts, str)
+    subject = fn if isinstance(fn, Subject) else door(fn, drafts if by_law else "iid", **declared)  # type: ignore[arg-type]
+    rows_p, rows_q = (np.atleast_2d(np.asarray(a, np.float64)) for a in (p, q))
+    if by_law:
+        length = len(rows_q)
+        tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))
+        weights = [float(np.prod([rows_q[i, x] for i, x in enumerate(t)])) for t in tuples]
+    else:
+        tuples, weights = [tuple(int(x) for x in drafts)], [1.0]
+    drawn = [(t, w) for t, w in zip(tuples, weights, strict=True) if w > 0]
+    inputs = [{"p": rows_p.tolist(), "q": rows_q.tolist(), "drafts": list(t)} for t, _ in drawn]
+    if parents is not None:
+        inputs = [one | {"parents": list(parents)} for one in inputs]
+    question: dict[str, Any] = {"inputs": inputs, "seed": seed}
+    if predictions is not None:
+        question["predictions"] = predictions
+    document = ask(subject, ["law", "-"], input=json.dumps(question))
+    return _mixed(subject.declaration.name, document["inputs"], [w for _, w in drawn])
+
+
+def _mixed(name: str, laws: list[dict[str, Any]], weights: list[float]) -> Law:
+    mass: dict[tuple[tuple[int, ...], str], float] = defaultdict(float)
+    texts: dict[tuple[tuple[int, ...], str], str] = {}
+    for one, weight in zip(laws, weights, strict=True):
+        for outcome in one["outcomes"]:
+            key = tuple(outcome.get("tokens", ())), outcome.get("status", "ok")
+            mass[key] += weight * outcome["probability"]
+            texts[key] = outcome.get("text", "") if len(laws) == 1 else ""
+    worst = ("not_a_function", "unsettled", "cut", "settled")
+    return Law(
+        name,
+        tuple(Outcome(*key, probability, texts[key]) for key, probability in sorted(mass.items())),
+        limit=sum(w * one["limit"] for one, w in zip(laws, weights, strict=True)),
+        unexplored=sum(w * one["unexplored"] for one, w in zip(laws, weights, strict=True)),
+        state=min((one["state"] for one in laws), key=worst.index),
+        calls=sum(one["calls"] for one in laws),
+        predicted=min(one["predicted"] for one in laws),
+        edges=tuple(edge for one in laws for edge in one.get("edges", ())),
+        remarks=tuple(dict.fromkeys(remark for one in laws for remark in one.get("remarks", ()))),
+    )

@@ -1,0 +1,119 @@
+"""check and replay: the gate on plain Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from draftproof import store
+from draftproof.declare import door, name_of
+from draftproof.program import ProgramError
+from draftproof.results import Refuted, Verdict, verdict_of
+from draftproof.serve import ask, tell
+from draftproof.subject import Declaration, Subject
+
+# What `check` takes where an argument is None; the plug-in of pytest sets them for a test run.
+DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates": None}
+
+
+def check(
+    fn: Callable[..., Any] | Subject,
+    drafts: str = "iid",
+    *,
+    tier: str | Sequence[str] | None = None,
+    profile: str | None = None,
+    seed: int | None = None,
+    models: int | None = None,
+    predictions: int | None = None,
+    instance: str | Sequence[str] = (),
+    time_limit: float | None = None,
+    share: float | None = None,
+    gates: int | None = None,
+    keep: bool = True,
+    raises: bool = True,
+    progress: bool = False,
+    **declared: Any,
+) -> Verdict:
+    """Holds `fn` to the gate and returns the verdict.
+
+    tier         of proof, edge and sampled; None: all that fn can serve
+    profile      quick, pr or nightly: how many models and trials; quick if None
+    models       of the proof tier; predictions: random sequences that must hold, for each input
+    instance     models to ask first, as a counterexample prints them
+    time_limit   seconds for one batch of fn, 60 if None
+    share        of the false-alarm probability of 1e-9 of a whole build, among `gates` sampled gates
+    keep         failing instances are kept in .draftproof/failures.json and asked first the next time
+    declared     arguments of `door`
+
+    Raises: Refuted, an AssertionError, unless all tiers held or were skipped; nothing with raises=False.
+    ProgramError if the program gives no verdict; UnknownRandomness if fn draws by an operator that has no replacement.
+    """
+    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    declaration = subject.declaration
+    asked = [instance] if isinstance(instance, str) else list(instance)
+    known = store.failures(declaration.name) if keep else []
+    seed = DEFAULTS["seed"] if seed is None else seed
+    tiers = [tier] if isinstance(tier, str) else list(tier or ())
+    options = {
+        "--seed": seed,
+        "--profile": profile or DEFAULTS["profile"],
+        "--tier": ",".join(tiers) or None,
+        "--models": models,
+        "--predictions": predictions,
+        "--door-limit": time_limit,
+        "--share": DEFAULTS["share"] if share is None else share,
+        "--gates": DEFAULTS["gates"] if gates is None else gates,
+    }
+    arguments = ["check", *(text for key, value in options.items() if value is not None for text in (key, str(value)))]
+    try:
+        document = ask(subject, arguments + _instances([*asked, *known]), progress=progress)
+    except ProgramError as error:
+        if error.exit_code != 2 or not known:
+            raise
+        store.forget(declaration.name)  # they are of an earlier function of the same name
+        document = ask(subject, arguments + _instances(asked), progress=progress)
+    verdict = verdict_of(
+        document,
+        sorted(subject.ledger.items(), key=lambda item: -item[1]),
+        notes=_notes(subject),
+        calls=subject.calls,
+        seed=seed,
+        again=f"draftproof.replay({name_of(subject.fn)}, {{}}{_told(declaration)})",
+    )
+    if keep:
+        failing = [f.counterexample for f in verdict.violations if f.counterexample and f.tier == "proof"]
+        store.keep(declaration.name, failing, asked=not tiers or "proof" in tiers)
+    if raises and verdict.status not in ("held", "skipped"):
+        raise Refuted(verdict)
+    return verdict
+
+
+def _instances(texts: Sequence[str]) -> list[str]:
+    return [argument for text in dict.fromkeys(texts) for argument in ("--instance", text)]
+
+
+def replay(
+    fn: Callable[..., Any] | Subject, instance: str, drafts: str = "iid", *, seed: int = 1, **declared: Any
+) -> str:
+    """The checks of the proof tier on one instance and the law on each of its drafts, as text."""
+    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    return tell(subject, ["replay", "--seed", str(seed), "--instance", instance])
+
+
+def _told(declaration: Declaration) -> str:
+    usual = Declaration("")
+    shown = {"level": "level", "law": "drafts", "dtype": "dtype"}
+    return "".join(
+        f", {argument}={getattr(declaration, key)!r}"
+        for key, argument in shown.items()
+        if getattr(declaration, key) != getattr(usual, key)
+    ) + (", logits=True" if declaration.rows == "logits" else "")
+
+
+def _notes(subject: Subject) -> tuple[str, ...]:
+    notes = []
+    if subject.alone:
+        notes.append(f"rows of a batch were run one at a time where numbers are scripted: {subject.alone}")
+    if subject.races:
+        notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not asked")
+    return tuple(notes)

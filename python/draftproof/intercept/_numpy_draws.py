@@ -1,0 +1,205 @@
+"""Draws of numpy's generators by the names of their methods: one function each, with the method's own parameters.
+
+A new method is one function with `@draws("name")`. Its first argument is the call: the tape, and what the ledger says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from draftproof.intercept import _elements as elements
+from draftproof.intercept._elements import note, refuse
+from draftproof.intercept._scalars import lone_clock, shape_of
+from draftproof.tape import RowsUnclear, Tape
+
+GRID = {"float64": 53, "float32": 24}  # bits of random()
+MOST_COUNTS = 64  # of a multinomial: each count is a pick
+SUM_SLACK = math.sqrt(np.finfo(np.float64).eps)  # of probabilities given to choice, as in numpy
+
+METHODS: dict[str, Callable[..., Any]] = {}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a method: its tape, the operator's name, and whether the generator was given by the function."""
+
+    tape: Tape
+    operator: str
+    given: bool
+
+    @property
+    def stream(self) -> str:
+        return self.operator.rpartition(".")[2]
+
+    def note(self, kind: str, shape: tuple[int, ...], dtype: str = "float64") -> None:
+        note(self.tape, self.operator, dtype, shape, self.given, kind)
+
+
+def draws(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers what methods of these names draw, in Generator and in RandomState."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        METHODS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+def _uniforms(call: Call, shape: tuple[int, ...], dtype: str = "float64") -> Any:
+    race = elements.is_race(call.tape, shape)
+    call.note("race" if race else "coin", shape, dtype)
+    bits = GRID[dtype]
+    if race:
+        flat: Any = elements.raced_uniforms(call.tape, call.operator, shape, bits, bits, call.stream)
+    else:
+        flat = elements.coins(call.tape, call.operator, shape, bits, call.stream)
+    return np.array(flat, dtype).reshape(shape) if shape else flat[0]
+
+
+def _clocks(call: Call, shape: tuple[int, ...], dtype: str = "float64") -> Any:
+    call.note("clock", shape, dtype)
+    if not shape:
+        return lone_clock(call.tape, call.operator, call.stream)
+    return np.array(elements.clocks(call.tape, call.operator, shape, GRID[dtype], call.stream), dtype).reshape(shape)
+
+
+def _shape(size: Any, *parameters: Any) -> tuple[int, ...]:
+    return shape_of(size) if size is not None else np.broadcast_shapes(*(np.shape(x) for x in parameters))
+
+
+def _into(out: Any, values: Any) -> Any:
+    if out is None:
+        return values
+    out[...] = values
+    return out
+
+
+@draws("random", "random_sample", "sample", "ranf")
+def random(call: Call, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+    shape = np.shape(out) if size is None and out is not None else shape_of(size)
+    return _into(out, _uniforms(call, shape, np.dtype(dtype).name))
+
+
+@draws("rand")
+def rand(call: Call, *dimensions: int) -> Any:
+    return _uniforms(call, dimensions)
+
+
+@draws("uniform")
+def uniform(call: Call, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    return low + (np.subtract(high, low)) * _uniforms(call, _shape(size, low, high))
+
+
+@draws("standard_exponential")
+def standard_exponential(
+    call: Call, size: Any = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+) -> Any:
+    shape = np.shape(out) if size is None and out is not None else shape_of(size)
+    return _into(out, _clocks(call, shape, np.dtype(dtype).name))
+
+
+@draws("exponential")
+def exponential(call: Call, scale: Any = 1.0, size: Any = None) -> Any:
+    return scale * _clocks(call, _shape(size, scale))
+
+
+@draws("gumbel")
+def gumbel(call: Call, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    return loc - scale * np.log(_clocks(call, _shape(size, loc, scale)))
+
+
+@draws("integers")
+def integers(
+    call: Call, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+) -> Any:
+    if np.ndim(low) or np.ndim(high):
+        refuse(call.tape, call.operator, "found ends that are arrays, wanted two numbers")
+    first, last = (0, int(low)) if high is None else (int(low), int(high))
+    n = last - first + bool(endpoint)
+    if n < 1:
+        raise ValueError(f"{call.operator}: found low {first}, high {last}; wanted low < high")
+    shape = shape_of(size)
+    call.note("integer", shape, np.dtype(dtype).name)
+    flat = np.array(elements.integers(call.tape, call.operator, shape, n, call.stream), np.int64) + first
+    return flat.astype(dtype).reshape(shape) if shape else int(flat[0])
+
+
+@draws("randint")
+def randint(call: Call, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+    return integers(call, low, high, size, dtype)
+
+
+def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
+    """Indices below n, flat."""
+    tape, count = call.tape, math.prod(shape)
+    call.note("integer" if p is None else "pick", shape, "int64")
+    if p is None:
+        if replace:
+            return elements.integers(tape, call.operator, shape, n, call.stream)
+        if count > n:
+            raise ValueError(f"{call.operator}: found {count} samples of {n} without replacement, wanted {n} at most")
+        return elements.permutation(tape, call.operator, n, count, call.stream)
+    weights = np.asarray(p, np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"{call.operator}: found p of shape {list(weights.shape)}, wanted [{n}]")
+    if abs(weights.sum() - 1) > SUM_SLACK and weights.sum() > 0:
+        raise ValueError(f"{call.operator}: found probabilities of sum {weights.sum()}, wanted 1")
+    if tape.rows == 1:
+        return elements.picks(tape, call.operator, [weights.tolist()], count, replace, call.stream)
+    samples = elements.each_row(tape, call.operator, shape)
+    if not replace:
+        raise RowsUnclear(call.operator, shape, tape.rows)
+    return elements.picks(tape, call.operator, np.tile(weights, (tape.rows, 1)), samples, True, call.stream)
+
+
+@draws("choice")
+def choice(
+    call: Call, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+) -> Any:
+    values = None if np.ndim(a) == 0 else np.asarray(a)
+    n, shape = int(a) if values is None else values.shape[axis], shape_of(size)
+    if n < 1:
+        raise ValueError(f"{call.operator}: found {n} values to choose from, wanted at least 1")
+    index = np.array(_chosen(call, n, shape, replace, p), np.int64)
+    picked: Any = index.reshape(shape) if shape else index[0]
+    return picked if values is None else np.take(values, picked, axis)
+
+
+@draws("multinomial")
+def multinomial(call: Call, n: Any, pvals: Any, size: Any = None) -> Any:
+    """Counts of n picks. As in numpy the last probability is what the others leave of 1."""
+    p = np.asarray(pvals, np.float64)
+    if np.ndim(n) or not 0 <= int(n) <= MOST_COUNTS:
+        refuse(call.tape, call.operator, f"found n = {n}, wanted one number up to {MOST_COUNTS}")
+    rest = 1 - p[..., :-1].sum(axis=-1, keepdims=True)
+    if (rest < -1e-12).any():  # numpy's own slack
+        raise ValueError(f"{call.operator}: found sum(pvals[:-1]) above 1")
+    weights = np.concatenate([p[..., :-1], np.maximum(rest, 0.0)], axis=-1)
+    lines = np.broadcast_to(weights, (*shape_of(size), p.shape[-1])) if size is not None else weights
+    call.note("pick", lines.shape, "int64")
+    table = lines.reshape(-1, p.shape[-1])
+    cells = elements.picks(call.tape, call.operator, table, int(n), True, call.stream)
+    counts = np.zeros(table.shape, np.int64)
+    np.add.at(counts, (np.repeat(np.arange(len(table)), int(n)), np.array(cells, np.int64)), 1)
+    return counts.reshape(lines.shape)
+
+
+@draws("permutation")
+def permutation(call: Call, x: Any, axis: int = 0) -> Any:
+    n = int(x) if np.ndim(x) == 0 else np.shape(x)[axis]
+    call.note("integer", (n,), "int64")
+    order = np.array(elements.permutation(call.tape, call.operator, n, n, call.stream), np.int64)
+    return order if np.ndim(x) == 0 else np.take(np.asarray(x), order, axis)
+
+
+@draws("shuffle")
+def shuffle(call: Call, x: Any, axis: int = 0) -> None:
+    n = np.shape(x)[axis] if isinstance(x, np.ndarray) else len(x)
+    call.note("integer", (n,), "int64")
+    order = elements.permutation(call.tape, call.operator, n, n, call.stream)
+    x[:] = np.take(x, order, axis) if isinstance(x, np.ndarray) else [x[i] for i in order]

@@ -1,0 +1,112 @@
+"""The dispatch mode of torch: random operators are answered from a tape, all others run.
+
+An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. One that
+has no handler is refused by its name, unless its arguments say that it draws nothing (dropout of 0, not training).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from draftproof.intercept._elements import refuse
+from draftproof.intercept._torch_handlers import HANDLERS, Handler
+from draftproof.tape import Tape
+
+# Operators with the tag or a generator that draw nothing: the choice of an attention kernel.
+DRAW_NOTHING = frozenset({"aten::_fused_sdp_choice"})
+# Operators that draw by a key or a seed in a tensor, and have neither the tag nor a generator.
+BY_KEY = ("aten::_philox_uniform", "aten::_philox_normal", "aten::_philox_randint", "prims::inductor_random",
+          "prims::inductor_randint", "inductor_prims::inductor_reserve_rng_state")  # fmt: skip
+
+
+def is_random(operator: torch._ops.OpOverload) -> bool:
+    """True if torch, or the name, says that the operator draws random numbers."""
+    name = operator._schema.name
+    if name in DRAW_NOTHING:
+        return False
+    if torch.Tag.nondeterministic_seeded in operator.tags or name in HANDLERS:
+        return True
+    if name.startswith(BY_KEY):
+        return True
+    return any("Generator" in str(argument.type) for argument in operator._schema.arguments)
+
+
+def draws_nothing(operator: torch._ops.OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """True if the arguments switch the randomness of an operator off."""
+    given = {argument.name: argument.default_value for argument in operator._schema.arguments}
+    given |= dict(zip(given, args, strict=False)) | kwargs
+    off = any(given.get(name, True) is False for name in ("train", "training"))
+    rates = ["dropout_p", "dropout"] + (["p"] if "dropout" in operator._schema.name else [])
+    return off or any(given.get(name) == 0 and name in given for name in rates)
+
+
+def unknown(operator: torch._ops.OpOverload) -> Handler:
+    name = operator._schema.name
+
+    def handler(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if draws_nothing(operator, args, kwargs):
+            return operator(*args, **kwargs)
+        compiled = " It belongs to code that torch.compile made: give the function itself." if "induct" in name else ""
+        refuse(
+            tape,
+            name,
+            f"no handler says what it draws.{compiled} A function with @handles({name!r}) in "
+            "draftproof/intercept/_torch_handlers.py, which draws coins, picks, clocks or integers, adds it.",
+        )
+
+    return handler
+
+
+_table: dict[Any, Handler | None] = {}
+
+
+def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
+    """What answers the operator; None for one that is not random."""
+    if operator not in _table:
+        _table[operator] = (HANDLERS.get(operator._schema.name) or unknown(operator)) if is_random(operator) else None
+    return _table[operator]
+
+
+class TapeMode(TorchDispatchMode):  # type: ignore[misc]
+    """Answers random operators from `tape`.
+
+    torch wraps `__torch_dispatch__` so that its compiler stays out: a call of a compiled function would else compile
+    the handlers, which draw numbers.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__()
+        self.tape = tape
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        try:
+            handler = _table[func]
+        except KeyError:
+            handler = handler_of(func)
+        if handler is None:
+            return func(*args, **kwargs) if kwargs else func(*args)
+        return handler(self.tape, func, args, kwargs or {})
+
+
+class PlainTapeMode(TapeMode):
+    """The same for functions that reach no compiled code. An operator takes some microseconds less without the wrapper."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        try:
+            handler = _table[func]
+        except KeyError:
+            handler = handler_of(func)
+        if handler is None:
+            return func(*args, **kwargs) if kwargs else func(*args)
+        return handler(self.tape, func, args, kwargs or {})

@@ -1,0 +1,143 @@
+"""Triton: tl.rand, tl.randint and their forms of four, in kernels under the interpreter (TRITON_INTERPRET=1).
+
+A number of Triton is a function of seed and offset. Each pair is one coin of the tape, in order of first use, and the
+same pair gives the same number again: a kernel that uses an offset twice shows it. Compiled kernels draw on the device,
+out of sight; `unreachable` names them.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from draftproof.intercept._elements import note, refuse
+from draftproof.tape import RowsUnclear, Tape
+
+NAME = "triton"
+FUNCTIONS = ("rand", "rand4x", "randint", "randint4x", "randn", "randn4x", "philox", "philox_impl")
+
+# tl.rand folds 32 bits to 31 by their sign, and multiplies in float32 by the largest scale that stays below 1.
+UNIFORM_BITS, INTEGER_BITS = 31, 32
+SCALE = np.float32(4.6566127342e-10)
+
+
+class Numbers:
+    """Numbers of one call by seed, offset and which of four."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.known: dict[tuple[int, int, int], tuple[int, float]] = {}
+
+    def block(self, name: str, seed: Any, offset: Any, bits: int, which: int) -> Any:
+        """A block of numbers v of the tape, multiples of 2^-bits: float64, in the shape of the result."""
+        import triton.language as tl
+
+        template = tl.to_tensor(seed).to(tl.uint64) * 0 + offset.to(tl.uint64)
+        places = template.handle.data
+        seeds = np.broadcast_to(tl.to_tensor(seed).handle.data, places.shape).ravel().tolist()
+        keys = [(s, o, which) for s, o in zip(seeds, places.ravel().tolist(), strict=True)]
+        note(self.tape, f"triton.language.{name}", "float32" if bits == UNIFORM_BITS else "uint32", places.shape, True,
+             "coin")  # fmt: skip
+        return template, np.array([self.number(name, key, bits) for key in keys]).reshape(places.shape)
+
+    def number(self, name: str, key: tuple[int, int, int], bits: int) -> float:
+        if self.tape.one is None:
+            raise RowsUnclear(f"triton.language.{name}", (), self.tape.rows)
+        if key not in self.known:
+            self.known[key] = bits, self.tape.one.coins(1, bits, name)[0]
+        drawn, number = self.known[key]
+        if drawn != bits:
+            found = f"found a uniform and an integer by seed {key[0]} and offset {key[1]}, wanted one of them"
+            refuse(self.tape, f"triton.language.{name}", found)
+        return number
+
+    def uniform(self, name: str, seed: Any, offset: Any, which: int = 0) -> Any:
+        import triton.language as tl
+
+        template, v = self.block(name, seed, offset, UNIFORM_BITS, which)
+        result = template.to(tl.float32)
+        result.handle.data = (v * 2.0**UNIFORM_BITS).astype(np.float32) * SCALE
+        return result
+
+    def integer(self, name: str, seed: Any, offset: Any, which: int = 0) -> Any:
+        import triton.language as tl
+
+        template, v = self.block(name, seed, offset, INTEGER_BITS, which)
+        result = template.to(tl.uint32)
+        result.handle.data = (v * 2.0**INTEGER_BITS).astype(np.uint32)
+        return result
+
+    def answers(self) -> dict[str, Callable[..., Any]]:
+        """A function for each of FUNCTIONS."""
+
+        def one(draw: Callable[..., Any], name: str) -> Callable[..., Any]:
+            return lambda seed, offset, n_rounds=None: draw(name, seed, offset)
+
+        def four(draw: Callable[..., Any], name: str) -> Callable[..., Any]:
+            return lambda seed, offset, n_rounds=None: tuple(draw(name, seed, offset, i) for i in range(4))
+
+        def none(name: str) -> Callable[..., Any]:
+            remedy = "a function in Numbers.answers of draftproof/intercept/triton_interpreter.py adds it"
+            return lambda *args, **kwargs: refuse(self.tape, f"triton.language.{name}", remedy)
+
+        return {name: none(name) for name in FUNCTIONS} | {
+            "rand": one(self.uniform, "rand"),
+            "rand4x": four(self.uniform, "rand4x"),
+            "randint": one(self.integer, "randint"),
+            "randint4x": four(self.integer, "randint4x"),
+        }
+
+
+def _interpreted() -> dict[str, Any]:
+    """Triton's own random functions by name, if they are interpreted."""
+    module = sys.modules.get("triton.language.random")
+    functions = {name: getattr(module, name, None) for name in FUNCTIONS}
+    return {name: f for name, f in functions.items() if hasattr(f, "rewritten_fn") and hasattr(f, "fn")}
+
+
+def present() -> bool:
+    return "triton.language.random" in sys.modules
+
+
+@contextmanager
+def _replaced(functions: dict[str, Any], answers: dict[str, Callable[..., Any]]) -> Iterator[None]:
+    """The interpreter runs `answers` instead of what it made of the functions' source, under whatever name."""
+    made = next(iter(functions.values())).rewritten_fn
+    before = {function.fn: made.get(function.fn) for function in functions.values()}
+    made.update({function.fn: answers[name] for name, function in functions.items()})
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                made.pop(key, None)
+            else:
+                made[key] = old
+
+
+def intercept(tape: Tape | None) -> AbstractContextManager[None]:
+    functions = _interpreted() if tape is not None else {}
+    return _replaced(functions, Numbers(tape).answers()) if tape is not None and functions else nullcontext()
+
+
+def seed(value: int) -> None:
+    """Seeds are arguments of the kernels."""
+    del value
+
+
+def unreachable(thing: object) -> str:
+    """A kernel that is compiled, not interpreted, and names a random function."""
+    fn = getattr(thing, "fn", None)
+    if type(thing).__name__ != "JITFunction" or not isinstance(fn, types.FunctionType):
+        return ""
+    if fn.__module__.partition(".")[0] == "triton":  # its own functions count where a kernel names them
+        return ""
+    named = sorted(set(FUNCTIONS) & set(fn.__code__.co_names))
+    if not named:
+        return ""
+    return f"a compiled kernel that draws by {', '.join(named)}; set TRITON_INTERPRET=1 before Triton is imported"

@@ -1,0 +1,184 @@
+"""Finds the draftproof program, runs it and reads its JSON.
+
+The program is a C++ executable. A wheel carries it in `draftproof/bin`; a checkout has it in `build/default`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HELD, VIOLATED, BAD_INPUT, UNDECIDED, INTERNAL_ERROR, SKIPPED = 0, 1, 2, 3, 4, 77
+_VERDICTS = frozenset({HELD, VIOLATED, UNDECIDED, SKIPPED})
+_VARIABLE = "DRAFTPROOF_PROGRAM"
+_NAME = "draftproof"
+
+
+class ProgramError(RuntimeError):
+    """The program gave no verdict.
+
+    `exit_code` is 2 for usage or bad input, 4 for an internal error, and minus the signal's number if a signal ended
+    the program. `message` is what the program wrote to standard error.
+    """
+
+    def __init__(self, exit_code: int, message: str) -> None:
+        super().__init__(exit_code, message)
+        self.exit_code = exit_code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message or 'no message'} ({meaning(self.exit_code)})"
+
+
+class ProgramNotFound(RuntimeError):
+    """There is no executable program at any of the places that `find` looks at."""
+
+
+def meaning(exit_code: int) -> str:
+    """Says in words what an exit code of the program stands for.
+
+    A negative code is minus the number of the signal that ended the program.
+    """
+    words = {
+        HELD: "held",
+        VIOLATED: "violated",
+        BAD_INPUT: "usage or bad input",
+        UNDECIDED: "undecided or stopped",
+        INTERNAL_ERROR: "internal error",
+        SKIPPED: "skipped",
+    }
+    if exit_code < 0:
+        try:
+            return f"ended by {signal.Signals(-exit_code).name}"
+        except ValueError:
+            return f"ended by signal {-exit_code}"
+    return f"exit code {exit_code}: {words.get(exit_code, 'unknown')}"
+
+
+def find() -> Path:
+    """Finds the program. The first of these places that has it wins:
+
+    1. the file that the environment variable DRAFTPROOF_PROGRAM names, also a script that starts the program,
+    2. `bin/draftproof` in the installed package,
+    3. `build/default/draftproof` in the checkout that the package lies in,
+    4. `draftproof` in a folder of PATH. Scripts are passed over: the package installs one of that name, and that one
+       looks for the program here.
+
+    Raises: ProgramNotFound with the places looked at.
+    """
+    named = os.environ.get(_VARIABLE)
+    if named:
+        path = Path(named).expanduser().absolute()
+        if not _is_executable(path) or b"draftproof.__main__" in _head(path):
+            raise ProgramNotFound(f"{_VARIABLE}={named}: found {_what(path)}, wanted the draftproof program")
+        return path
+    looked_at = [*_in_package(), *_in_checkout(), *_in_path()]
+    for path in looked_at:
+        if _is_program(path):
+            return path
+    places = "".join(f"\n  {path}: {_what(path)}" for path in looked_at)
+    raise ProgramNotFound(
+        f"the draftproof program is at none of these places:{places}\n"
+        f"`pip install .` from a clone builds it into the package, `./dev run list` into build/default; "
+        f"{_VARIABLE} names one elsewhere."
+    )
+
+
+def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, input: str | None = None) -> dict[str, Any]:
+    """Runs the program with `--json -q` and the given arguments, and returns the JSON document that it prints.
+
+    Exit codes 0, 1, 3 and 77 are verdicts; the document says which. With `-o FILE` among the arguments the document is
+    in the file and the result is empty.
+
+    arguments: a command of the program and its options, as in `["prove", "k_seq"]`.
+    check: False returns `{"exit_code": code, "message": text}` where ProgramError would be raised.
+    input: what the program reads from standard input, nothing if None.
+
+    Raises: ProgramError for every exit code that is no verdict, and for output that is no JSON document.
+    ProgramNotFound.
+    """
+    command = [os.fspath(find()), "--json", "-q", *(os.fspath(argument) for argument in arguments)]
+    ended = subprocess.run(
+        command, input=input or "", capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
+    try:
+        return document_of(ended.returncode, ended.stdout, ended.stderr)
+    except ProgramError as error:
+        if check:
+            raise
+        return {"exit_code": error.exit_code, "message": error.message}
+
+
+def version() -> str:
+    """The program's version, as in "0.1.0".
+
+    Raises: ProgramError, ProgramNotFound.
+    """
+    ended = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False)
+    if ended.returncode != HELD:
+        raise ProgramError(ended.returncode, _said(ended.stderr))
+    return ended.stdout.strip()
+
+
+def document_of(exit_code: int, output: str, errors: str) -> dict[str, Any]:
+    if exit_code not in _VERDICTS:
+        raise ProgramError(exit_code, _said(errors))
+    if not output.strip():
+        return {}
+    try:
+        document = json.loads(output)
+    except ValueError as error:
+        raise ProgramError(exit_code, f"standard output: found {output[:80]!r}, wanted JSON ({error})") from error
+    if not isinstance(document, dict):
+        raise ProgramError(exit_code, f"standard output: found {output[:80]!r}, wanted a JSON object")
+    return document
+
+
+def _said(errors: str) -> str:
+    """Standard error without the program's name in front."""
+    return errors.strip().removeprefix("draftproof: ")
+
+
+def _in_package() -> list[Path]:
+    # An editable installation has a second folder of the package, with the files that the build made.
+    folders = list(getattr(sys.modules[__name__.rpartition(".")[0]], "__path__", []))
+    return [Path(folder) / "bin" / _NAME for folder in folders]
+
+
+def _in_checkout() -> list[Path]:
+    root = Path(__file__).resolve().parents[2]
+    return [root / "build" / "default" / _NAME] if (root / "CMakePresets.json").is_file() else []
+
+
+def _in_path() -> list[Path]:
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    found = (shutil.which(_NAME, path=folder) for folder in folders if folder)
+    return [Path(path).absolute() for path in found if path]
+
+
+def _is_program(path: Path) -> bool:
+    return _is_executable(path) and not _head(path).startswith(b"#!")
+
+
+def _is_executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1024)
+
+
+def _what(path: Path) -> str:
+    if not path.exists():
+        return "nothing"
+    if not path.is_file():
+        return "a folder"
+    return "a script" if _is_executable(path) else "a file that cannot be executed"

@@ -1,0 +1,104 @@
+"""The pytest plug-in: one test for each tier of a verifier, one false-alarm budget for the whole test run.
+
+    test_mine = draftproof.gates(mine, drafts="iid")
+
+Nothing but the standard library and pytest is imported before a gate runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+    from draftproof.results import Verdict
+
+TIERS = ("proof", "edge", "sampled")
+_MARKER = "draftproof"
+
+
+def gates(
+    fn: Callable[..., Any], drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
+) -> Callable[..., None]:
+    """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.door`.
+
+    A tier that fn cannot serve is skipped with the reason.
+    """
+    import pytest
+
+    @pytest.mark.draftproof
+    @pytest.mark.parametrize("tier", list(tiers))
+    def gate(tier: str, request: pytest.FixtureRequest) -> None:
+        """Holds a verifier to one tier."""
+        __tracebackhide__ = True
+        from draftproof.gate import check
+        from draftproof.results import Refuted
+
+        verdict = check(fn, drafts, tier=tier, **{"raises": False, **options})
+        _report(request.node, verdict)
+        if verdict.status == "skipped":
+            pytest.skip("; ".join(one.note for one in verdict.tiers if one.note) or f"fn has no tier {tier}")
+        if verdict.status != "held":
+            raise Refuted(verdict)
+
+    gate.__doc__ = f"{getattr(fn, '__name__', fn)} at each tier of the gate."
+    return gate
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("draftproof", "verifiers of speculative decoding")
+    group.addoption("--draftproof-profile", choices=["quick", "pr", "nightly"], help="how much a gate asks (quick)")
+    group.addoption("--draftproof-seed", type=int, metavar="N", help="seed of everything random (1)")
+    group.addoption(
+        "--draftproof-budget", type=float, metavar="SHARE",
+        help="share of the false-alarm probability of 1e-9 that this run may spend (1); its sampled gates divide it",
+    )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{_MARKER}: a gate of draftproof.gates")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Divides the budget. Every worker of pytest-xdist collects all tests, so all divide by the same number."""
+    sampled = sum(1 for item in items if item.get_closest_marker(_MARKER) and _tier(item) == "sampled")
+    if not any(item.get_closest_marker(_MARKER) for item in items) and not _options(config):
+        return
+    from draftproof import gate
+
+    gate.DEFAULTS.update(_options(config), gates=max(1, sampled))
+
+
+def _tier(item: pytest.Item) -> Any:
+    return getattr(getattr(item, "callspec", None), "params", {}).get("tier")
+
+
+def _options(config: pytest.Config) -> dict[str, Any]:
+    names = {"profile": "profile", "seed": "seed", "budget": "share"}
+    found = {key: config.getoption(f"--draftproof-{name}") for name, key in names.items()}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _report(item: pytest.Item, verdict: Verdict) -> None:
+    item.add_report_section("call", "draftproof", str(verdict))
+    item.user_properties.append(("draftproof", json.dumps(verdict.document)))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    found = [value for report in reports for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
+    if not found:
+        return
+    tiers = [one for text in found for one in json.loads(text).get("gates", ())]
+    sampled = sum(1 for one in tiers if one["tier"] == "sampled")
+    share = terminalreporter.config.getoption("--draftproof-budget") or 1.0
+    statuses = ", ".join(
+        f"{count} {status}"
+        for status in ("held", "violated", "undecided", "skipped")
+        if (count := sum(1 for one in tiers if one["status"] == status))
+    )
+    budget = f"; {sampled} sampled gates share a false-alarm probability of {share * 1e-9:g}" if sampled else ""
+    terminalreporter.write_line(f"draftproof: {len(tiers)} gates: {statuses}{budget}")

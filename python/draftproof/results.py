@@ -1,0 +1,226 @@
+"""What the gate and the explorer answered, as dataclasses for programs, notebooks and people."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from draftproof.tape import LedgerEntry
+
+HELD, VIOLATED, UNDECIDED, SKIPPED = "held", "violated", "undecided", "skipped"
+_WORST = (VIOLATED, UNDECIDED, HELD, SKIPPED)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check of one tier. `counterexample` is an instance in small fractions, `work` counts calls or trials."""
+
+    tier: str
+    check: str
+    status: str
+    work: int = 0
+    evidence: str = ""
+    counterexample: str = ""
+    distance: float | None = None  # total variation from the target, of the law that departs most
+    limit: float | None = None  # what rounding explains of it
+
+
+@dataclass(frozen=True)
+class TierResult:
+    """One tier: its worst status, the calls or trials it took, and why if it was skipped."""
+
+    tier: str
+    status: str
+    work: int = 0
+    note: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class Table:
+    """Shown as a table in notebooks, and as a pandas frame on request."""
+
+    def records(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame of `records()`. Raises: ImportError without pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        records = self.records()
+        columns = list(records[0]) if records else []
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in record.values()) + "</tr>"
+            for record in records
+        )
+        title = html.escape(str(self).partition("\n")[0])
+        return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def axes_of(axes: Any) -> Any:
+    if axes is not None:
+        return axes
+    from matplotlib import pyplot
+
+    return pyplot.subplots()[1]
+
+
+@dataclass(frozen=True)
+class Verdict(Table):
+    """The gate's answer on one function.
+
+    ledger   every kind of draw that the function made, with the number of calls that made it
+    notes    what a reader should know of how it was run
+    """
+
+    name: str
+    tiers: tuple[TierResult, ...]
+    ledger: tuple[tuple[LedgerEntry, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    calls: int = 0
+    seed: int = 1
+    again: str = ""  # how to ask for a counterexample again; {} stands for it
+    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def status(self) -> str:
+        """The worst status of a tier: violated, undecided, held, skipped."""
+        found = {tier.status for tier in self.tiers}
+        return next((status for status in _WORST if status in found), SKIPPED)
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for tier in self.tiers for finding in tier.findings]
+
+    @property
+    def violations(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.status == VIOLATED]
+
+    def records(self) -> list[dict[str, Any]]:
+        return [{"name": self.name, **vars(finding)} for finding in self.findings]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Work of each tier in a bar, coloured by its status. Returns matplotlib's axes."""
+        axes = axes_of(axes)
+        colours = {HELD: "tab:green", VIOLATED: "tab:red", UNDECIDED: "tab:orange", SKIPPED: "tab:gray"}
+        for tier in self.tiers:
+            axes.barh(tier.tier, tier.work, color=colours[tier.status])
+        axes.set_xlabel("calls and trials")
+        axes.set_title(f"{self.name}: {self.status}")
+        return axes
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.status}"]
+        for tier in self.tiers:
+            lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
+            for finding in tier.findings:
+                if finding.status in (VIOLATED, UNDECIDED):
+                    lines += _told(finding, self.again)
+        if self.violations and self.ledger:
+            lines.append("  draws    " + "; ".join(dict.fromkeys(entry.text() for entry, _ in self.ledger)))
+        return "\n".join(lines + [f"  note     {note}" for note in self.notes])
+
+
+def _told(finding: Finding, again: str) -> list[str]:
+    lines = [f"    {finding.check}: {finding.evidence}"]
+    if finding.counterexample:
+        lines.append(f"      on     {finding.counterexample}")
+        if again:
+            lines.append(f"      again  {again.replace('{}', repr(finding.counterexample))}")
+    return lines
+
+
+class Refuted(AssertionError):
+    """A verifier is not exact, or its gate is undecided. `verdict` has all findings."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(str(verdict))
+        self.verdict = verdict
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Emitted tokens, or the status of a row without any, with its probability."""
+
+    tokens: tuple[int, ...]
+    status: str
+    probability: float
+    text: str = ""  # the probability as a fraction or a multiple of 2^-bits where it is one
+
+
+@dataclass(frozen=True)
+class Law(Table):
+    """The exact law of a function on given rows.
+
+    limit       total variation that the number formats explain
+    unexplored  probability of branches that were cut
+    state       settled, cut, unsettled or not_a_function
+    predicted   random sequences, predicted and run, that held
+    """
+
+    name: str
+    outcomes: tuple[Outcome, ...]
+    limit: float
+    unexplored: float
+    state: str
+    calls: int
+    predicted: int
+    edges: tuple[dict[str, Any], ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def of(self, tokens: int | Sequence[int]) -> float:
+        """The probability of exactly these emitted tokens."""
+        wanted = (tokens,) if isinstance(tokens, int) else tuple(tokens)
+        return sum(o.probability for o in self.outcomes if o.tokens == wanted and o.status == "ok")
+
+    def first(self, vocabulary: int) -> list[float]:
+        """The law of the first emitted token, `vocabulary` probabilities."""
+        result = [0.0] * vocabulary
+        for outcome in self.outcomes:
+            if outcome.status == "ok":
+                result[outcome.tokens[0]] += outcome.probability
+        return result
+
+    def records(self) -> list[dict[str, Any]]:
+        return [vars(outcome) for outcome in self.outcomes]
+
+    def plot(self, axes: Any = None) -> Any:
+        """A bar for each outcome. Returns matplotlib's axes."""
+        axes = axes_of(axes)
+        names = [" ".join(map(str, o.tokens)) if o.status == "ok" else o.status for o in self.outcomes]
+        axes.bar(names, [o.probability for o in self.outcomes])
+        axes.set_xlabel("emitted tokens")
+        axes.set_ylabel("probability")
+        return axes
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {self.state}, {self.calls} calls, {self.predicted} predictions held"
+        head += f", rounding {self.limit:.1g}"
+        rows = (
+            f"  {' '.join(map(str, o.tokens)) if o.status == 'ok' else o.status:12} {o.text or f'{o.probability:.9g}'}"
+            for o in self.outcomes
+        )
+        return "\n".join([head, *rows, *(f"  note: {remark}" for remark in self.remarks)])
+
+
+def verdict_of(document: dict[str, Any], ledger: Iterable[tuple[LedgerEntry, int]], **rest: Any) -> Verdict:
+    """The verdict in a document of `draftproof check`."""
+    gates = document["gates"]
+    tiers = []
+    for gate in gates:
+        findings = tuple(
+            Finding(gate["tier"], **{key: value for key, value in one.items() if key in Finding.__dataclass_fields__})
+            for one in gate.get("findings", ())
+        )
+        tiers.append(TierResult(gate["tier"], gate["status"], gate.get("work", 0), gate.get("note", ""), findings))
+    name = gates[0]["verifier"] if gates else "nothing"
+    return Verdict(name, tuple(tiers), tuple(ledger), document=document, **rest)

@@ -1,0 +1,102 @@
+"""acceptance: how often a function accepts on real rows, beside the optimum of the same draft law."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.results import Table, axes_of
+from draftproof.serve import ask
+from draftproof.subject import Subject
+
+
+@dataclass(frozen=True)
+class AcceptanceRow:
+    """Share of draft tuples with an accepted draft: its estimate with a 95 % interval, and the largest of any lossless
+    verifier of the same draft law."""
+
+    verifier: str
+    drafts: int
+    rate: float
+    low: float
+    high: float
+    optimum: float
+    tuples: int
+
+
+@dataclass(frozen=True)
+class Acceptance(Table):
+    """`rows` of the function and of the verifiers that it was compared with, on the positions of `source`."""
+
+    source: str
+    rows: tuple[AcceptanceRow, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        return [vars(row) for row in self.rows]
+
+    def plot(self, axes: Any = None) -> Any:
+        """A point with its interval for each row, and the optimum. Returns matplotlib's axes."""
+        axes = axes_of(axes)
+        names = [f"{row.verifier}, K = {row.drafts}" for row in self.rows]
+        rates = [row.rate for row in self.rows]
+        errors = [[row.rate - row.low for row in self.rows], [row.high - row.rate for row in self.rows]]
+        axes.errorbar(rates, names, xerr=errors, fmt="o", label="accepted")
+        axes.plot([row.optimum for row in self.rows], names, "k|", markersize=14, label="optimum")
+        axes.set_xlabel("share of tuples with an accepted draft")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        lines = [f"acceptance on {self.source}"]
+        lines += [
+            f"  {row.verifier:28} K = {row.drafts}  {row.rate:.4f} ({row.low:.4f} to {row.high:.4f}), "
+            f"optimum {row.optimum:.4f}"
+            for row in self.rows
+        ]
+        return "\n".join(lines)
+
+
+def acceptance(
+    fn: Callable[..., Any] | Subject,
+    capture: str | os.PathLike[str],
+    drafts: str = "iid",
+    *,
+    k: int | Sequence[int] = 1,
+    tuples: int = 20_000,
+    beside: Sequence[str] = ("ladder",),
+    seed: int = 1,
+    progress: bool = False,
+    **declared: Any,
+) -> Acceptance:
+    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on as many.
+
+    capture    file or family that `draftproof survey` takes
+    k          numbers of drafts; a function of level chain decides on one
+    tuples     draft tuples for each row, spread over the positions
+    declared   arguments of `door`
+
+    Cost: `tuples` calls of fn for each k. Raises: ProgramError, UnknownRandomness.
+    """
+    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    name = subject.declaration.name + "@python"  # apart from a registered verifier of the same name
+    subject = replace(subject, declaration=replace(subject.declaration, name=name))
+    counts = [k] if isinstance(k, int) else list(k)
+    arguments = ["survey", os.fspath(capture), "--seed", str(seed), "--tuples", str(tuples), "--instances", "0"]
+    arguments += ["-K", *map(str, counts), "--verifier", ",".join([name, *beside])]
+    document = ask(subject, arguments, progress=progress)
+    rows = [
+        AcceptanceRow(
+            verifier=row["verifier"],
+            drafts=row["drafts"],
+            optimum=row["optimum"],
+            tuples=row["tuples"],
+            **{key: row["membership"][key] for key in ("rate", "low", "high")},
+        )
+        for source in document["sources"]
+        for row in source["rows"]
+        if row["law"] == subject.declaration.law
+    ]
+    return Acceptance(os.fspath(capture), tuple(rows))

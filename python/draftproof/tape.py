@@ -1,0 +1,222 @@
+"""The random numbers of one call of a function, given by the host, and the log of what the function drew.
+
+A tape has b rows of m places. A place holds one number v in [0, 1), or a negative one that forces an outcome. The
+n-th draw of a row takes the n-th place. The kind of a draw says what v becomes; `docs/doors.md` has the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from draftproof.tape_errors import LedgerEntry, NoMass, RowsUnclear, TapeShort, UnknownRandomness
+from draftproof.tape_row import CLOCK, COIN, INTEGER, PICK, RowTape, clock_of, mass_fault
+
+__all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "LedgerEntry", "NoMass", "RowTape", "RowsUnclear", "Tape", "TapeShort",
+           "UnknownRandomness"]  # fmt: skip
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Rows = Ints | Sequence[int] | int
+Log = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats, list[str]]
+
+MOST_BEYOND = 4096  # calls for numbers after the end of a row's tape, before a loop is taken to have no end
+
+
+class Tape:
+    """Random numbers for b rows, and their log.
+
+    `one` is the tape of the single row where b is 1, else None. Interceptors that have one row draw there: its plain
+    numbers are ten times faster than arrays of one entry.
+
+    A row that wants more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
+    more is logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
+    A call ends by TapeShort or NoMass as soon as all of its rows are short or massless.
+    """
+
+    def __init__(self, values: npt.ArrayLike, vocabulary: int, races: bool = False) -> None:
+        """values float64 [b, m], below 1; `races`: uniforms whose last dimension is `vocabulary` are exp(-clock).
+
+        Raises: ValueError for another shape, or for a value of 1 or more or not a number.
+        """
+        array = np.asarray(values, np.float64)
+        if array.ndim != 2:
+            raise ValueError(f"values of a tape: found shape {list(array.shape)}, wanted [rows, places]")
+        if array.size and not array.max() < 1:  # a maximum with a number that is none is none
+            raise ValueError(f"values of a tape: found {array.max()}, wanted values below 1")
+        self.values = array
+        self.rows, self.places = array.shape
+        self.vocabulary = vocabulary
+        self.races = races
+        self.compiled = True  # whether the function may call code of torch.compile
+        self.ledger: list[LedgerEntry] = []
+        self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
+        self._streams: dict[str, int] = {"": -1}
+        self.one = RowTape(array[0].tolist(), self._number_of) if self.rows == 1 else None
+        if self.one is None:
+            self._used = np.zeros(self.rows, np.int64)
+            self._short = np.zeros(self.rows, np.bool_)
+            self._massless = np.zeros(self.rows, np.bool_)
+            self._faults: dict[int, str] = {}
+            self._entries: list[tuple[Ints, Ints, tuple[int, int, int, int], Floats | None]] = []
+            self._beyond = 0
+
+    # State of the rows.
+
+    @property
+    def used(self) -> Ints:
+        """Places that each row has taken, [b]."""
+        return self._used if self.one is None else np.array([self.one.at])
+
+    @property
+    def short(self) -> npt.NDArray[np.bool_]:
+        """Rows that wanted more than m numbers, [b]."""
+        return self._short if self.one is None else np.array([self.one.short])
+
+    @property
+    def massless(self) -> npt.NDArray[np.bool_]:
+        """Rows that drew from weights without mass, [b]."""
+        return self._massless if self.one is None else np.array([bool(self.one.fault)])
+
+    @property
+    def faults(self) -> dict[int, str]:
+        """Why a row is massless, by row."""
+        if self.one is None:
+            return self._faults
+        return {0: self.one.fault} if self.one.fault else {}
+
+    # Draws of many rows at once. Each row is named once.
+
+    def coins(self, rows: Rows, n: int, bits: int, stream: str = "") -> Floats:
+        """n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
+        if not 1 <= bits <= 53:
+            raise ValueError(f"a coin: found {bits} bits, wanted 1 to 53")
+        if self.one is not None:
+            return np.array([self.one.coins(n, bits, stream)])
+        v, _ = self._take(rows, n, (COIN, 0, bits, self._number_of(stream)))
+        scale = 2.0**bits
+        return np.floor(np.maximum(v, 0.0) * scale) / scale
+
+    def picks(self, rows: Rows, weights: npt.ArrayLike, stream: str = "") -> Ints:
+        """A cell for each of `rows` by weights [len(rows), n]: [len(rows)]. Raises: TapeShort, NoMass."""
+        w = np.asarray(weights, np.float64)
+        if w.ndim != 2 or len(w) != (1 if isinstance(rows, int) else len(rows)):
+            raise ValueError(f"weights of picks: found shape {list(w.shape)}, wanted one line for each row")
+        if self.one is not None:
+            return np.array([self.one.pick(w[0].tolist(), stream)])
+        n = w.shape[1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            sums = np.cumsum(w, axis=1)
+        total = sums[:, -1] if n else np.zeros(len(w))
+        bad = ~((w >= 0).all(axis=1) & (total > 0) & (total < math.inf))
+        given, w = w, np.where(bad[:, None], 0.0, w)
+        v, at = self._take(rows, 1, (PICK, n, 0, self._number_of(stream)), w)
+        v = v[:, 0]
+        lost = (self.short[at] | bad) if bad.any() else self.short[at]
+        drawn = np.where(v < 0, self._forced(v, n, ~lost, "cell"), 0)
+        open_ = v >= 0
+        if open_.any():
+            first = (sums[open_] <= (v[open_] * total[open_])[:, None]).sum(axis=1)
+            last = (sums[open_] < total[open_, None]).sum(axis=1)
+            drawn[open_] = np.minimum(first, last)
+        drawn[bad] = 0
+        for i in np.flatnonzero(bad & ~self._massless[at]):
+            self._massless[at[i]] = True
+            self._faults[int(at[i])] = mass_fault(given[i].tolist())
+        if bad.any() and (self._massless | self._short).all():
+            raise self._end()
+        return drawn
+
+    def clocks(self, rows: Rows, n: int, stream: str = "", bits: int = 53) -> Floats:
+        """A race of n exponentials of rate 1 for each of `rows`: [len(rows), n]. Raises: TapeShort.
+
+        `bits` is the significand of the noise. The host takes the error of the weights that it finds from there.
+        """
+        if self.one is not None:
+            return np.array([self.one.clocks(n, bits, stream)])
+        v, _ = self._take(rows, n, (CLOCK, n, bits, self._number_of(stream)))
+        return np.array([clock_of(x) for x in v.ravel().tolist()]).reshape(v.shape)
+
+    def integers(self, rows: Rows, n: int, stream: str = "") -> Ints:
+        """One of 0 .. n - 1 for each of `rows`: [len(rows)]. Raises: TapeShort."""
+        if not 1 <= n < 2**31:
+            raise ValueError(f"an integer below {n}: wanted 1 to 2^31 - 1")
+        if self.one is not None:
+            return np.array([self.one.integer(n, stream)])
+        v, at = self._take(rows, 1, (INTEGER, n, 0, self._number_of(stream)))
+        v = v[:, 0]
+        forced = self._forced(v, n, ~self._short[at], "integer")
+        return np.where(v < 0, forced, np.minimum(n - 1, (np.maximum(v, 0.0) * n).astype(np.int64)))
+
+    # The log.
+
+    def log(self) -> Log:
+        """`draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64, names of streams, as `result` has them.
+
+        Weights of a draw without mass are zeros, since the protocol admits others in rows of status 4 alone.
+        """
+        streams = list(self._streams)[1:]
+        if self.one is not None:
+            draws = np.array(self.one.draws, np.int32).reshape(-1, 4)
+            return np.array([len(draws)], np.int32), draws, np.array(self.one.weights, np.float64), streams
+        counts = self._used.astype(np.int32)
+        begin = np.concatenate([[0], np.cumsum(self._used)])
+        draws = np.zeros((begin[-1], 4), np.int32)
+        picks = []
+        for rows, places, draw, weights in self._entries:
+            line = begin[rows] + places
+            draws[line] = draw
+            if weights is not None:
+                picks.append((line, weights))
+        size = np.where(draws[:, 0] == PICK, draws[:, 1], 0).astype(np.int64)
+        end = np.cumsum(size)
+        flat = np.zeros(end[-1] if len(end) else 0)
+        for line, weights in picks:
+            flat[(end - size)[line][:, None] + np.arange(weights.shape[1])] = weights
+        return counts, draws, flat, streams
+
+    def _number_of(self, stream: str) -> int:
+        return self._streams.setdefault(stream, len(self._streams) - 1)
+
+    def _take(
+        self, rows: Rows, n: int, draw: tuple[int, int, int, int], weights: Floats | None = None
+    ) -> tuple[Floats, Ints]:
+        """The next n numbers of each row, and the rows as an index. Beyond the tape zeros, for clocks a forced 1."""
+        at = np.atleast_1d(np.asarray(rows, np.int64))
+        start = self._used[at]
+        if (start + n <= self.places).all():
+            place = start[:, None] + np.arange(n)
+            self._used[at] += n
+            self._enter(np.repeat(at, n), place.ravel(), draw, weights)
+            return self.values[at[:, None], place], at
+        place = start[:, None] + np.arange(n)
+        there = place < self.places
+        v = np.full(place.shape, -1.0 if draw[0] == CLOCK else 0.0)
+        row = np.broadcast_to(at[:, None], place.shape)[there]
+        v[there] = self.values[row, place[there]]
+        self._used[at] = np.minimum(start + n, self.places)
+        self._short[at] |= start + n > self.places
+        self._enter(row, place[there], draw, None if weights is None else weights[there[:, 0]])
+        self._beyond += 1
+        if (self._short | self._massless).all() or self._beyond > MOST_BEYOND:
+            raise self._end()
+        return v, at
+
+    def _enter(self, rows: Ints, places: Ints, draw: tuple[int, int, int, int], weights: Floats | None) -> None:
+        self._entries.append((rows, places, draw, weights))
+
+    def _end(self) -> TapeShort | NoMass:
+        if self._short.any():
+            return TapeShort(f"the tape has {self.places} places, {int(self._short.sum())} rows draw more")
+        return NoMass("; ".join(f"row {row}: {text}" for row, text in sorted(self._faults.items())[:4]))
+
+    def _forced(self, v: Floats, n: int, wanted: npt.NDArray[np.bool_], what: str) -> Ints:
+        """Outcomes that negative numbers name. Raises: ValueError for one that does not exist."""
+        cell = -v - 1
+        wrong = wanted & (v < 0) & ~((cell >= 0) & (cell < n) & (cell == np.floor(cell)))
+        if wrong.any():
+            raise ValueError(f"a tape: found forced {what} {cell[wrong][0]:g}, wanted 0 .. {n - 1}")
+        return np.where(v < 0, np.clip(cell, 0, max(n - 1, 0)), 0).astype(np.int64)

@@ -1,0 +1,80 @@
+"""Block verification of one path whose tokens were drawn from known rows.
+
+    p_i, q_i    target and proposal of token i + 1 after node i, i = 0 .. L - 1
+    c_i         c_0 = 1, c_(i+1) = min(1, c_i p_i / q_i)
+    A_i         sum over the vocabulary of (c_i p - q)+ after node i
+
+Test i < L succeeds with probability A_i / (A_i + 1 - c_i), test L with probability c_L. The highest test that succeeds
+gives the accepted tokens. The correction after node i < L has weights (c_i p - q)+; the bonus after node L has p.
+Correctness: the mass accepted at a node or below it is a(x) = q(x) c(x), so a(xy) = min(q(xy), a(x) p(y|x)), and the
+correction serves a(x) p(y|x) - a(xy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from .draws import Uniforms, draw
+from .endings import above
+
+Row = Callable[[Tensor, Tensor], Tensor]
+"""Row (batch rows [R], positions [R]) -> [R, V] float64, new memory."""
+
+
+def verify_block(
+    p_at: Tensor, q_at: Tensor, lengths: Tensor, p_row: Row, q_row: Row, uniforms: Uniforms
+) -> tuple[Tensor, Tensor]:
+    """The number of accepted tokens [B] and the extra token [B].
+
+    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens. A row reads a number for test L unless L = 0,
+    then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds, and one for the extra token. A test
+    with c_i = 1 is certain.
+    Cost: one row of p and q for each test below the end, and for the extra token.
+    """
+    b, n = p_at.shape
+    device = p_at.device
+    clipped = [torch.ones(b, dtype=torch.float64, device=device)]
+    for i in range(n):
+        product = clipped[i] * p_at[:, i]
+        clipped.append(torch.where(product < q_at[:, i], product / q_at[:, i], 1.0))
+    c = torch.stack(clipped, dim=1)
+
+    def c_of(place: Tensor, rows: Tensor | None = None) -> Tensor:
+        return (c if rows is None else c[rows]).gather(1, place[:, None]).squeeze(1)
+
+    def correction(rows: Tensor, place: Tensor) -> Tensor:
+        scaled = p_row(rows, place).mul_(c_of(place, rows)[:, None])
+        return above(scaled, q_row(rows, place))
+
+    accepted = lengths.clone()
+    everyone = torch.ones(b, dtype=torch.bool, device=device)
+    pending = (lengths > 0) & ~(uniforms.take(lengths > 0) < c_of(lengths))
+    for below in range(1, n):
+        place = (lengths - below).clamp(min=0)
+        here = pending & (lengths - below > 0)
+        accepted = torch.where(pending, place, accepted)
+        factor = c_of(place)
+        certain = here & (factor == 1)
+        tested = here & (factor > 0) & ~certain
+        coin = uniforms.take(tested)
+        rows = tested.nonzero().squeeze(1)
+        passed = torch.zeros_like(pending)
+        if len(rows) > 0:
+            excess = correction(rows, place[rows]).sum(1)
+            passed[rows] = coin[rows] * (excess + (1 - factor[rows])) < excess
+        pending = pending & ~passed & ~certain
+    accepted = torch.where(pending, 0, accepted)
+
+    def target(rows: Tensor) -> Tensor:
+        return p_row(rows, accepted[rows])
+
+    last = uniforms.take(everyone)
+    extra = torch.empty_like(lengths)
+    ended = accepted == lengths
+    for rows, weights in ((ended.nonzero().squeeze(1), p_row), ((~ended).nonzero().squeeze(1), correction)):
+        if len(rows) > 0:
+            extra[rows] = draw(weights(rows, accepted[rows]), last[rows], target, rows)
+    return accepted, extra

@@ -1,0 +1,134 @@
+"""Arguments of the verifiers, checked and in one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .draws import Uniforms
+from .rows import Rows, Temperature
+
+
+@dataclass
+class Inputs:
+    """What a verifier decides on."""
+
+    p: Rows
+    q: Rows
+    drafts: Tensor  # [B, n] int64; 0 behind the length, so that they can be looked up
+    lengths: Tensor  # [B] int64, number of drafts
+    uniforms: Uniforms
+
+    @property
+    def device(self) -> torch.device:
+        return self.drafts.device
+
+    @property
+    def there(self) -> Tensor:
+        """Whether draft i is there, [B, n]."""
+        return torch.arange(self.drafts.shape[1], device=self.device) < self.lengths[:, None]
+
+
+@dataclass
+class Options:
+    """Keywords that all verifiers share."""
+
+    lengths: Tensor | None
+    logits: bool
+    temperature: Temperature
+    generator: torch.Generator | None
+    uniforms: Tensor | None
+    check: bool
+
+
+def want(good: bool, place: str, found: object, wanted: object) -> None:
+    if not good:
+        raise ValueError(f"{place}: found {found}, wanted {wanted}")
+
+
+def want_rows(name: str, values: Tensor, shape: tuple[int | str, ...], device: torch.device) -> None:
+    """Raises: ValueError unless `values` is floating point of this shape; texts stand for any size."""
+    given = tuple(values.shape)
+    fits = len(given) == len(shape) and all(isinstance(b, str) or a == b for a, b in zip(given, shape, strict=True))
+    want(fits, f"{name}: shape", given, "(" + ", ".join(map(str, shape)) + ")")
+    want(values.is_floating_point(), f"{name}: dtype", values.dtype, "a floating-point type")
+    want(values.device == device, f"{name}: device", values.device, device)
+    want(given[-1] > 0, f"{name}: vocabulary", given[-1], "at least 1")
+
+
+def want_temperature(options_logits: bool, temperature: Temperature, batch: int) -> None:
+    if temperature is None:
+        return
+    want(options_logits, "temperature", "probabilities", "logits=True")
+    if isinstance(temperature, Tensor):
+        want(temperature.numel() in (1, batch), "temperature: shape", tuple(temperature.shape), f"() or ({batch},)")
+        want(bool((temperature > 0).all()), "temperature", temperature.tolist(), "numbers above 0")
+    else:
+        want(temperature > 0, "temperature", temperature, "a number above 0")
+
+
+def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, given: Options) -> tuple[Tensor, Tensor]:
+    """Drafts as int64 without padding, and lengths [B]; drafts are padded along the last dimension."""
+    fits = drafts.dim() == len(shape) and all(
+        isinstance(b, str) or a == b for a, b in zip(drafts.shape, shape, strict=True)
+    )
+    want(fits, "drafts: shape", tuple(drafts.shape), "(" + ", ".join(map(str, shape)) + ")")
+    integral = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
+    want(integral, "drafts: dtype", drafts.dtype, "an integer type")
+    drafts = drafts.long()
+    batch, n = drafts.shape[0], drafts.shape[-1]
+    if given.lengths is None:
+        ahead = (drafts >= 0).long().cumprod(-1).sum(-1)
+        lengths = ahead if drafts.dim() == 2 else ahead.amin(1)
+    else:
+        want(tuple(given.lengths.shape) == (batch,), "lengths: shape", tuple(given.lengths.shape), f"({batch},)")
+        want(given.lengths.device == drafts.device, "lengths: device", given.lengths.device, drafts.device)
+        lengths = given.lengths.long()
+    if given.check:
+        bad = ((lengths < 0) | (lengths > n)).nonzero()
+        if len(bad) > 0:
+            want(False, f"lengths[{int(bad[0])}]", int(lengths[bad[0]]), f"0 .. {n}")
+        there = torch.arange(n, device=drafts.device) < lengths.reshape(-1, *[1] * (drafts.dim() - 1))
+        bad = (there & ((drafts < 0) | (drafts >= vocabulary))).nonzero()
+        if len(bad) > 0:
+            place = tuple(int(i) for i in bad[0])
+            want(False, f"drafts{list(place)}", int(drafts[place]), f"0 .. {vocabulary - 1}")
+    return drafts.clamp(0, vocabulary - 1), lengths
+
+
+def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options, proposals: int) -> Inputs:
+    """`places`: random numbers a row. `proposals`: rows of q a batch row, those of p being one more for chains."""
+    p_rows, q_rows = Rows("p", p, given.logits, given.temperature), Rows("q", q, given.logits, given.temperature)
+    tokens, lengths = drafts_of(drafts, (p.shape[0], "K" if proposals == 1 else proposals), p.shape[2], given)
+    uniforms = Uniforms(p.shape[0], places, p.device, given.generator, given.uniforms)
+    if given.check:
+        chain = p.shape[1] != q.shape[1]
+        p_rows.check(lengths + 1)
+        q_rows.check(lengths if chain else lengths.clamp(max=1))
+        uniforms.check()
+    return Inputs(p_rows, q_rows, tokens, lengths, uniforms)
+
+
+def chain(p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> Inputs:
+    """p [B, L + 1, V], q [B, L, V], drafts [B, L]; L + 1 random numbers a row."""
+    want_rows("p", p, ("B", "L + 1", "V"), p.device)
+    b, n, v = p.shape[0], p.shape[1] - 1, p.shape[2]
+    want(n >= 0, "p: rows", n + 1, "at least 1")
+    want_rows("q", q, (b, n, v), p.device)
+    want(drafts.device == p.device, "drafts: device", drafts.device, p.device)
+    want(tuple(drafts.shape) == (b, n), "drafts: shape", tuple(drafts.shape), (b, n))
+    want_temperature(given.logits, given.temperature, b)
+    return inputs_of(p, q, drafts, n + 1, given, n)
+
+
+def position(p: Tensor, q: Tensor, drafts: Tensor, more_places: int, given: Options) -> Inputs:
+    """p [B, V], q [B, V], drafts [B, K]; K + more_places random numbers a row."""
+    want_rows("p", p, ("B", "V"), p.device)
+    b, v = p.shape
+    want_rows("q", q, (b, v), p.device)
+    want(drafts.device == p.device, "drafts: device", drafts.device, p.device)
+    want(drafts.dim() == 2 and drafts.shape[0] == b, "drafts: shape", tuple(drafts.shape), f"({b}, K)")
+    want_temperature(given.logits, given.temperature, b)
+    return inputs_of(p[:, None], q[:, None], drafts, drafts.shape[1] + more_places, given, 1)

@@ -1,0 +1,76 @@
+"""The choice of a draft by a ladder, and the number of paths that go on with it.
+
+The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
+are the next tokens of paths, the paths with the chosen token stay active. Their number has a law, given the prefix
+and the levels that were drawn on the way:
+
+    mu_m     probability of m active paths
+    c        q of the chosen token; x: q of the rest of its group; beta: q below the group
+    H(j, r)  mean of j / (j + n), n being the number of paths in the rest of the group among r that take neither the
+             token nor a group above
+
+    mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
+
+Correctness: H(j, r) is the integral of j t^(j-1) (beta + x t)^r over [0, 1]; splitting off one factor gives
+H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1), H(j, 0) = 1: sums of positive terms (docs/ladder.md).
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import torch
+from torch import Tensor
+
+from .draws import SomeUniforms, Uniforms, first
+from .ladder_plan import Plan
+
+
+def number_law(lengths: Tensor, k: int) -> Tensor:
+    """The law of the number of drafts, [B, max(k, 1)]: `lengths`, or 1 for rows without drafts."""
+    law = torch.zeros(len(lengths), max(k, 1), dtype=torch.float64, device=lengths.device)
+    return law.scatter_(1, lengths.clamp(min=1)[:, None] - 1, 1.0)
+
+
+def choose(
+    made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms | SomeUniforms
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Index and bin of the selected draft, and the ends [a, b) of its group, all [R].
+
+    Reads a number for the levels where there is a draft, and one for the choice where the group has several.
+    """
+    n = made.size
+    if drafts.shape[1] == 0:
+        none = torch.zeros(len(drafts), dtype=torch.int64, device=drafts.device)
+        return none, none, none, none + n
+    bins = torch.where(there, made.bins.gather(1, drafts), n)
+    best = bins.amin(1)
+    u = uniforms.take(there.any(1))
+    a, b = made.edge(u, best.clamp(max=n - 1))
+    group = bins < b[:, None]
+    size = group.sum(1)
+    several = size > 1
+    rank = (uniforms.take(several) * size).long().clamp(max=size - 1).clamp(min=0) * several
+    chosen = first(group & (group.cumsum(1) > rank[:, None]), group)
+    return chosen, bins.gather(1, chosen[:, None]).squeeze(1).clamp(max=n - 1), a, b
+
+
+def active_after(law: Tensor, c: Tensor, x: Tensor, beta: Tensor) -> Tensor:
+    """mu' from mu = `law` [R, K] and c, x, beta [R].
+
+    Cost: O(K^2) operations on K numbers a row.
+    """
+    k = law.shape[1]
+    j = torch.arange(1, k, dtype=law.dtype, device=law.device)
+    ratio = j / (j + 1)
+    h = torch.ones_like(law)  # H(j, r) at j - 1
+    weight = torch.zeros_like(law)
+    for r in range(k):
+        for m in range(r + 1, k + 1):  # m - r of m paths take the token
+            weight[:, m - r - 1] += law[:, m - 1] * comb(m, r) * h[:, m - r - 1]
+        h = beta[:, None] * h[:, :-1] + x[:, None] * ratio[: k - r - 1] * h[:, 1:]
+    weight *= c[:, None] ** torch.arange(k, device=law.device)
+    total = weight.sum(1, keepdim=True)
+    alone = torch.zeros_like(weight)
+    alone[:, 0] = 1
+    return torch.where(total > 0, weight / total, alone)

@@ -1,0 +1,195 @@
+"""The ladder: selects one of K i.i.d. drafts such that its law is known and the best possible. Many rows at once.
+
+Tokens stand in bins by p / q descending. s_i and P_i are the q- and p-mass of the first i bins, P_i with the tokens of
+q = 0, and f(s) is the probability that some draft falls in the first s of q.
+
+    D_i    (P_i - f(s_i))+                 target mass that drafts above break i cannot serve
+    M_i    running maximum of D towards its argmax, from both sides
+    G_i    P_i - M_i                       mass of the selected draft in the first i bins: concave, at most f
+    slope  of G                            law of the selected draft over q, in each bin
+    c_i    level of break i                the break is up if a uniform u is below it
+
+The levels are not computed. Let H_t be G minus the mixture spent until time t. At breaks that are still up H_t is
+G - t f, everywhere else it is at least that; it is concave and straight between breaks that are up. So H_t is the least
+concave function above G - t f, and **break i is up for u exactly if it is a corner of the upper hull of G - u f**. A
+decision needs one edge of that hull: the one over the bin of its best draft.
+
+Correctness: in real arithmetic the law of the selected draft is q times the slope of G (docs/ladder.md). In float64
+G, f and the running sums are off by some roundings of 2^-53 a token, so a law by about V 2^-53, as any draw by
+running sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class Plan:
+    """For R rows with V tokens in n bins."""
+
+    p: Tensor  # [R, V], sums 1
+    q: Tensor  # [R, V], sums 1
+    bins: Tensor  # [R, V] bin of each token
+    p_bin: Tensor  # [R, n]
+    q_bin: Tensor  # [R, n]
+    law: Tensor  # [R, K], of the number of drafts
+    s: Tensor  # [R, n + 1]
+    f: Tensor  # [R, n + 1]
+    target: Tensor  # [R, n + 1], P
+    missed: Tensor  # [R, n + 1], M
+    plain: Tensor  # [R] whether the selected draft has law q: one draft, or p = q
+
+    @property
+    def size(self) -> int:
+        """Number of bins."""
+        return int(self.q_bin.shape[1])
+
+    def edge(self, u: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
+        """The group [a, b) of each bin [R] for levels u [R]."""
+        return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
+
+    def slope_at(self, bin_: Tensor) -> Tensor:
+        """Law of the selected draft over q in one bin of each row, [R]."""
+        at, ends = bin_[:, None], bin_[:, None] + torch.arange(2, device=bin_.device)
+        s, f, target, missed = (x.gather(1, ends) for x in (self.s, self.f, self.target, self.missed))
+        masses = self.p_bin.gather(1, at), self.q_bin.gather(1, at)
+        return slopes(*masses, self.law, s, f, target, missed, self.plain).squeeze(1)
+
+    def selected(self, rows: Tensor) -> Tensor:
+        """Law of the selected draft in these rows, [len(rows), V]."""
+        held = (self.s[rows], self.f[rows], self.target[rows], self.missed[rows], self.plain[rows])
+        slope = slopes(self.p_bin[rows], self.q_bin[rows], self.law[rows], *held)
+        return slope.gather(1, self.bins[rows]).mul_(self.q[rows])
+
+
+def slopes(
+    p_bin: Tensor, q_bin: Tensor, law: Tensor, s: Tensor, f: Tensor, target: Tensor, missed: Tensor, plain: Tensor
+) -> Tensor:
+    """Slope of G in each of m bins, [R, m], from values at the bins [R, m] and at their breaks [R, m + 1].
+
+    The slope of f where G touches it, and p / q where M rests, stay accurate on narrow bins, unlike differences of
+    sums.
+    """
+    touches = missed == target - f
+    share = torch.where(q_bin > 0, (p_bin - missed.diff(dim=1)).clamp_(min=0) / q_bin, 0.0)
+    below = 1 - s
+    of_f = chord(law, below[:, :-1], below[:, 1:])
+    return torch.where(plain[:, None], 1.0, torch.where(touches[:, 1:] & touches[:, :-1], of_f, share))
+
+
+def none_of(law: Tensor, a: Tensor) -> Tensor:
+    """Probability that no draft falls in mass 1 - a, [R, n]; law[m - 1] is the probability of m drafts, [R, K]."""
+    mean = torch.zeros_like(a)
+    for m in reversed(range(law.shape[1])):
+        mean.add_(law[:, m : m + 1]).mul_(a)
+    return mean
+
+
+def chord(law: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Slope of f between breaks with masses a and b below them, as sums of products: no cancellation on narrow bins."""
+    total = law[:, :1].expand_as(a)
+    both, power = torch.ones_like(a), torch.ones_like(a)
+    for degree in range(1, law.shape[1]):
+        power = power * b
+        both = torch.addcmul(power, a, both)
+        total = torch.addcmul(total, law[:, degree : degree + 1], both)
+    return total
+
+
+def bins_of(p: Tensor, q: Tensor, buckets: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Bins of the tokens [R, V], and p- and q-masses of the bins [R, n], by p / q descending.
+
+    Tokens with q = 0 < p come first, those with p = q = 0 last; both have no width. `buckets` of equal steps of the
+    logarithm of p / q from 2^8 down to 2^-8 replace single tokens.
+    """
+    ratio = torch.where(q > 0, p / q, torch.where(p > 0, torch.inf, -1.0))
+    if buckets is None:
+        order = ratio.argsort(dim=1, descending=True, stable=True)
+        bins = torch.empty_like(order)
+        bins.scatter_(1, order, torch.arange(p.shape[1], device=p.device).expand_as(order))
+        return bins, p.gather(1, order), q.gather(1, order)
+    step = ((8 - ratio.clamp(min=0).log2()) * (buckets / 16)).clamp(0, buckets - 1).long() + 1
+    bins = torch.where(q > 0, step, torch.where(p > 0, 0, buckets))
+    empty = torch.zeros(len(p), buckets + 1, dtype=p.dtype, device=p.device)
+    return bins, empty.scatter_add(1, bins, p), empty.scatter_add(1, bins, q)
+
+
+def plan(p: Tensor, q: Tensor, law: Tensor, buckets: int | None) -> Plan:
+    """The plan for rows p and q [R, V] of any positive sums; `law` [R, K] is that of the number of drafts.
+
+    Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
+    """
+    p, q = p / p.sum(1, keepdim=True), q / q.sum(1, keepdim=True)
+    bins, p_bin, q_bin = bins_of(p, q, buckets)
+    target, s = ends_of(p_bin), ends_of(q_bin)
+    f = 1 - none_of(law, 1 - s)
+    excess = (target - f).clamp_(min=0)
+    missed = torch.minimum(excess.cummax(1).values, excess.flip(1).cummax(1).values.flip(1))
+    # One draft is selected whatever its bin, and equal rows need no selection: the law is q, bit for bit.
+    plain = (law[:, 0] == 1) | (p == q).all(1)
+    return Plan(p, q, bins, p_bin, q_bin, law, s, f, target, missed, plain)
+
+
+def ends_of(masses: Tensor) -> Tensor:
+    """Running sums from 0 to 1, [R, n + 1]."""
+    sums = torch.nn.functional.pad(masses.cumsum(1), (1, 0))
+    return sums / sums[:, -1:]
+
+
+STRIDE = 32
+"""Points of each coarser hull: every 32nd. Hulls of fewer than 32^2 points are found without a coarser one."""
+
+
+def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
+    """The edge a < b of the upper hull of the points (s, y) [R, n + 1] over each bin [R]: a <= bin < b.
+
+    A line through a point left of the bin and one right of it is raised to the highest point above it, until none is
+    above. It starts at the edge of a coarser hull, or at the bin itself. The highest point above a line is a corner;
+    once both ends are corners, all that follow lie between them, so windows shrink and the search ends. The first and
+    the last point are corners; points on a line are none.
+    Cost: a few passes over the points; each step asks the device whether a row is not done.
+    """
+    n = y.shape[1] - 1
+    a, b = bin_.clone(), bin_ + 1
+    if n >= STRIDE * STRIDE:
+        coarse = torch.arange(0, n + STRIDE, STRIDE, device=y.device).clamp(max=n)
+        a, b = hull_edge(s[:, coarse], y[:, coarse], bin_ // STRIDE)
+        a, b = a * STRIDE, (b * STRIDE).clamp(max=n)
+    sure_a, sure_b = a == 0, b == n
+    # Rows that are not done, and the first point of their windows; y, s, bin_ are those of these rows from here on.
+    rows = torch.arange(len(y), device=y.device)
+    start = torch.zeros_like(rows)
+    while len(rows) > 0:
+        left, right = a[rows], b[rows]
+        ends = torch.stack([left - start, right - start], dim=1)
+        y_end, s_end = y.gather(1, ends), s.gather(1, ends)
+        rise, run = y_end.diff(dim=1), s_end.diff(dim=1)
+        top, place = (y * run).sub_(s * rise).max(1)
+        place = place + start
+        above = top > (y_end * run - s_end * rise).amax(1)
+        inside = (~sure_a[rows] | (place > left)) & (~sure_b[rows] | (place < right))
+        # An end that is no corner can tilt the line so much that the highest point lies beyond the other end.
+        tilted = ~inside & ~(sure_a[rows] & sure_b[rows])
+        live = (above & (inside | tilted)).nonzero().squeeze(1)
+        rows, place, tilted, before = rows[live], place[live], tilted[live], place[live] <= bin_[live]
+        new_a, new_b = torch.where(before, place, a[rows]), torch.where(before, b[rows], place)
+        a[rows] = torch.where(tilted, torch.where(sure_a[rows], a[rows], 0), new_a)
+        b[rows] = torch.where(tilted, torch.where(sure_b[rows], b[rows], n), new_b)
+        sure_a[rows], sure_b[rows] = sure_a[rows] | before | tilted, sure_b[rows] | ~before | tilted
+        bin_, start = bin_[live], start[live]
+        if len(rows) == 0:
+            break
+        begin, end = torch.where(sure_a[rows], a[rows], 0), torch.where(sure_b[rows], b[rows], n)
+        wanted, width = int((end - begin).max()) + 1, y.shape[1]
+        if 2 * wanted <= width:
+            begin = begin.clamp(max=n + 1 - wanted)
+            window = (begin - start)[:, None] + torch.arange(wanted, device=y.device)
+            window = window.clamp(max=width - 1)  # copies of a point beyond b, which is below the line
+            s, y, start = s[live[:, None], window], y[live[:, None], window], begin
+        elif len(rows) < len(y):
+            s, y = s[live], y[live]
+    return a, b

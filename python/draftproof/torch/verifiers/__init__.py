@@ -1,0 +1,1 @@
+"""One verifier a file; the function has the name of its file."""

@@ -1,0 +1,213 @@
+"""The law of a small verifier by enumeration, without draftproof.
+
+The calls of torch, numpy and `random` that the catalogue uses are replaced by stand-ins that take their values from a
+list of choices. A function that wants one more is run again with each of them.
+
+    pick       one branch for each cell with weight, its share the weight
+    integer    one branch for each number
+    coin       one branch for each stretch of the unit interval; its ends are found by bisection
+
+A stretch's end is the simplest fraction between two probes if the outcome changes within 2^-20 of it; otherwise the
+bisection goes on to the grid of the coin. Two values are one stretch if runs on a few fixed continuations agree.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+from catalogue import Entry
+from catalogue.arguments import Arguments
+from catalogue.instance import Input, Instance
+from catalogue.stand_ins import NoMass, Script, SharedDraw, Source, Wanted, replaced
+
+Tokens = tuple[Any, ...]
+Law = dict[Tokens, float]
+
+WITNESSES = (0.5, 0.5), (0.04, 0.04), (0.96, 0.96), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7)
+FAR, NEAR = 2.0**-12, 2.0**-20
+
+
+def call(arguments: Arguments, given: Input, script: Script, source: Source) -> Tokens:
+    """The emitted tokens; a word for an input without an answer."""
+    source.script = script
+    try:
+        return arguments.tokens(given)
+    except NoMass:
+        return ("no mass",)
+    except (RuntimeError, ValueError, IndexError, ZeroDivisionError) as error:
+        return (type(error).__name__,)
+
+
+def simplest(low: float, high: float) -> Fraction:
+    """The fraction with the smallest denominator in (low, high]."""
+    whole = math.floor(low) + 1
+    if whole <= high:
+        return Fraction(whole)
+    base = math.floor(low)
+    if low == base:
+        return base + 1 / Fraction(math.ceil(1 / (high - base)))
+    inner = _simplest_from(1 / (high - base), 1 / (low - base))
+    return base + 1 / inner
+
+
+def _simplest_from(low: float, high: float) -> Fraction:
+    """As `simplest`, in [low, high)."""
+    if low == math.floor(low):
+        return Fraction(int(low))
+    if math.floor(low) + 1 < high:
+        return Fraction(math.floor(low) + 1)
+    base = math.floor(low)
+    return base + 1 / simplest(1 / (high - base), 1 / (low - base))
+
+
+class Enumeration:
+    """The law of `run`, a function of a list of choices that raises Wanted for one more."""
+
+    def __init__(self, run: Callable[[Script], Tokens], points: int = 6) -> None:
+        self.run, self.points = run, points
+
+    def law(self, choices: tuple[float, ...] = ()) -> Law:
+        try:
+            return {self.run(Script(choices)): 1.0}
+        except Wanted as wanted:
+            law: Law = {}
+            for share, value in self._branches(choices, wanted):
+                for tokens, mass in self.law((*choices, value)).items():
+                    law[tokens] = law.get(tokens, 0.0) + share * mass
+            return law
+
+    def _branches(self, choices: tuple[float, ...], wanted: Wanted) -> list[tuple[float, float]]:
+        if wanted.weights is None:
+            return self._stretches(choices, wanted.bits)
+        total = math.fsum(wanted.weights)
+        return [(weight / total, cell) for cell, weight in enumerate(wanted.weights) if weight > 0]
+
+    def _signature(self, choices: tuple[float, ...], value: float) -> tuple[Any, ...]:
+        return tuple(self.run(Script((*choices, value), after=witness)) for witness in WITNESSES)
+
+    def _stretches(self, choices: tuple[float, ...], bits: int) -> list[tuple[float, float]]:
+        cell = 2.0**-bits
+        inner = [math.floor((k + 0.5) / self.points / cell) * cell for k in range(self.points)]
+        probes = [(value, self._signature(choices, value)) for value in (0.0, *inner, 1.0 - cell)]
+        stretches, begin, value = [], 0.0, 0.0
+        for (low, before), (high, after) in pairwise(probes):
+            if before != after:
+                end = self._end(choices, low, high, before, cell)
+                stretches.append((end - begin, value))
+                begin, value = end, high
+        return [*stretches, (1.0 - begin, value)]
+
+    def _end(self, choices: tuple[float, ...], low: float, high: float, before: Any, cell: float) -> float:
+        """The first value whose signature is another one, if there is one change between low and high."""
+        tried = False
+        while high - low > cell:
+            if not tried and high - low <= FAR and low > 0.0 and high < 1 - cell:
+                tried = True
+                guess = float(simplest(low, high))
+                if (
+                    self._signature(choices, max(low, guess - NEAR))
+                    == before
+                    != self._signature(choices, min(high, guess + NEAR))
+                ):
+                    return guess
+            middle = math.floor((low + high) / 2 / cell) * cell
+            if self._signature(choices, middle) == before:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def enumerated_law(entry: Entry, given: Input, points: int) -> Law:
+    arguments = Arguments(entry)
+    with replaced() as source:
+        return Enumeration(lambda script: call(arguments, given, script, source), points).law()
+
+
+def sampled_law(entry: Entry, given: Input) -> Law:
+    """Shares of tokens among trials on the function's own random numbers, seeded. An input has its share of trials."""
+    arguments, law = Arguments(entry), {}
+    arguments.seed(1)
+    trials = max(1, round(entry.sampled * given.probability))
+    for _ in range(trials):
+        tokens = arguments.tokens(given)
+        law[tokens] = law.get(tokens, 0.0) + 1 / trials
+    return law
+
+
+class Deviation:
+    """How far the completed law of an entry is from the target on an instance.
+
+    distance     total variation
+    error        what of it enumeration or sampling explain
+    impossible   strings that the target never has, or a word in place of tokens, with their probabilities. Where the
+                 law was sampled, those that numbers at the ends of their range give are among them, as 0
+    """
+
+    def __init__(self, entry: Entry, instance: Instance, points: int = 6) -> None:
+        longest = 1 if entry.level == "position" else instance.length + 1
+        target = instance.target(entry.level)
+        whole: Law = {}
+        for given in instance.inputs(entry.level, entry.drafts):
+            if entry.sampled:
+                law = dict.fromkeys(corners(entry, given), 0.0) | sampled_law(entry, given)
+            else:
+                law = enumerated_law(entry, given, points)
+            for tokens, mass in law.items():
+                answered = tokens and isinstance(tokens[0], int)
+                for string, share in (instance.completed({tokens: 1}, longest) if answered else {tokens: 1}).items():
+                    whole[string] = whole.get(string, 0.0) + float(given.probability * share) * mass
+        keys = {*whole, *target}
+        self.distance = sum(abs(whole.get(key, 0.0) - float(target.get(key, 0))) for key in keys) / 2
+        # McDiarmid's bound on a sampled distance, with probability 1e-6, and its mean for nine strings; roundings else.
+        self.error = 4 / math.sqrt(entry.sampled) if entry.sampled else 2e-6
+        self.impossible = {string: mass for string, mass in whole.items() if not target.get(string)}
+
+
+def corners(entry: Entry, given: Input) -> set[Tokens]:
+    """Outcomes where every number is 0, in the middle of its range, or the largest, in all combinations of four."""
+    ends = 0.0, 0.5, 1 - 2.0**-53
+    arguments = Arguments(entry)
+    with replaced() as source:
+        return {call(arguments, given, Script(after=values), source) for values in product(ends, repeat=4)}
+
+
+def coupled(entry: Entry, instance: Instance, batches: int = 60, rows: int = 3) -> str:
+    """A row of a random batch that has other tokens alone, in words; empty if there is none."""
+    dice, arguments = random.Random(1), Arguments(entry)
+    inputs = list(instance.inputs(entry.level, entry.drafts))
+    with replaced() as source:
+        for _ in range(batches):
+            some = [dice.choice(inputs) for _ in range(rows)]
+            numbers = [[dice.random() for _ in range(64)] for _ in some]
+            scripts = [Script(after=own) for own in numbers]
+            source.script = Script(rows=scripts)
+            try:
+                together = arguments.batch(some)
+            except SharedDraw as error:
+                return str(error)
+            for given, own, tokens in zip(some, numbers, together, strict=True):
+                if (alone := call(arguments, given, Script(after=own), source)) != tokens:
+                    return f"drafts {given.drafts}: {tokens}, alone {alone}"
+    return ""
+
+
+def two_answers(entry: Entry, instances: list[Instance], calls: int = 400) -> str:
+    """An input with two answers to equal numbers, in words; empty if there is none."""
+    dice, arguments = random.Random(1), Arguments(entry)
+    inputs = [given for instance in instances for given in instance.inputs(entry.level, entry.drafts)]
+    asked = [(given, [dice.random() for _ in range(64)]) for given in inputs for _ in range(8)]
+    answers: dict[int, Tokens] = {}
+    with replaced() as source:
+        for _ in range(calls):
+            n = dice.randrange(len(asked))
+            given, numbers = asked[n]
+            tokens = call(arguments, given, Script(after=numbers), source)
+            if answers.setdefault(n, tokens) != tokens:
+                return f"drafts {given.drafts}: {answers[n]}, then {tokens}"
+    return ""

@@ -1,0 +1,134 @@
+"""The command line: exit codes, signals, formats of texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_capture_toys import MODULE, TEXTS, run_module
+
+import draftproof.capture
+from draftproof.capture.layout import read
+from draftproof.capture.options import skip_list
+
+TOYS = ["--target", "python:toys:target", "--draft", "python:toys:draft", "--texts", "texts.jsonl"]
+SHORT = [*TOYS, "--positions", "40", "--context", "16", "--skip", "3"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with texts as ids."""
+    lines = [json.dumps(TEXTS[0]), "", *(json.dumps({"ids": ids}) for ids in TEXTS[1:])]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_run_says_where_it_is_on_standard_error_alone(folder: Path) -> None:
+    done = run_module(folder, *SHORT, "-o", "run.safetensors")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "wrote run.safetensors: 40 of 40 positions, V = 23" in done.stderr
+    quiet = run_module(folder, *SHORT, "-o", "quiet.safetensors", "-q")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("at", [1, 4, 7])
+def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, number: signal.Signals, at: int) -> None:
+    assert run_module(folder, *SHORT, "-o", "whole.safetensors").returncode == 0
+    command = [*SHORT, "-o", "parts.safetensors"]
+    stopped = run_module(folder, *command, AT_CALL=str(at), SIGNAL=str(int(number)))
+    assert stopped.returncode == (-9 if number == signal.SIGKILL else 3)
+    assert not (folder / "parts.safetensors").exists()
+    if number != signal.SIGKILL:
+        assert "the same command goes on from here" in stopped.stderr
+        assert "Traceback" not in stopped.stderr
+    again = run_module(folder, *command)
+    assert again.returncode == 0
+    # The first call asks for V, so the unit of call n is the (n - 1)-th; a signal that can be caught loses no unit.
+    assert ("resuming" in again.stderr) == (at > 2 and number != signal.SIGKILL)
+    assert (folder / "parts.safetensors").read_bytes() == (folder / "whole.safetensors").read_bytes()
+
+
+def test_a_model_that_never_returns_is_left_at_once(folder: Path) -> None:
+    sleeping = "import sys, time\ndef target(ids):\n    print('called', flush=True)\n    time.sleep(3600)\n"
+    (folder / "sleeping.py").write_text(sleeping, encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "draftproof.capture", *SHORT, "-o", "run.safetensors"]
+    command[command.index("python:toys:target")] = "python:sleeping:target"
+    command[command.index("python:toys:draft")] = "python:sleeping:target"
+    with subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "called\n"
+        child.send_signal(signal.SIGINT)
+        assert child.wait() == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (["--dtype", "float8"], "invalid choice"),
+        (["--colour", "red"], "unrecognized arguments"),
+        (["--trees", "4"], "PATHSxLENGTH"),
+        (["--keep-mass", "2"], "keep_mass: found 2.0"),
+        (["--target", "python:toys:nothing"], "found 'python:toys:nothing'"),
+        (["--target", "python:no_such_module:f"], "No module named 'no_such_module'"),
+        (["--texts", "missing.txt"], "missing.txt"),
+        (["-o", "run.json"], ".safetensors or .npz"),
+        (["-o", "nowhere/run.npz"], "no folder 'nowhere'"),
+        (["--draft-skip-layers", "3-1"], "layers as in 20-24,27"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder: Path, change: list[str], words: str) -> None:
+    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q", *change)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.startswith("draftproof capture: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_texts_as_bytes(folder: Path) -> None:
+    (folder / "wide.py").write_text("import numpy as np\ndef f(ids):\n    return np.zeros((len(ids), 256))\n")
+    (folder / "texts.txt").write_text("First text,\ntwo lines.\n\n \nSecond text, näher.\n", encoding="utf-8")
+    given = ["--target", "python:wide:f", "--draft", "python:wide:f", "--texts", "texts.txt", "--tokenizer", "bytes"]
+    done = run_module(folder, *given, "--positions", "26", "--skip", "1", "-o", "run.safetensors")
+    assert done.returncode == 0, done.stderr
+    arrays, metadata = read(folder / "run.safetensors")
+    assert metadata["texts"] == "2"
+    wanted = (b"First text,\ntwo lines.", "Second text, näher.".encode())
+    for text, place, following in zip(arrays["text"], arrays["place"], arrays["next_token"], strict=True):
+        assert wanted[text][place] == following
+
+
+@pytest.mark.parametrize("line", ["{", "3", "[1.5]", "[]", '{"id": [1]}', '""', "[[1]]"])
+def test_lines_that_are_no_texts_are_refused(folder: Path, line: str) -> None:
+    (folder / "texts.jsonl").write_text(f"[1, 2, 3]\n{line}\n", encoding="utf-8")
+    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q")
+    assert done.returncode == 2
+    assert "texts.jsonl, line 2: found" in done.stderr
+
+
+def test_ids_beyond_the_vocabulary_are_refused(folder: Path) -> None:
+    (folder / "texts.jsonl").write_text("[1, 2, 23]\n", encoding="utf-8")
+    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q")
+    assert done.returncode == 2
+    assert "texts[0], token 2: found id 23, wanted an id below 23" in done.stderr
+
+
+def test_lists_of_layers() -> None:
+    assert skip_list("20-24, 27,3") == (3, 20, 21, 22, 23, 24, 27)
+
+
+def test_the_package_is_the_function_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "called.py").write_text(MODULE.format(folder=str(Path(__file__).parent)), encoding="utf-8")
+    rows = np.zeros(5)
+    done = draftproof.capture(  # type: ignore[operator]
+        lambda ids: rows, lambda ids: rows, [[1, 2, 3, 4]], "run.npz", positions=1, skip=1
+    )
+    assert done.acceptance["draft"] == pytest.approx(1)

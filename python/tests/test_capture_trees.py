@@ -1,0 +1,122 @@
+"""Captured trees: nodes, paths, and what the program reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from test_capture_toys import TEXTS, V, draft, laws_after, run_program, target
+
+from draftproof.capture import CaptureError, Filter, Trees, capture
+
+
+def trees(output: Path, shape: Trees, **changes: Any) -> dict[str, NDArray[Any]]:
+    """Trees of the toys at 8 positions."""
+    given = {"positions": 8, "context": 16, "skip": 3, "trees": shape, **changes}
+    capture(target, draft, TEXTS, output, **given)
+    with np.load(output) as file:
+        return dict(file)
+
+
+def test_every_node_has_the_laws_after_its_prefix(tmp_path: Path) -> None:
+    arrays = trees(tmp_path / "run.npz", Trees(4, 3))
+    count = len(arrays["target"])
+    assert arrays["draft"].shape == (count, V)
+    assert sorted(set(arrays["path_nodes"].ravel().tolist())) == list(range(count))
+    for context, (tokens, paths, nodes) in enumerate(
+        zip(arrays["tokens"], arrays["paths"], arrays["path_nodes"], strict=True)
+    ):
+        prefixes = {}
+        for path, through in zip(paths, nodes, strict=True):
+            for depth, node in enumerate(through):
+                prefix = tuple(path[:depth].tolist())
+                assert prefixes.setdefault(node, prefix) == prefix
+                assert arrays["node_context"][node] == context
+                assert arrays["node_depth"][node] == depth
+                assert arrays["node_parent"][node] == (through[depth - 1] if depth else -1)
+                assert arrays["node_token"][node] == (path[depth - 1] if depth else -1)
+                p, q = laws_after(np.append(tokens, path[:depth]))
+                np.testing.assert_allclose(np.exp(arrays["target"][node]), p, rtol=2e-6)
+                np.testing.assert_allclose(np.exp(arrays["draft"][node]), q, rtol=2e-6)
+        assert len(set(prefixes.values())) == len(prefixes)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_paths_follow_the_stored_draft(tmp_path: Path, dtype: str) -> None:
+    arrays = trees(tmp_path / "run.npz", Trees(1500, 2), dtype=dtype, positions=3)
+    drawn: dict[int, list[int]] = {}
+    for paths, nodes in zip(arrays["paths"], arrays["path_nodes"], strict=True):
+        for depth in (0, 1):
+            for node, token in zip(nodes[:, depth], paths[:, depth], strict=True):
+                drawn.setdefault(int(node), []).append(int(token))
+    assert len(drawn) > 20
+    for node, tokens in drawn.items():
+        q = np.exp(arrays["draft"][node].astype(float))
+        q /= q.sum()
+        # Bernstein: a count is further away with probability 2 e^-18; 23 tokens at most 72 nodes: 5e-5 in all.
+        bound = np.sqrt(2 * len(tokens) * q * (1 - q) * 18) + 2 * 18 / 3
+        assert (np.abs(np.bincount(tokens, minlength=V) - len(tokens) * q) < bound).all()
+
+
+def test_trees_differ_by_position_and_by_seed(tmp_path: Path) -> None:
+    one = trees(tmp_path / "one.npz", Trees(4, 3))["paths"]
+    again = trees(tmp_path / "again.npz", Trees(4, 3))["paths"]
+    other = trees(tmp_path / "other.npz", Trees(4, 3), seed=1)["paths"]
+    assert (one == again).all()
+    assert (one != other).any()
+    assert (one[0] != one[1]).any()
+
+
+def test_every_position_has_draws_of_its_own(tmp_path: Path) -> None:
+    def uniform(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.zeros((len(ids), V))
+
+    capture(uniform, uniform, TEXTS, tmp_path / "run.npz", positions=4, context=16, trees=Trees(4, 3))
+    with np.load(tmp_path / "run.npz") as file:
+        assert len({file["paths"][c].tobytes() for c in range(4)}) == 4
+
+
+def test_the_program_accepts_what_the_laws_say(tmp_path: Path) -> None:
+    arrays = trees(tmp_path / "run.npz", Trees(4, 1))
+    ratios = []
+    for paths, nodes in zip(arrays["paths"], arrays["path_nodes"], strict=True):
+        for path, through in zip(paths, nodes, strict=True):
+            p, q = (np.exp(arrays[name][through[0], path[0]].astype(float)) for name in ("target", "draft"))
+            ratios.append(min(1.0, p / q))
+    arguments = ["survey-paths", str(tmp_path / "run.npz"), "-K", "1", "-L", "1", "--verifier", "token_path"]
+    said = run_program(*arguments, "--instances", "0")
+    (row,) = (row for source in said["sources"] for row in source["rows"] if row["verifier"] == "token_path")
+    mean, trials = row["mean_accepted"], row["trials"]
+    # Bernoulli trials: six standard deviations of the mean.
+    assert abs(mean - np.mean(ratios)) < 6 * 0.5 / np.sqrt(trials)
+
+
+def test_the_first_of_several_drafts_draws_the_paths(tmp_path: Path) -> None:
+    def always_three(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        rows = np.full((len(ids), V), -np.inf)
+        rows[:, 3] = 0
+        return rows
+
+    file = tmp_path / "run.npz"
+    given = {"draft_sure": always_three, "draft_other": draft}
+    capture(target, given, TEXTS, file, positions=3, context=16, trees=Trees(5, 2))
+    with np.load(file) as arrays:
+        assert (arrays["paths"] == 3).all()
+        assert len(arrays["draft_other"]) == 3 * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"keep_mass": 0.9}, "a drawn token may lie in the rest"),
+        ({"draft_filter": Filter(temperature=0.5)}, "no filter can be applied later"),
+        ({"trees": Trees(2, 2), "output": "run.safetensors"}, "the program reads trees from .npz"),
+    ],
+)
+def test_what_trees_cannot_be_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    output = tmp_path / changes.pop("output", "run.npz")
+    with pytest.raises(CaptureError, match=words):
+        capture(target, draft, TEXTS, output, **{"positions": 2, "context": 16, "trees": Trees(2, 2), **changes})

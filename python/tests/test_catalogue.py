@@ -1,0 +1,73 @@
+"""The gate on the catalogue: every slip is refuted where its author says, every right function holds."""
+
+from __future__ import annotations
+
+import catalogue
+import pytest
+from catalogue.instance import Instance
+
+import draftproof
+
+EDGE = {"row_alone", "slots_permuted", "neighbours", "repetition", "number_grid"}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small tensors; threads would only wait for each other."""
+    if catalogue.missing():
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def checked(entry, *tiers):
+    return draftproof.check(
+        entry.fn,
+        drafts=entry.drafts,
+        level=entry.level,
+        batched=entry.batched,
+        logits=entry.logits,
+        arrays=entry.arrays,
+        tier=tiers,
+        profile="quick",
+        keep=False,
+    )
+
+
+@pytest.mark.parametrize("entry", catalogue.entries(wrong=True), ids=lambda entry: entry.name)
+def test_slip_is_refuted(entry):
+    with pytest.raises(draftproof.Refuted) as refuted:
+        checked(entry, "edge" if entry.check in EDGE else "proof")
+    found = {finding.check: finding for finding in refuted.value.verdict.violations}
+    assert entry.check in found
+    if entry.on:
+        counterexample = Instance.parse(found[entry.check].counterexample)
+        assert counterexample.vocabulary <= entry.instance.vocabulary <= 3
+        assert counterexample.length <= entry.instance.length <= 2
+        assert counterexample.drafts <= entry.instance.drafts
+        assert found[entry.check].counterexample in str(refuted.value)
+
+
+@pytest.mark.parametrize("entry", catalogue.entries(wrong=False), ids=lambda entry: entry.name)
+def test_right_function_holds(entry):
+    verdict = checked(entry, "proof", "edge")
+    assert verdict.status == "held"
+    assert {finding.check for finding in verdict.findings} >= {"exact_law", "zero_support", "row_alone"}
+
+
+def test_catalogue_is_as_large_as_promised():
+    if not catalogue.missing():
+        wrong, right = catalogue.entries(wrong=True), catalogue.entries(wrong=False)
+        assert sum(entry.arrays == "torch" for entry in wrong) >= 30
+        assert len(right) >= 14
+        assert {entry.arrays for entry in right} == {"torch", "numpy", "list"}
+
+
+def test_entries_are_told_in_sentences():
+    for entry in catalogue.entries(wrong=True) + catalogue.entries(wrong=False):
+        assert entry.why.endswith("."), entry.name

@@ -1,0 +1,138 @@
+"""check, law, replay and acceptance on functions, through the program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import draftproof
+from draftproof import store
+
+
+def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    p, q = p.astype(float), q.astype(float)
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i, x] < p[i, x]:
+            return [*drafts[:i], pick(np.maximum(p[i] - q[i], 0), rng)]
+    return [*drafts, pick(p[len(drafts)], rng)]
+
+
+def rounded_coin(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    """The same on float32: numpy rounds a Python float times a float32 to float32, and u below 1 to 1."""
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i, x] < p[i, x]:
+            return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
+    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+
+
+def residual_of_p(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i, x] < p[i, x]:
+            return [*drafts[:i], pick(p[i].astype(float), rng)]
+    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+
+
+def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    for i, x in enumerate(drafts):
+        if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
+            return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
+    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+
+
+def pick(weights: Any, rng: Any) -> int:
+    return int(rng.choice(len(weights), p=weights / weights.sum()))
+
+
+def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
+    verdict = draftproof.check(right)
+    assert [tier.tier for tier in verdict.tiers] == ["proof", "edge", "sampled"]
+    assert verdict.status == "held"
+    assert verdict.calls > 1000
+    kinds = {entry.kind for entry, _ in verdict.ledger}
+    assert kinds == {"coin", "pick"}
+    assert not (in_a_folder / ".draftproof").exists()
+
+
+def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
+    with pytest.raises(draftproof.Refuted) as caught:
+        draftproof.check(residual_of_p, tier="proof")
+    (found,) = [f for f in caught.value.verdict.violations if f.check == "exact_law"]
+    assert found.counterexample.startswith("L=1 K=1 [] p=")
+    assert found.counterexample in str(caught.value)
+    kept = json.loads((in_a_folder / ".draftproof" / "failures.json").read_text())
+    assert kept == {"residual_of_p": [found.counterexample]}
+    again = draftproof.check(residual_of_p, tier="proof", raises=False)
+    assert again.calls < caught.value.verdict.calls  # the kept instance refutes it at once
+    mended = draftproof.check(right, tier="proof", name="residual_of_p")
+    assert mended.status == "held"
+    assert store.failures("residual_of_p") == []
+
+
+def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
+    verdict = draftproof.check(accept_equal, tier="proof", raises=False)
+    (found,) = verdict.violations
+    assert found.check == "zero_support"
+    assert "2^-24" in found.evidence
+
+
+@pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="numpy 1 computes in float64 there")
+def test_a_coin_that_is_rounded_to_one_has_its_probability(in_a_folder: Path) -> None:
+    verdict = draftproof.check(rounded_coin, tier="proof", raises=False)
+    (found,) = verdict.violations
+    assert found.check == "answers"
+    assert found.counterexample == "L=1 K=1 [] p=(1)/1 q=(1)/1"
+    assert "2^-25" in found.evidence
+
+
+def test_replay_tells_the_law_of_each_draft(in_a_folder: Path) -> None:
+    text = draftproof.replay(residual_of_p, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1")
+    assert "exact_law" in text
+    assert "drafts (1)" in text
+
+
+def test_law_of_given_drafts_and_over_a_draft_law(in_a_folder: Path) -> None:
+    p, q = [[0.25, 0.75], [0.5, 0.5]], [[0.5, 0.5]]
+    given = draftproof.law(right, p, q, drafts=[0])
+    assert given.state == "settled"
+    assert given.of([1]) == pytest.approx(0.5, abs=given.limit + 1e-12)
+    assert given.of([0, 0]) == given.of([0, 1]) == pytest.approx(0.25, abs=given.limit + 1e-12)
+    drawn = draftproof.law(right, p, q)
+    assert drawn.first(2) == pytest.approx([0.25, 0.75], abs=drawn.limit + 1e-12)
+    wrong = draftproof.law(residual_of_p, p, q)
+    assert wrong.first(2) == pytest.approx([0.25 + 0.25 * 0.25, 0.5 + 0.25 * 0.75], abs=1e-6)
+
+
+def test_rows_that_are_no_probabilities_are_named(in_a_folder: Path) -> None:
+    with pytest.raises(draftproof.ProgramError) as caught:
+        draftproof.law(right, [[0.25, -0.75], [0.5, 0.5]], [[0.5, 0.5]], drafts=[0])
+    assert caught.value.exit_code == 2
+    assert "-0.75" in str(caught.value)
+
+
+def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
+    def gauss(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        return [int(rng.standard_normal() > 0)]
+
+    with pytest.raises(draftproof.UnknownRandomness, match="standard_normal"):
+        draftproof.check(gauss, races=False)
+
+
+def test_verdicts_are_tables_and_plots(in_a_folder: Path) -> None:
+    verdict = draftproof.check(residual_of_p, tier="proof", raises=False)
+    assert {"check", "status", "counterexample"} <= set(verdict.records()[0])
+    assert "<table>" in verdict._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(verdict.to_frame(), pandas.DataFrame)
+
+
+def test_acceptance_beside_the_optimum(in_a_folder: Path) -> None:
+    found = draftproof.acceptance(right, "zipf:vocabulary=50,positions=4", tuples=4000)
+    rows = {row.verifier: row for row in found.rows}
+    mine = rows["right@python"]
+    assert mine.low - 0.02 <= mine.optimum <= mine.high + 0.02  # one draft: every lossless verifier of q attains it
+    assert "ladder" in rows
+    assert "right@python" in str(found)

@@ -1,0 +1,255 @@
+"""torch under a tape: the value of every operator for every value of the tape, and torch's own grids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from draftproof import intercept
+from draftproof.tape import CLOCK, COIN, INTEGER, PICK, NoMass, RowsUnclear, Tape, TapeShort
+
+torch = pytest.importorskip("torch")
+F, D = torch.nn.functional, torch.distributions
+
+
+def run(fn: Callable[[], Any], *rows: list[float], vocabulary: int = 3, races: bool = False) -> tuple[Any, Tape]:
+    tape = Tape(rows, vocabulary, races)
+    with intercept.intercepting(tape):
+        result = fn()
+    return result, tape
+
+
+def kinds(tape: Tape) -> list[tuple[int, int, int]]:
+    """Kind, size and bits of each draw."""
+    return [(kind, size, bits) for kind, size, bits, _ in tape.log()[1].tolist()]
+
+
+# What the comments of the handlers say of torch, measured.
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("float32", 24), ("float64", 53)])
+def test_uniforms_are_multiples_of_their_grid(dtype: str, bits: int) -> None:
+    from draftproof.intercept._torch_numbers import uniform_bits
+
+    drawn = torch.rand(100_000, dtype=getattr(torch, dtype), generator=torch.Generator().manual_seed(1)).double()
+    scaled = drawn * 2.0**bits
+    assert bool((scaled == scaled.floor()).all()) and not bool((scaled / 2 == (scaled / 2).floor()).all())
+    assert uniform_bits(getattr(torch, dtype), torch.device("cpu")) == bits
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.0, 5.0), (0.25, 0.75), (0.0, 2.0), (0.001, 1.0)])
+def test_the_tape_gives_the_uniforms_that_torch_makes_of_the_same_bits(dtype: str, low: float, high: float) -> None:
+    """The numbers behind torch's own uniforms, put on a tape, come back as the same uniforms."""
+    kind = getattr(torch, dtype)
+    base = torch.float64 if kind == torch.float64 else torch.float32
+    behind = torch.rand(20_000, dtype=base, generator=torch.Generator().manual_seed(3)).double().tolist()
+    own = torch.empty(20_000, dtype=kind).uniform_(low, high, generator=torch.Generator().manual_seed(3))
+    given, _ = run(lambda: torch.empty(20_000, dtype=kind).uniform_(low, high), behind)
+    assert torch.equal(own, given)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_a_tensor_of_chances_is_compared_with_the_uniforms_of_its_precision(dtype: str) -> None:
+    p = torch.rand(20_000, dtype=torch.float64, generator=torch.Generator().manual_seed(2)).to(getattr(torch, dtype))
+    base = torch.float64 if dtype == "float64" else torch.float32
+    behind = torch.rand(20_000, dtype=base, generator=torch.Generator().manual_seed(5)).double().tolist()
+    own = torch.bernoulli(p, generator=torch.Generator().manual_seed(5))
+    given, tape = run(lambda: torch.bernoulli(p), behind)
+    assert torch.equal(own, given)
+    assert kinds(tape)[0] == (COIN, 0, 53 if dtype == "float64" else 24)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_exponentials_are_rounded_clocks(dtype: str) -> None:
+    """Doubles may differ in their last bits, since torch's vector code has a logarithm of its own."""
+    kind = getattr(torch, dtype)
+    behind = torch.rand(2_000, dtype=torch.float64, generator=torch.Generator().manual_seed(7)).tolist()
+    own = torch.empty(2_000, dtype=kind).exponential_(2.5, generator=torch.Generator().manual_seed(7))
+    given, _ = run(lambda: torch.empty(2_000, dtype=kind).exponential_(2.5), behind)
+    if dtype == "float64":
+        assert torch.allclose(own, given, rtol=2.0**-50, atol=0)
+    else:
+        assert float((own == given).double().mean()) > 0.99
+
+
+def test_random_without_an_end_goes_to_the_largest_number_of_the_dtype() -> None:
+    for dtype, largest in [("int8", 127), ("uint8", 255), ("bool", 1), ("float16", 2048), ("bfloat16", 256)]:
+        own = torch.empty(100_000, dtype=getattr(torch, dtype)).random_(generator=torch.Generator().manual_seed(0))
+        given, tape = run(lambda dtype=dtype: torch.empty(1, dtype=getattr(torch, dtype)).random_(), [1 - 2.0**-53])
+        assert (float(own.double().max()), float(given.double().max())) == (largest, largest)
+        assert kinds(tape) == [(INTEGER, largest + 1, 0)]
+
+
+# Every operator: tape -> result, and what the log has.
+
+W = [[0.0, 1.0, 3.0]]
+EIGHTH = 0.125
+OPERATORS: list[tuple[str, Callable[[], Any], list[float], Any, list[tuple[int, int, int]]]] = [
+    ("rand", lambda: torch.rand(2), [0.5, EIGHTH], [0.5, EIGHTH], [(COIN, 0, 24)] * 2),
+    ("rand of nothing", lambda: torch.rand(0, 3), [], [], []),
+    ("rand of no dimension", lambda: torch.rand(()), [0.25], 0.25, [(COIN, 0, 24)]),
+    ("rand float64", lambda: torch.rand(1, dtype=torch.float64), [0.5], [0.5], [(COIN, 0, 53)]),
+    ("rand with a generator", lambda: torch.rand(1, generator=torch.Generator()), [0.5], [0.5], [(COIN, 0, 24)]),
+    ("rand out", lambda: torch.rand(2, out=torch.empty(5)), [0.5, 0.75], [0.5, 0.75], [(COIN, 0, 24)] * 2),
+    ("rand_like", lambda: torch.rand_like(torch.ones(1, 2)), [0.5, 0.75], [[0.5, 0.75]], [(COIN, 0, 24)] * 2),
+    ("uniform_", lambda: torch.empty(1).uniform_(2.0, 4.0), [0.25], [2.5], [(COIN, 0, 24)]),
+    ("uniform", lambda: torch.ops.aten.uniform(torch.ones(1), 2.0, 4.0), [0.25], [2.5], [(COIN, 0, 24)]),
+    ("a forced coin", lambda: torch.rand(1), [-4.0], [0.0], [(COIN, 0, 24)]),
+    ("exponential_", lambda: torch.empty(1, 2).exponential_(), [-3.0, -0.5], [[3.0, 0.5]], [(CLOCK, 2, 24)] * 2),
+    ("exponential_ rate", lambda: torch.empty(1).exponential_(2.0), [-3.0], [1.5], [(CLOCK, 1, 24)]),
+    ("two races", lambda: torch.empty(2, 1).exponential_(), [-3.0, -1.0], [[3.0], [1.0]], [(CLOCK, 1, 24)] * 2),
+    ("exponential", lambda: torch.ops.aten.exponential(torch.ones(1)), [-3.0], [3.0], [(CLOCK, 1, 24)]),
+    ("half clocks", lambda: torch.empty(1).half().exponential_(), [-(2.0**100)], [65504.0], [(CLOCK, 1, 11)]),
+    ("half clocks early", lambda: torch.empty(1).half().exponential_(), [-(2.0**-60)], [2.0**-24], [(CLOCK, 1, 11)]),
+    ("multinomial", lambda: torch.multinomial(torch.tensor(W[0]), 1), [0.25], [2], [(PICK, 3, 0)]),
+    ("multinomial below", lambda: torch.multinomial(torch.tensor(W), 1), [0.2499], [[1]], [(PICK, 3, 0)]),
+    ("multinomial forced", lambda: torch.multinomial(torch.tensor(W), 1), [-1.0], [[0]], [(PICK, 3, 0)]),
+    ("multinomial rows", lambda: torch.multinomial(torch.tensor(W * 2), 1), [0.0, 0.9], [[1], [2]], [(PICK, 3, 0)] * 2),
+    ("with replacement", lambda: torch.multinomial(torch.tensor(W), 2, True), [0.9, 0.9], [[2, 2]], [(PICK, 3, 0)] * 2),
+    ("without", lambda: torch.multinomial(torch.tensor(W), 2), [0.9, 0.9], [[2, 1]], [(PICK, 3, 0)] * 2),
+    ("multinomial out", lambda: torch.multinomial(torch.tensor(W), 1, out=torch.empty(0, dtype=torch.int64)), [0.5],
+     [[2]], [(PICK, 3, 0)]),
+    ("bernoulli", lambda: torch.bernoulli(torch.tensor([0.5, 0.5])), [0.5, 0.4999], [0.0, 1.0], [(COIN, 0, 24)] * 2),
+    ("bernoulli p", lambda: torch.bernoulli(torch.zeros(1), 0.5), [0.4999], [1.0], [(COIN, 0, 53)]),
+    ("bernoulli_ number", lambda: torch.empty(1).bernoulli_(0.5), [0.5], [0.0], [(COIN, 0, 53)]),
+    ("bernoulli_ tensor", lambda: torch.empty(2).bernoulli_(torch.tensor(0.5)), [0.4, 0.6], [1.0, 0.0],
+     [(COIN, 0, 24)] * 2),
+    ("randint", lambda: torch.randint(4, (2,)), [0.25, 0.2499], [1, 0], [(INTEGER, 4, 0)] * 2),
+    ("randint from", lambda: torch.randint(2, 6, (1,), generator=torch.Generator()), [-4.0], [5], [(INTEGER, 4, 0)]),
+    ("randint_like", lambda: torch.randint_like(torch.ones(1), 4), [0.9], [3.0], [(INTEGER, 4, 0)]),
+    ("random_ to", lambda: torch.empty(1).random_(4), [0.5], [2.0], [(INTEGER, 4, 0)]),
+    ("random_ from", lambda: torch.empty(1).random_(2, 6), [0.5], [4.0], [(INTEGER, 4, 0)]),
+    ("random_ of 31 bits", lambda: torch.empty(1, dtype=torch.int32).random_(), [0.5], [2**30], [(COIN, 0, 31)]),
+    ("randperm", lambda: torch.randperm(3), [0.5, 0.0], [1, 0, 2], [(INTEGER, 3, 0), (INTEGER, 2, 0)]),
+    ("dropout", lambda: F.dropout(torch.ones(2), 0.5), [0.4, 0.6], [2.0, 0.0], [(COIN, 0, 53)] * 2),
+    ("no dropout", lambda: F.dropout(torch.ones(2), 0.5, training=False), [], [1.0, 1.0], []),
+    ("rrelu not training", lambda: F.rrelu(torch.ones(1)), [], [1.0], []),
+    ("Categorical", lambda: D.Categorical(torch.tensor(W[0])).sample(), [0.5], 2, [(PICK, 3, 0)]),
+    ("Bernoulli", lambda: D.Bernoulli(torch.tensor([0.5])).sample(), [0.4], [1.0], [(COIN, 0, 24)]),
+    ("Uniform", lambda: D.Uniform(torch.zeros(1), 2.0).sample(), [0.25], [0.5], [(COIN, 0, 24)]),
+    ("Exponential", lambda: D.Exponential(torch.ones(2)).sample(), [-3.0, -1.0], [3.0, 1.0], [(CLOCK, 2, 24)] * 2),
+    ("gumbel_softmax", lambda: F.gumbel_softmax(torch.zeros(3), hard=True), [-5.0, -1.0, -5.0], [0.0, 1.0, 0.0],
+     [(CLOCK, 3, 24)] * 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fn", "values", "wanted", "log"), [c[1:] for c in OPERATORS], ids=[c[0] for c in OPERATORS])
+def test_an_operator_is_a_function_of_the_tape(fn: Any, values: Any, wanted: Any, log: Any) -> None:
+    result, tape = run(fn, [*values, 0.5])
+    assert result.tolist() == wanted
+    assert kinds(tape) == log
+
+
+def test_in_place_operators_return_their_tensor() -> None:
+    x = torch.empty(2)
+    result, _ = run(lambda: x.uniform_(), [0.5, 0.25])
+    assert result is x and x.tolist() == [0.5, 0.25]
+
+
+def test_the_ledger_says_operator_dtype_shape_and_generator() -> None:
+    def fn() -> None:
+        torch.rand(1, 2)
+        torch.rand(1, 2)
+        torch.empty(2, dtype=torch.float64).exponential_(generator=torch.Generator())
+
+    _, tape = run(fn, [0.5] * 6)
+    assert tape.ledger[0] == tape.ledger[1] == ("aten::rand", "float32", (1, 2), "global", "coin")
+    assert tape.ledger[2] == ("aten::exponential_", "float64", (2,), "given", "clock")
+    assert len(set(tape.ledger)) == 2
+
+
+def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
+    def noise() -> Any:
+        return -torch.log(-torch.log(torch.rand(1, 3)))
+
+    result, tape = run(noise, [-1.0, -0.25, -8.0], races=True)
+    assert torch.allclose(result, -torch.log(torch.tensor([[1.0, 0.25, 8.0]])), atol=2e-4)
+    assert kinds(tape) == [(CLOCK, 3, 16)] * 3 and tape.ledger[0].kind == "race"
+    late, _ = run(lambda: torch.rand(1, 3), [-(2.0**100), -(2.0**-60), 0.5], races=True)
+    assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # inside what torch.rand can give
+    assert kinds(run(noise, [0.5] * 3)[1]) == [(COIN, 0, 24)] * 3
+    assert kinds(run(lambda: torch.rand(1, 2), [0.5] * 2, races=True)[1]) == [(COIN, 0, 24)] * 2
+    sample = run(lambda: D.Gumbel(torch.zeros(3), 1.0).sample(), [-1.0, -0.25, -8.0], races=True)[0]
+    assert int(sample.argmax()) == 1
+
+
+# Rows of a batch.
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda b: torch.rand(b),
+        lambda b: torch.rand(b, 2, 2),
+        lambda b: torch.empty(b, 2, 2).exponential_(),
+        lambda b: torch.empty(b, dtype=torch.float64).exponential_(),
+        lambda b: torch.multinomial(torch.tensor([W[0], [1.0, 1.0, 1.0], [5.0, 0.0, 1.0]])[-b:], 2),
+        lambda b: torch.bernoulli(torch.full((b, 2), 0.5)),
+        lambda b: torch.randint(7, (b, 3)),
+        lambda b: torch.rand(b, 3).uniform_(1, 2).half().uniform_(),
+    ],
+)
+def test_a_row_of_a_batch_gets_what_it_gets_alone(fn: Callable[[int], Any]) -> None:
+    values = np.random.default_rng(3).random((3, 12))
+    whole, many = run(lambda: fn(3), *values.tolist())
+    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row: weights above are taken from the end
+    assert torch.equal(whole[2:].reshape(-1), alone.reshape(-1))
+    counts, draws, weights, _ = many.log()
+    _, draws_alone, weights_alone, _ = one.log()
+    assert np.array_equal(draws[-int(counts[2]) :], draws_alone)
+    assert np.array_equal(weights[len(weights) - len(weights_alone) :], weights_alone)
+
+
+@pytest.mark.parametrize("races", [False, True])
+def test_raced_rows_are_those_alone(races: bool) -> None:
+    values = np.random.default_rng(3).random((3, 12))
+    whole, _ = run(lambda: torch.rand(3, 2, 3), *values.tolist(), races=races)
+    assert torch.equal(whole[1], run(lambda: torch.rand(1, 2, 3), values[1].tolist(), races=races)[0][0])
+
+
+@pytest.mark.parametrize(
+    "fn", [lambda: torch.rand(3), lambda: torch.rand(()), lambda: torch.randperm(2), lambda: torch.rand(1, 2),
+           lambda: torch.multinomial(torch.ones(3), 1), lambda: torch.multinomial(torch.ones(3, 3), 1)])  # fmt: skip
+def test_a_draw_without_the_batch_in_front_is_refused(fn: Callable[[], Any]) -> None:
+    with pytest.raises(RowsUnclear, match="2 rows"):
+        run(fn, [0.5] * 9, [0.5] * 9)
+    assert run(lambda: torch.rand(0), [0.5], [0.5])[0].shape == (0,)
+
+
+def test_weights_without_mass_and_a_short_tape_end_the_call() -> None:
+    with pytest.raises(NoMass):
+        run(lambda: torch.multinomial(torch.zeros(3), 1), [0.5])
+    with pytest.raises(TapeShort):
+        run(lambda: torch.rand(3), [0.5])
+
+    def careful() -> int:
+        try:
+            return int(torch.multinomial(torch.zeros(3), 1))
+        except RuntimeError:  # what torch raises
+            return -1
+
+    assert run(careful, [0.5])[0] == -1
+
+
+def test_wrong_arguments_are_refused_as_by_torch() -> None:
+    for fn in (lambda: torch.multinomial(torch.ones(2), 3), lambda: torch.multinomial(torch.ones(2), 0),
+               lambda: torch.multinomial(torch.ones(2, dtype=torch.int64), 1), lambda: torch.randint(3, 3, (1,)),
+               lambda: torch.bernoulli(torch.tensor([1.5]))):  # fmt: skip
+        with pytest.raises(RuntimeError):
+            fn()
+        with pytest.raises(RuntimeError):
+            run(fn, [0.5] * 4)
+
+
+def test_outside_of_the_context_torch_draws_as_ever() -> None:
+    torch.manual_seed(1)
+    before = torch.rand(3)
+    torch.manual_seed(1)
+    run(lambda: torch.rand(3), [0.5] * 3)
+    assert torch.equal(torch.rand(3), before)
+    assert math.isfinite(float(before.sum()))

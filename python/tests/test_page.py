@@ -1,0 +1,34 @@
+"""Code on docs/python.md is run, and its outputs are those of the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+BLOCKS = dict(re.findall(r"```python (\w+)\n(.*?)```", PAGE.read_text(), re.S))
+
+
+def test_the_wrong_sampler_is_refuted_as_the_page_shows(in_a_folder: Path) -> None:
+    import draftproof
+
+    scope: dict[str, object] = {}
+    exec(BLOCKS["sampler"], scope)
+    with pytest.raises(draftproof.Refuted) as caught:
+        exec(BLOCKS["refuted"], scope)
+    shown = re.search(r"\n    draftproof.results.Refuted: (.*?)\n\n", PAGE.read_text(), re.S)
+    assert shown
+    for line in (line.strip() for line in shown[1].split("\n")):
+        assert line in str(caught.value)
+
+
+def test_the_right_one_holds_and_has_the_law_of_the_page(in_a_folder: Path) -> None:
+    scope: dict[str, object] = {}
+    for name in ("sampler", "right", "law", "gates"):
+        exec("import torch, draftproof\n" + BLOCKS[name], scope)
+    assert scope["verdict"].status == "held"  # type: ignore[attr-defined]
+    assert callable(scope["test_verify"])

@@ -1,0 +1,76 @@
+"""The plug-in of pytest, in runs of pytest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+import numpy as np, draftproof
+
+def pick(w, rng): return int(rng.choice(len(w), p=w / w.sum()))
+
+def right(p, q, drafts, rng):
+    for i, x in enumerate(drafts):
+        if not rng.random() * float(q[i, x]) < p[i, x]:
+            return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
+    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+
+def wrong(p, q, drafts, rng):
+    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+
+test_right = draftproof.gates(right)
+test_wrong = draftproof.gates(wrong, tiers=["proof"])
+"""
+
+
+@pytest.fixture
+def run(in_a_folder: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.chdir(pytester.path)
+    pytester.makepyfile(test_mine=MODULE)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    return pytester
+
+
+def plugin() -> list[str]:
+    """The plug-in by name, unless the package is installed and brings it."""
+    from importlib.metadata import entry_points
+
+    there = any(entry.value == "draftproof.pytest_plugin" for entry in entry_points(group="pytest11"))
+    return [] if there else ["-p", "draftproof.pytest_plugin"]
+
+
+def test_one_case_for_each_tier_and_a_budget(run: pytest.Pytester) -> None:
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-budget", "0.5", "--junitxml=junit.xml", "-v")
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*test_right*proof*PASSED*", "*test_wrong*proof*FAILED*"])
+    result.stdout.fnmatch_lines(["*wrong: violated*", "*exact_law*"])
+    result.stdout.fnmatch_lines(["draftproof: 4 gates: 3 held, 1 violated; 1 sampled gates share*5e-10"])
+    properties = (run.path / "junit.xml").read_text()
+    assert 'name="draftproof"' in properties
+    assert (run.path / ".draftproof" / "failures.json").exists()
+
+
+def test_seed_and_profile_reach_the_gate(run: pytest.Pytester) -> None:
+    run.makeconftest(
+        """
+        def pytest_runtest_logreport(report):
+            import json
+            for key, value in report.user_properties:
+                if key == "draftproof" and report.when == "call":
+                    with open("seen", "a") as file:
+                        file.write(json.dumps({k: json.loads(value)[k] for k in ("seed", "profile")}) + "\\n")
+        """
+    )
+    run.runpytest_subprocess(*plugin(), "--draftproof-seed", "7", "--draftproof-profile", "quick", "-k", "edge")
+    seen = [json.loads(line) for line in (run.path / "seen").read_text().splitlines()]
+    assert seen == [{"seed": 7, "profile": "quick"}]
+
+
+def test_workers_share_the_budget(run: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    result = run.runpytest_subprocess(*plugin(), "-p", "xdist", "-n", "2", "-k", "right")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["draftproof: 3 gates: 3 held; 1 sampled gates share*1e-09"])

@@ -1,0 +1,369 @@
+"""Traces: what a recorder writes is what happened, in the layout of docs/python-captures.md."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from draftproof.capture import CaptureError, Recorder, Trace, read_trace, recover
+from draftproof.capture.layout import read_head
+
+V, L = 12, 3
+Rows = NDArray[np.float64]
+
+
+def laws(generator: np.random.Generator, count: int) -> Rows:
+    rows: Rows = generator.dirichlet(np.full(V, 0.4), size=count)
+    return rows
+
+
+def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Token verification with a recorder in its loop. Returns what it gave to the recorder."""
+    generator = np.random.default_rng(seed)
+    given = []
+    for b in range(blocks):
+        p, q = laws(generator, L + 1), laws(generator, L)
+        drafts = np.array([generator.choice(V, p=row) for row in q])
+        out: list[int] = []
+        for i, x in enumerate(drafts):
+            if generator.random() * q[i, x] >= p[i, x]:
+                left = np.maximum(p[i] - q[i], 0)
+                out.append(int(generator.choice(V, p=left / left.sum())))
+                break
+            out.append(int(x))
+        else:
+            out.append(int(generator.choice(V, p=p[L])))
+        record.block(p, q, drafts, out, request=b % 2)
+        given.append({"p": p, "q": q, "drafts": drafts, "emitted": out})
+    return given
+
+
+def test_whole_rows(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.safetensors", V, engine="loop 1", draft_law="iid") as record:
+        given = token_loop(record, 50)
+    trace = read_trace(tmp_path / "run.safetensors")
+    assert (trace.blocks, trace.records) == (50, sum(len(block["emitted"]) for block in given))
+    assert trace.metadata["engine"] == "loop 1"
+    assert trace.metadata["values"] == "log_probability"
+    for b, block in enumerate(given):
+        records = trace.block_of(b)
+        assert trace.arrays["emitted"][records.start : records.stop].tolist() == block["emitted"]
+        assert trace.arrays["accepted"][b] == len(block["emitted"]) - 1
+        assert trace.arrays["request"][b] == b % 2
+        first = int(trace.arrays["draft_start"][b])
+        assert trace.arrays["drafts"][first : first + L].tolist() == block["drafts"].tolist()
+        assert trace.arrays["draft_parent"][first : first + L].tolist() == [-1, 0, 1]
+        for i, record_number in enumerate(records):
+            np.testing.assert_allclose(trace.p(record_number), block["p"][i], rtol=4e-5, atol=1e-12)
+            beside = int(trace.arrays["emitted_q"][record_number])
+            if i < L:
+                np.testing.assert_allclose(trace.q(beside), block["q"][i], rtol=4e-5, atol=1e-12)
+                assert trace.arrays["draft_q"][first + i] == beside
+            else:
+                assert beside == -1
+
+
+def test_the_layout_of_the_docs(tmp_path: Path) -> None:
+    for name, change in (("dense", {}), ("half", {"dtype": "float16"}), ("top", {"top": 4})):
+        with Recorder(tmp_path / f"{name}.safetensors", V, **change) as record:  # type: ignore[arg-type]
+            token_loop(record, 5)
+        header = read_head(tmp_path / f"{name}.safetensors")
+        metadata = header.pop("__metadata__")
+        shapes = {key: (entry["dtype"], entry["shape"]) for key, entry in header.items()}
+        r, d, b, q = (
+            shapes[key][1][0] for key in ("emitted", "drafts", "accepted", "q_rest" if name == "top" else "q_rows")
+        )
+        wanted: dict[str, tuple[str, list[int]]] = {
+            "emitted": ("I32", [r]),
+            "emitted_q": ("I64", [r]),
+            "drafts": ("I32", [d]),
+            "draft_parent": ("I32", [d]),
+            "draft_q": ("I64", [d]),
+            "accepted": ("I32", [b]),
+            "request": ("I64", [b]),
+            **{f"{key}_start": ("I64", [b + 1]) for key in ("block", "draft", "q")},
+        }
+        for key, count in (("p", r), ("q", q)):
+            if name == "top":
+                wanted |= {f"{key}_top_ids": ("I32", [count, 4]), f"{key}_top": ("F32", [count, 4])}
+                wanted[f"{key}_rest"] = ("F32", [count])
+            else:
+                wanted[f"{key}_rows"] = ("F16" if name == "half" else "F32", [count, V])
+        assert shapes == wanted
+        assert metadata["schema"] == "draftproof.trace/1"
+        values = {"dense": "log_probability", "half": "logit", "top": "probability"}
+        assert metadata["values"] == values[name]
+        assert (metadata["records"], metadata["drafts"], metadata["blocks"]) == (str(r), str(d), str(b))
+
+
+def test_the_format_is_that_of_the_safetensors_library(tmp_path: Path) -> None:
+    library = pytest.importorskip("safetensors.numpy")
+    with Recorder(tmp_path / "run.safetensors", V) as record:
+        token_loop(record, 5)
+    theirs = library.load_file(tmp_path / "run.safetensors")
+    ours = read_trace(tmp_path / "run.safetensors").arrays
+    assert set(theirs) == set(ours)
+    assert all((theirs[name] == ours[name]).all() for name in ours)
+
+
+def test_few_tokens_and_the_rest(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.safetensors", V, top=4) as record:
+        given = token_loop(record, 60)
+    trace = read_trace(tmp_path / "run.safetensors")
+    in_the_rest = 0
+    for b, block in enumerate(given):
+        for i, r in enumerate(trace.block_of(b)):
+            p, ids = block["p"][i], trace.arrays["p_top_ids"][r]
+            law = trace.p(r)
+            np.testing.assert_allclose(law[:-1], p[ids], rtol=1e-5, atol=1e-12)
+            assert law[-1] == pytest.approx(1 - p[ids].sum(), abs=1e-6)
+            assert (np.diff(ids) > 0).all()
+            in_the_rest += trace.symbol(r) == 4
+            beside = int(trace.arrays["emitted_q"][r])
+            if beside >= 0:
+                assert (trace.arrays["q_top_ids"][beside] == ids).all()
+                assert {int(p.argmax()), int(block["q"][i].argmax())} <= set(ids.tolist())
+            else:
+                assert set(ids.tolist()) == set(np.argsort(-p)[:4].tolist())
+    assert in_the_rest > 0
+
+
+def test_the_kept_tokens_do_not_depend_on_what_was_emitted(tmp_path: Path) -> None:
+    p, q = laws(np.random.default_rng(3), 2), laws(np.random.default_rng(4), 1)
+    kept = []
+    for x in range(V):
+        with Recorder(tmp_path / f"{x}.safetensors", V, top=3) as record:
+            record.block(p, q, [x], [x])
+        kept.append(read_trace(tmp_path / f"{x}.safetensors").arrays["p_top_ids"].tolist())
+    assert all(ids == kept[0] for ids in kept)
+
+
+@pytest.mark.parametrize("top", [None, V])
+def test_counts_of_a_right_loop_follow_the_rows(tmp_path: Path, top: int | None) -> None:
+    trace = recorded(tmp_path, top, wrong=False)
+    assert abs(surplus(trace)) < 6
+
+
+@pytest.mark.parametrize("top", [None, V])
+def test_counts_of_a_wrong_loop_do_not(tmp_path: Path, top: int | None) -> None:
+    trace = recorded(tmp_path, top, wrong=True)
+    assert surplus(trace) > 6
+
+
+def recorded(folder: Path, top: int | None, *, wrong: bool) -> Trace:
+    """A loop that is right, or one that emits the draft always."""
+    with Recorder(folder / "run.safetensors", V, top=top) as record:
+        if not wrong:
+            token_loop(record, 1500)
+        generator = np.random.default_rng(9)
+        for _ in range(1500 if wrong else 0):
+            p, q = laws(generator, 1), laws(generator, 1)
+            x = int(generator.choice(V, p=q[0]))
+            record.block(p, q, [x], [x], accepted=1)
+    return read_trace(folder / "run.safetensors")
+
+
+def surplus(trace: Trace) -> float:
+    """Standard deviations by which tokens with q > p are emitted more often than p says."""
+    total = variance = 0.0
+    for r in range(trace.records):
+        beside = int(trace.arrays["emitted_q"][r])
+        if beside >= 0:
+            p, group = trace.p(r), trace.q(beside) > trace.p(r)
+            mass = float(p[group].sum())
+            total += group[trace.symbol(r)] - mass
+            variance += mass * (1 - mass)
+    return float(total / np.sqrt(variance))
+
+
+def test_trees_find_the_row_beside_each_token(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    p, q = laws(generator, 3), laws(generator, 3)
+    # Two drafts 4 and 5 at the root, 4 twice; 6 and 7 behind the second 4, 8 behind 5.
+    drafts, parents, rows = [4, 5, 4, 6, 7, 8], [-1, -1, -1, 2, 2, 1], [0, 0, 0, 1, 1, 2]
+    with Recorder(tmp_path / "run.safetensors", V, top=5) as record:
+        record.block(p, q, drafts, [4, 7, 1], parents=parents, draft_rows=rows)
+        record.block(p[:2], q, drafts, [5, 9], parents=parents, draft_rows=rows)
+        record.block(p[:1], q, drafts, [9], parents=parents, draft_rows=rows)
+    trace = read_trace(tmp_path / "run.safetensors")
+    assert trace.arrays["emitted_q"].tolist() == [0, 1, -1, 3, 5, 6]
+    assert trace.arrays["accepted"].tolist() == [2, 1, 0]
+    assert trace.arrays["draft_q"].tolist() == [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 4, 5, 6, 6, 6, 7, 7, 8]
+    assert trace.arrays["draft_parent"][:6].tolist() == parents
+
+
+def test_batches_are_their_rows(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    p, q = laws(generator, 2 * (L + 1)).reshape(2, L + 1, V), laws(generator, 2 * L).reshape(2, L, V)
+    drafts, emitted = np.array([[1, 2, 3], [4, -1, -1]]), np.array([[1, 2, 9, -1], [4, 5, -1, -1]])
+    with Recorder(tmp_path / "batch.safetensors", V) as record:
+        record.batch(p, q, drafts, emitted, lengths=[3, 1], requests=[7, 8])
+    with Recorder(tmp_path / "rows.safetensors", V) as record:
+        record.block(p[0], q[0], [1, 2, 3], [1, 2, 9], request=7)
+        record.block(p[1], q[1, :1], [4], [4, 5], request=8)
+    assert (tmp_path / "batch.safetensors").read_bytes() == (tmp_path / "rows.safetensors").read_bytes()
+
+
+def test_torch_rows_of_any_type(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    p, q = (torch.as_tensor(laws(np.random.default_rng(i), 2)).log().to(torch.bfloat16) for i in (1, 2))
+    with Recorder(tmp_path / "run.safetensors", V, values="logit") as record:
+        record.block(p, q[:1], torch.tensor([3]), torch.tensor([3, 4], dtype=torch.int32))
+    trace = read_trace(tmp_path / "run.safetensors")
+    np.testing.assert_allclose(trace.p(1), torch.softmax(p[1].double(), -1).numpy(), rtol=1e-5)
+
+
+def test_blocks_without_drafts(tmp_path: Path) -> None:
+    p = laws(np.random.default_rng(1), 1)
+    with Recorder(tmp_path / "run.safetensors", V) as record:
+        record.block(p, [], [], [3])
+    trace = read_trace(tmp_path / "run.safetensors")
+    assert trace.arrays["emitted_q"].tolist() == [-1]
+    assert trace.arrays["q_rows"].shape == (0, V)
+
+
+def test_a_recorder_that_is_off_costs_no_file(tmp_path: Path) -> None:
+    with Recorder(None, V) as record:
+        token_loop(record, 3)
+        record.block("anything", None, None, None)
+    assert not record.on
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_third_block(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.safetensors", V, every=3) as record:
+        given = token_loop(record, 10)
+    trace = read_trace(tmp_path / "run.safetensors")
+    assert trace.blocks == 4
+    assert trace.arrays["emitted"].tolist() == [x for block in given[::3] for x in block["emitted"]]
+
+
+def test_recording_stops_at_the_limit(tmp_path: Path) -> None:
+    record = Recorder(tmp_path / "run.safetensors", V, most_bytes=4000)
+    with pytest.warns(UserWarning, match="recording stopped after"):
+        token_loop(record, 50)
+    assert not record.on
+    trace = read_trace(tmp_path / "run.safetensors")
+    assert 0 < trace.blocks < 50
+    assert trace.blocks == record.blocks
+
+
+def test_several_threads(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.safetensors", V) as record:
+        threads = [threading.Thread(target=token_loop, args=(record, 40, seed)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert read_trace(tmp_path / "run.safetensors").blocks == 160
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, None])
+def test_a_process_that_ends_without_closing(tmp_path: Path, number: signal.Signals | None) -> None:
+    here = Path(__file__).parent
+    end = "" if number is None else f"os.kill(os.getpid(), {int(number)})"
+    code = (
+        f"import os, sys; sys.path.insert(0, {str(here)!r})\n"
+        "from test_recorder import V, Recorder, token_loop\n"
+        "from draftproof.capture import recorder; recorder._BUFFER = 1 << 14\n"
+        f"record = Recorder('run.safetensors', V)\ntoken_loop(record, 300)\n{end}\n"
+    )
+    variables = {**os.environ, "PYTHONPATH": str(here.parent)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=variables, check=False, stderr=subprocess.DEVNULL)
+    file = tmp_path / "run.safetensors"
+    if number == signal.SIGKILL:
+        assert not file.exists()
+        # At most the records since the last flush are lost: 16 KiB of the 90 that there are.
+        assert 300 > recover(file) > 200
+    trace = read_trace(file)
+    with Recorder(tmp_path / "whole.safetensors", V) as record:
+        token_loop(record, 300)
+    whole = read_trace(tmp_path / "whole.safetensors")
+    for name in ("emitted", "drafts", "p_rows", "block_start"):
+        assert (trace.arrays[name] == whole.arrays[name][: len(trace.arrays[name])]).all()
+    assert list(tmp_path.glob("*.part")) == []
+
+
+@pytest.mark.parametrize("name", ["p_rows", "q_rows", "emitted", "draft_q", "index"])
+def test_recovery_takes_whole_blocks_alone(tmp_path: Path, name: str) -> None:
+    record = Recorder(tmp_path / "run.safetensors", V)
+    token_loop(record, 10)
+    for file in record._files.values():
+        file.flush()
+    shutil.copytree(tmp_path / "run.safetensors.part", tmp_path / "cut.safetensors.part")
+    record.close()
+    cut = tmp_path / "cut.safetensors.part" / name
+    cut.write_bytes(cut.read_bytes()[:-1])
+    assert recover(tmp_path / "cut.safetensors") == 9
+    trace, whole = (read_trace(tmp_path / f"{stem}.safetensors") for stem in ("cut", "run"))
+    assert trace.blocks == 9
+    assert (trace.arrays["p_rows"] == whole.arrays["p_rows"][: trace.records]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"p": laws(np.random.default_rng(1), 1)}, r"block 0: p: found shape \[1, 12\], wanted \[2 or more, 12\]"),
+        ({"q": np.full((1, V - 1), 1 / (V - 1))}, "block 0: q: found shape"),
+        ({"p": np.full((2, V), 0.5)}, "block 0: p, row 0: found probabilities that sum to 6"),
+        ({"drafts": [12]}, "block 0: drafts: found 12 at 0, wanted a number from 0 to 11"),
+        ({"drafts": [3, 4]}, "block 0: draft_rows: found 1 at 1"),
+        ({"emitted": []}, "at least one token"),
+        ({"emitted": [3, -1]}, "block 0: emitted: found -1 at 1"),
+        ({"emitted": [3.0, 1.0]}, "wanted integers"),
+        ({"accepted": 2}, "block 0: accepted: found 2"),
+        ({"parents": [0]}, "parents first"),
+        ({"parents": [-1, 0]}, "one for each draft"),
+    ],
+)
+def test_blocks_that_do_not_fit_are_refused_and_not_recorded(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    generator = np.random.default_rng(6)
+    good: dict[str, Any] = {"p": laws(generator, 2), "q": laws(generator, 1), "drafts": [3], "emitted": [3, 4]}
+    with Recorder(tmp_path / "run.safetensors", V) as record:
+        with pytest.raises(CaptureError, match=words):
+            record.block(**{**good, **change})
+        record.block(**good)
+    assert read_trace(tmp_path / "run.safetensors").blocks == 1
+
+
+def test_files_that_are_in_the_way(tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    with Recorder(file, V), pytest.raises(CaptureError, match="an unfinished trace"):
+        Recorder(file, V)
+    with pytest.raises(CaptureError, match="exists"):
+        Recorder(file, V)
+    with pytest.raises(CaptureError, match=r"ends in \.safetensors"):
+        Recorder(tmp_path / "run.npz", V)
+    with pytest.raises(CaptureError, match="no unfinished trace"):
+        recover(tmp_path / "other.safetensors")
+
+
+@pytest.mark.parametrize("cut", [3, 40, -8])
+def test_broken_files_are_refused(tmp_path: Path, cut: int) -> None:
+    file = tmp_path / "run.safetensors"
+    with Recorder(file, V) as record:
+        token_loop(record, 3)
+    file.write_bytes(file.read_bytes()[:cut])
+    with pytest.raises(CaptureError):
+        read_trace(file)
+
+
+def test_no_warnings_of_rows_with_zeros(tmp_path: Path) -> None:
+    p, q = np.eye(V)[:2], np.eye(V)[:1]
+    with warnings.catch_warnings(), Recorder(tmp_path / "run.safetensors", V, dtype="float16") as record:
+        warnings.simplefilter("error")
+        record.block(p, q, [0], [0, 1])
+    np.testing.assert_array_equal(read_trace(tmp_path / "run.safetensors").p(0), p[0])

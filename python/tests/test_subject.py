@@ -1,0 +1,147 @@
+"""A function behind a door: requests in, replies out, without the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from draftproof.arrays import Rows, kind_of, tokens_of, tokens_of_batch
+from draftproof.declare import door
+from draftproof.subject import FAILED, NO_MASS, OK, TAPE_SHORT
+
+
+def chain(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i, x] < p[i, x]:
+            rest = np.maximum(p[i] - q[i], 0).astype(float)
+            return [*drafts[:i], int(rng.choice(len(rest), p=rest / rest.sum()))]
+    return [*drafts, int(rng.choice(p.shape[1], p=p[-1].astype(float) / p[-1].sum(dtype=float)))]
+
+
+def request(rows: int, tape: list[list[float]] | None = None, drafts: int = 1) -> tuple[dict[str, Any], dict[str, Any]]:
+    arrays: dict[str, Any] = {
+        "p": np.tile(np.array([[0.5, 0.5]], np.float32), (rows, drafts + 1, 1)),
+        "q": np.tile(np.array([[0.25, 0.75]], np.float32), (rows, drafts, 1)),
+        "drafts": np.ones((rows, drafts), np.int32),
+        "lengths": np.full(rows, drafts, np.int32),
+    }
+    fields = {"type": "verify", "id": 3, "vocabulary": 2, "kind": "probabilities", "randomness": "scripted"}
+    if tape is None:
+        fields["randomness"] = "seeded"
+        arrays["seeds"] = np.arange(rows, dtype=np.int64)
+    else:
+        arrays["tape"] = np.array(tape)
+    return fields, arrays
+
+
+def test_rows_are_answered_from_their_tapes_and_logged() -> None:
+    subject = door(chain)
+    fields, reply = subject.answer(*request(3, [[0.75, -1.0], [0.5, -2.0], [0.5, 0.25]]))
+    assert fields["id"] == 3
+    assert reply["tokens"].tolist() == [[0, -1], [1, 1], [1, 0]]
+    assert reply["counts"].tolist() == [1, 2, 2]
+    assert reply["status"].tolist() == [OK] * 3
+    assert reply["draw_counts"].tolist() == [2, 2, 2]
+    assert reply["draws"][:, 0].tolist() == [1, 2, 1, 2, 1, 2]
+    assert reply["draws"][0, 2] == 53  # numpy's Generator.random has multiples of 2^-53
+    assert np.allclose(reply["weights"][:2], [1, 0])
+
+
+def test_short_tapes_exceptions_and_empty_weights_have_their_status() -> None:
+    def odd(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        u = rng.random()
+        if u < 0.25:
+            raise KeyError("gone")
+        return [int(rng.choice(2, p=[0.0, 0.0]))] if u < 0.5 else []
+
+    _, reply = door(odd).answer(*request(3, [[0.0], [0.3], [0.9]]))
+    assert reply["status"].tolist() == [FAILED, TAPE_SHORT, FAILED]
+    fields, reply = door(odd).answer(*request(2, [[0.0, 0.0], [0.3, 0.5]]))
+    assert reply["status"].tolist()[1] in (NO_MASS, FAILED)
+    assert "KeyError" in fields["messages"]["0"]
+
+
+def test_equal_seeds_have_equal_answers_in_any_batch() -> None:
+    subject = door(chain)
+    _, all_rows = subject.answer(*request(50, None))
+    fields, arrays = request(50, None)
+    _, part = subject.answer(fields, {name: array[20:30] for name, array in arrays.items()})
+    assert np.array_equal(all_rows["tokens"][20:30], part["tokens"])
+    assert len({tuple(row) for row in all_rows["tokens"].tolist()}) > 1
+
+
+def test_a_batch_is_one_call_with_tapes_for_each_row() -> None:
+    calls = []
+
+    def batched(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        calls.append(len(p))
+        u = rng.random(drafts.shape)
+        rows = np.arange(len(p))
+        accept = u[:, 0] * q[rows, 0, drafts[:, 0]] < p[rows, 0, drafts[:, 0]]
+        return np.where(accept, drafts[:, 0], 0)[:, None]
+
+    subject = door(batched, batched=True)
+    calls.clear()
+    tape = [[0.5], [0.75], [0.25], [0.99], [0.1]]
+    _, reply = subject.answer(*request(5, tape))
+    assert calls == [5]
+    assert reply["tokens"][:, 0].tolist() == [1, 0, 1, 0, 1]
+    assert not subject.alone
+
+
+def test_numbers_that_belong_to_no_row_make_rows_run_alone() -> None:
+    def shared(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        u = rng.random(3)
+        return np.full((len(p), 1), int(u[0] * 2))
+
+    subject = door(shared, batched=True)
+    _, reply = subject.answer(*request(5, [[0.0] * 3] * 4 + [[0.9] * 3]))
+    assert reply["tokens"][:, 0].tolist() == [0, 0, 0, 0, 1]
+    assert "numpy" in subject.alone
+
+
+def test_no_batch_has_the_size_of_another_dimension() -> None:
+    for rows in range(1, 40):
+        arrays = request(rows, [[0.5]] * rows, drafts=2)[1]
+        parts = list(Rows(arrays["p"], arrays["q"], arrays["drafts"], arrays["lengths"], None).parts())
+        assert np.array_equal(np.concatenate(parts), np.arange(rows))
+        assert not {len(part) for part in parts} & {2, 3, 4, 6, 9}
+
+
+def test_a_generator_that_cannot_be_replaced_is_refused_by_name() -> None:
+    made_before = np.random.default_rng(1)
+
+    def hidden(p: Any, q: Any, drafts: Any) -> list[int]:
+        return [int(made_before.integers(2))]
+
+    with pytest.raises(ValueError, match="made_before"):
+        door(hidden)
+    assert door(hidden, scripted=False).declaration.randomness == ("seeded",)
+
+
+def test_tokens_are_read_from_what_functions_return() -> None:
+    assert tokens_of(np.int64(3)) == [3]
+    assert tokens_of([np.int64(3), 1, -1, -1]) == [3, 1]
+    assert tokens_of(np.array([[2, 0]])) == [2, 0]
+    with pytest.raises(TypeError, match="integers"):
+        tokens_of([0.5])
+    assert tokens_of_batch(np.array([[1, -1], [0, 2]]), 2, "chain") == [[1], [0, 2]]
+    assert tokens_of_batch((np.array([[1, 7], [0, 2]]), np.array([1, 2])), 2, "chain") == [[1], [0, 2]]
+    assert tokens_of_batch((np.array([1, 0]), np.array([-1, 2])), 2, "position") == [[1], [0]]
+    with pytest.raises(TypeError, match="wanted 3 rows"):
+        tokens_of_batch(np.array([[1], [0]]), 3, "chain")
+
+
+def test_functions_that_name_torch_get_tensors() -> None:
+    torch = pytest.importorskip("torch")
+
+    def by_name(p: Any, q: Any, drafts: Any) -> Any:
+        return [int(torch.multinomial(p[0], 1))]
+
+    def through(p: Any, q: Any, drafts: Any) -> Any:
+        return by_name(p, q, drafts)
+
+    assert kind_of(by_name) == kind_of(through) == "torch"
+    assert kind_of(chain) == "numpy"

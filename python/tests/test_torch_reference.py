@@ -1,0 +1,290 @@
+"""The verifiers in fractions, one row at a time, to compare the batched ones with; and their laws.
+
+A verifier here reads its random numbers from `Numbers.cut`, so all of its branches can be listed with exact weights.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+from math import comb
+
+import pytest
+
+
+class Numbers:
+    """Random numbers of one decision: given ones, or a list of cells to be entered, in order."""
+
+    def __init__(self, values=(), cells=None):
+        self.values, self.cells, self.read, self.weight, self.widths = values, cells, [], Fraction(1), []
+
+    def cut(self, boundaries):
+        """The cell of the next number; cell i ends at boundaries[i], the last one at 1."""
+        ends = [min(max(Fraction(b), Fraction(0)), Fraction(1)) for b in boundaries] + [Fraction(1)]
+        starts = [Fraction(0), *ends[:-1]]
+        place = len(self.widths)
+        self.widths.append([end - start for start, end in zip(starts, ends, strict=True)])
+        if self.cells is None:
+            u = Fraction(float(self.values[place]))
+            cell = next(i for i, end in enumerate(ends) if u < end)
+        else:
+            cell = self.cells[place] if place < len(self.cells) else next(i for i, w in enumerate(self.widths[-1]) if w)
+            self.weight *= ends[cell] - starts[cell]
+        self.read.append((cell, starts[cell], ends[cell]))
+        return cell
+
+    def flip(self, num, den):
+        return self.cut([num / den if den else Fraction(int(num > 0))]) == 0
+
+    def pick(self, weights):
+        sums = list(itertools.accumulate(weights))
+        return self.cut([s / sums[-1] for s in sums[:-1]])
+
+
+def branches(decide):
+    """(weight, [(start, end) of each number], result) of every branch of decide(numbers); weights sum to 1."""
+    found, cells = [], []
+    while True:
+        numbers = Numbers(cells=cells)
+        result = decide(numbers)
+        found.append((numbers.weight, [ends for _, *ends in numbers.read], result))
+        cells = [cell for cell, *_ in numbers.read]
+        while cells:
+            widths = numbers.widths[len(cells) - 1]
+            later = next((i for i in range(cells[-1] + 1, len(widths)) if widths[i] > 0), None)
+            if later is not None:
+                cells[-1] = later
+                break
+            cells.pop()
+        if not cells:
+            return found
+
+
+def fractions(row):
+    return [Fraction(float(x)) for x in row]
+
+
+def residual(p, q, c=1, b=1):
+    return [max(c * a - b * d, Fraction(0)) for a, d in zip(p, q, strict=True)]
+
+
+def emit(weights, target, numbers):
+    return numbers.pick(weights if sum(weights) > 0 else target)
+
+
+def single_draft(p, q, drafts, numbers):
+    for i, x in enumerate(drafts):
+        if not numbers.flip(p[i][x], q[i][x]):
+            return [*drafts[:i], emit(residual(p[i], q[i]), p[i], numbers)]
+    return [*drafts, numbers.pick(p[len(drafts)])]
+
+
+def block_verification(p, q, drafts, numbers):
+    c = [Fraction(1)]
+    for i, x in enumerate(drafts):
+        c.append(min(Fraction(1), c[i] * p[i][x] / q[i][x]))
+    n = len(drafts)
+    if n == 0 or numbers.flip(c[n], Fraction(1)):
+        return [*drafts, numbers.pick(p[n])]
+    i = n - 1
+    while i > 0:
+        excess = sum(residual(p[i], q[i], c[i]))
+        if c[i] == 1 or (c[i] > 0 and numbers.flip(excess, excess + 1 - c[i])):
+            break
+        i -= 1
+    return [*drafts[:i], emit(residual(p[i], q[i], c[i]), p[i], numbers)]
+
+
+def recursive_rejection(p, q, drafts, numbers, without_replacement=False):
+    b, mass, unseen = Fraction(0), Fraction(1), Fraction(1)
+    for k, x in enumerate(drafts):
+        if without_replacement:
+            unseen = sum(q[y] for y in range(len(q)) if y not in drafts[:k]) / sum(q)
+        if numbers.flip((p[x] - b * q[x]) * unseen, mass * q[x]):
+            return x, k
+        b += mass / unseen
+        mass = sum(residual(p, q, 1, b))
+    return emit(residual(p, q, 1, b), p, numbers), -1
+
+
+def recursive_rejection_without_replacement(p, q, drafts, numbers):
+    return recursive_rejection(p, q, drafts, numbers, True)
+
+
+class Levels:
+    """The ladder's plan by the levels of docs/ladder.md: breaks are peeled off G one after another."""
+
+    def __init__(self, p, q, mu):
+        self.p, self.q = [x / sum(p) for x in p], [x / sum(q) for x in q]
+        p, q = self.p, self.q
+        self.order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: -p[x] / q[x])
+        self.n = len(self.order)
+        target = list(itertools.accumulate((p[x] for x in self.order), initial=1 - sum(p[x] for x in self.order)))
+        self.s = list(itertools.accumulate((q[x] for x in self.order), initial=Fraction(0)))
+        self.f = [1 - sum(w * (1 - s) ** m for m, w in enumerate(mu, 1)) for s in self.s]
+        missed = [max(a - b, Fraction(0)) for a, b in zip(target, self.f, strict=True)]
+        peak = missed.index(max(missed))
+        held = [max(missed[: i + 1]) if i <= peak else max(missed[i:]) for i in range(self.n + 1)]
+        self.slope = [Fraction(0)] * self.n
+        self.level = self.peel([a - b for a, b in zip(target, held, strict=True)])
+
+    def kink(self, y, left, i, right):
+        s = self.s
+        return (y[i] - y[left]) / (s[i] - s[left]) - (y[right] - y[i]) / (s[right] - s[i])
+
+    def peel(self, rest):
+        """Levels of the breaks; stores the law of the selected draft over q, chord by chord."""
+        level, up, time = [Fraction(1)] * (self.n + 1), list(range(self.n + 1)), Fraction(0)
+        while time < 1:
+            inner = list(zip(up, up[1:], up[2:], strict=False))
+            ends = [
+                self.kink(rest, *three) / self.kink(self.f, *three) for three in inner if self.kink(self.f, *three) > 0
+            ]
+            step = min([*ends, 1 - time])
+            for a, b in itertools.pairwise(up):
+                chord = (self.f[b] - self.f[a]) / (self.s[b] - self.s[a])
+                for i in range(a, b):
+                    self.slope[i] += step * chord
+                for i in range(a + 1, b + 1):
+                    rest[i] -= step * (self.f[a] + chord * (self.s[i] - self.s[a]))
+            time += step
+            gone = {three[1] for three in inner if self.kink(rest, *three) <= 0 and time < 1}
+            for i in gone:
+                level[i] = time
+            up = [i for i in up if i not in gone]
+        return level
+
+    def selected(self, x):
+        return self.q[x] * self.slope[self.order.index(x)] if self.q[x] > 0 else Fraction(0)
+
+    def choose(self, drafts, numbers):
+        """Index of the selected draft and the ends of its group."""
+        bins = [self.order.index(x) for x in drafts]
+        steps = sorted({c for c in self.level[1 : self.n] if 0 < c < 1})
+        cell = numbers.cut(steps)
+        u = ([Fraction(0), *steps])[cell]
+        a = b = min(bins)
+        while a > 0 and not u < self.level[a]:
+            a -= 1
+        b += 1
+        while b < self.n and not u < self.level[b]:
+            b += 1
+        group = [k for k, i in enumerate(bins) if i < b]
+        size = len(group)
+        chosen = group[numbers.cut([Fraction(i, size) for i in range(1, size)])] if size > 1 else group[0]
+        return chosen, a, b
+
+
+def ladder(p, q, drafts, numbers):
+    if not drafts:
+        return numbers.pick(p), -1
+    plan = Levels(p, q, [Fraction(int(m == len(drafts))) for m in range(1, len(drafts) + 1)])
+    k = plan.choose(drafts, numbers)[0]
+    x = drafts[k]
+    if numbers.flip(plan.p[x], plan.selected(x)):
+        return x, k
+    left = [max(a - plan.selected(y), Fraction(0)) for y, a in enumerate(plan.p)]
+    return emit(left, plan.p, numbers), -1
+
+
+def ladder_block(p, q, paths, numbers):
+    """`p`, `q` are functions of a prefix."""
+    length, mu = len(paths[0]), [Fraction(int(m == len(paths))) for m in range(1, len(paths) + 1)]
+    prefix, active, p_rows, q_rows = (), list(range(len(paths))), [], []
+    for i in range(length):
+        plan = Levels(p(prefix), q(prefix), mu)
+        if mu[0] == 1:
+            chosen, a, b = active[0], 0, plan.n
+            group = [k for k in active]
+            if len(group) > 1:
+                chosen = group[numbers.cut([Fraction(j, len(group)) for j in range(1, len(group))])]
+        else:
+            index, a, b = plan.choose([paths[k][i] for k in active], numbers)
+            chosen = active[index]
+        y = paths[chosen][i]
+        p_rows.append(p(prefix))
+        q_rows.append([plan.selected(x) for x in range(len(p(prefix)))])
+        mu = number_after(mu, plan.q[y], plan.s[b] - plan.s[a], 1 - plan.s[b])
+        active = [k for k in active if paths[k][i] == y]
+        prefix = (*prefix, y)
+    p_rows.append(p(prefix))
+    return block_verification(p_rows, q_rows, list(prefix), numbers)
+
+
+def number_after(mu, c, width, beta):
+    """The law of the number of paths, term by term."""
+    k = len(mu)
+    weight = [Fraction(0)] * k
+    for m, j in itertools.product(range(1, k + 1), range(1, k + 1)):
+        for n in range(m - j + 1):
+            ways = comb(m, j) * comb(m - j, n) * c**j * (width - c) ** n * beta ** (m - j - n)
+            weight[j - 1] += mu[m - 1] * ways * Fraction(j, j + n)
+    return [w / sum(weight) for w in weight]
+
+
+POSITIONS = [
+    ([3, 1], [1, 1]),
+    ([1, 1], [0, 1]),
+    ([0, 1, 3], [2, 1, 1]),
+    ([1, 2, 1], [1, 2, 1]),
+    ([4, 1, 2, 1], [1, 1, 3, 3]),
+    ([1, 0, 2, 5], [2, 2, 4, 0]),
+]
+
+
+def law_of(weights):
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+def tuples(q, k, without_replacement=False):
+    """(probability, tokens) of K drafts."""
+    for drafts in itertools.product(range(len(q)), repeat=k):
+        weight, left = Fraction(1), Fraction(1)
+        for i, x in enumerate(drafts):
+            if without_replacement and x in drafts[:i]:
+                weight = Fraction(0)
+            weight *= q[x] / left if weight else 0
+            left -= q[x] if without_replacement else 0
+        if weight:
+            yield weight, list(drafts)
+
+
+@pytest.mark.parametrize("verify", [recursive_rejection, recursive_rejection_without_replacement, ladder])
+@pytest.mark.parametrize(("p", "q"), POSITIONS)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_reference_is_exact(verify, p, q, k):
+    p, q, without = law_of(p), law_of(q), verify is recursive_rejection_without_replacement
+    law = [Fraction(0)] * len(p)
+    for chance, drafts in tuples(q, min(k, sum(x > 0 for x in q)) if without else k, without):
+        for weight, _, (token, _) in branches(lambda numbers, drafts=drafts: verify(p, q, drafts, numbers)):
+            law[token] += chance * weight
+    assert law == p
+
+
+def path_model(seed):
+    """Laws of prefixes of up to two tokens, V = 2, as functions."""
+    weights = itertools.cycle([*[(3, 1), (1, 1), (1, 7), (5, 3), (2, 2), (1, 3)][seed:], (7, 1), (3, 5)])
+    rows = {prefix: law_of(next(weights)) for i in range(3) for prefix in itertools.product(range(2), repeat=i)}
+    return rows.__getitem__
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_reference_of_paths_is_exact(seed, k):
+    p, q, length = path_model(seed), path_model(seed + 2), 2
+    law = defaultdict(Fraction)
+    singles = list(itertools.product(range(2), repeat=length))
+    for paths in itertools.product(singles, repeat=k):
+        chance = Fraction(1)
+        for path in paths:
+            for i in range(length):
+                chance *= q(path[:i])[path[i]]
+        for weight, _, tokens in branches(lambda numbers, paths=paths: ladder_block(p, q, paths, numbers)):
+            completed = {tuple(tokens): chance * weight}
+            while len(next(iter(completed))) <= length:
+                completed = {(*t, x): w * p(t)[x] for t, w in completed.items() for x in range(2)}
+            for t, w in completed.items():
+                law[t] += w
+    for t in itertools.product(range(2), repeat=length + 1):
+        assert law[t] == p(())[t[0]] * p(t[:1])[t[1]] * p(t[:2])[t[2]]

@@ -1,0 +1,275 @@
+"""draftproof.torch against the verifiers in fractions: laws branch by branch, and tokens on random rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import test_torch_reference as reference  # noqa: E402
+
+import draftproof.torch as verifiers  # noqa: E402
+
+POSITIONS = ["recursive_rejection", "recursive_rejection_without_replacement", "ladder"]
+CHAINS = ["single_draft", "block_verification"]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+
+
+def numbers_of(name, drafts, length=0):
+    """Random numbers that a row may read."""
+    return {"ladder": 4, "ladder_block": 3 * length + 1}.get(name, drafts + 1)
+
+
+def table(rows, device="cpu"):
+    return torch.tensor([[float(x) for x in row] for row in rows], dtype=torch.float64, device=device)
+
+
+def ends_of(stretches, places):
+    """Numbers just inside both ends of the stretches of one branch; those that it does not read could be anything."""
+    for share in (Fraction(1, 2**20), 1 - Fraction(1, 2**20)):
+        numbers = [float(start + (end - start) * share) for start, end in stretches]
+        yield numbers + [0.999] * (places - len(numbers))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize(("p", "q"), reference.POSITIONS)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_law_at_a_position(name, p, q, k, device):
+    p, q, without = reference.law_of(p), reference.law_of(q), name.endswith("without_replacement")
+    if without:
+        k = min(k, sum(x > 0 for x in q))
+    places, rows = numbers_of(name, k), []
+    for chance, drafts in reference.tuples(q, k, without):
+        for weight, numbers, result in reference.branches(
+            lambda numbers, drafts=drafts: getattr(reference, name)(p, q, drafts, numbers)
+        ):
+            for u in ends_of(numbers, places):
+                rows.append((chance * weight / 2, drafts, u, result))
+    b = len(rows)
+    token, accepted = getattr(verifiers, name)(
+        table([p] * b, device), table([q] * b, device), torch.tensor([row[1] for row in rows], device=device),
+        uniforms=table([row[2] for row in rows], device),
+    )  # fmt: skip
+    assert list(zip(token.tolist(), accepted.tolist(), strict=True)) == [row[3] for row in rows]
+    law = [sum(row[0] for row, x in zip(rows, token.tolist(), strict=True) if x == y) for y in range(len(p))]
+    assert law == p
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_law_of_a_chain(name, seed, length, device):
+    p, q = reference.path_model(seed), reference.path_model(seed + 2)
+    rows = []
+    for path in itertools.product(range(2), repeat=length):
+        chance = Fraction(1)
+        for i, x in enumerate(path):
+            chance *= q(path[:i])[x]
+        laws = [p(path[:i]) for i in range(length + 1)], [q(path[:i]) for i in range(length)]
+        for weight, numbers, result in reference.branches(
+            lambda numbers, path=path, laws=laws: getattr(reference, name)(*laws, list(path), numbers)
+        ):
+            for u in ends_of(numbers, length + 1):
+                rows.append((chance * weight / 2, path, u, result, *laws))
+    p_rows = torch.stack([table(row[4], device) for row in rows])
+    q_rows = torch.stack([table(row[5], device).reshape(length, 2) for row in rows])
+    drafts = torch.tensor([row[1] for row in rows], dtype=torch.int32, device=device).reshape(len(rows), length)
+    numbers = table([row[2] for row in rows], device)
+    tokens, counts = getattr(verifiers, name)(p_rows, q_rows, drafts, uniforms=numbers)
+    emitted = [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)]
+    assert emitted == [row[3] for row in rows]
+    assert all(set(t[n:]) <= {-1} for t, n in zip(tokens.tolist(), counts.tolist(), strict=True))
+    check_law(emitted, [row[0] for row in rows], p, length)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_law_of_paths(seed, k, device):
+    p, q, length = reference.path_model(seed), reference.path_model(seed + 2), 2
+    rows = []
+    for paths in itertools.product(itertools.product(range(2), repeat=length), repeat=k):
+        chance = Fraction(1)
+        for path in paths:
+            for i in range(length):
+                chance *= q(path[:i])[path[i]]
+        for weight, numbers, result in reference.branches(
+            lambda numbers, paths=paths: reference.ladder_block(p, q, paths, numbers)
+        ):
+            for u in ends_of(numbers, 3 * length + 1):
+                rows.append((chance * weight / 2, paths, u, result))
+    p_rows = torch.stack([torch.stack([table([p(t[:i]) for i in range(3)], device) for t in row[1]]) for row in rows])
+    q_rows = torch.stack([torch.stack([table([q(t[:i]) for i in range(2)], device) for t in row[1]]) for row in rows])
+    tokens, counts, index = verifiers.ladder_block(
+        p_rows, q_rows, torch.tensor([row[1] for row in rows], device=device),
+        uniforms=table([row[2] for row in rows], device),
+    )  # fmt: skip
+    emitted = [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)]
+    assert emitted == [row[3] for row in rows]
+    check_law(emitted, [row[0] for row in rows], p, length)
+    for text, row, i in zip(emitted, rows, index.tolist(), strict=True):
+        assert tuple(text[:-1]) == row[1][i][: len(text) - 1]
+
+
+def check_law(emitted, chances, p, length):
+    """The tokens, completed by the target, have its law."""
+    law = defaultdict(Fraction)
+    for tokens, chance in zip(emitted, chances, strict=True):
+        for rest in itertools.product(range(2), repeat=length + 1 - len(tokens)):
+            text, weight = tuple(tokens), chance
+            for x in rest:
+                text, weight = (*text, x), weight * p(text)[x]
+            law[text] += weight
+    for text in itertools.product(range(2), repeat=length + 1):
+        wanted = Fraction(1)
+        for i, x in enumerate(text):
+            wanted *= p(text[:i])[x]
+        assert law[text] == wanted
+
+
+def random_rows(shape, seed, dtype=torch.float64, zeros=0.2):
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.rand(*shape, generator=generator, dtype=torch.float64) ** 3 + 1e-3
+    rows = rows * (torch.rand(shape, generator=generator) > zeros)
+    rows[..., 0] += 0.01
+    return (rows / rows.sum(-1, keepdim=True)).to(dtype)
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("v", [2, 7, 40])
+def test_tokens_at_a_position(name, dtype, v):
+    b, k = 150, 4
+    p, q = random_rows((b, v), 1, dtype), random_rows((b, v), 2, dtype)
+    p[: b // 3] = ((p[: b // 3].double() + 3 * q[: b // 3].double()) / 4).to(dtype)  # often accepted late or not at all
+    without, generator = name.endswith("without_replacement"), torch.Generator().manual_seed(3)
+    draw = verifiers.draft_gumbel_top_k if without else verifiers.draft_iid
+    drafts = draw(q, min(k, v), generator=generator)
+    drafts[::5, 2:] = -1
+    u = torch.rand(b, numbers_of(name, drafts.shape[1]), generator=generator, dtype=torch.float64)
+    token, accepted = getattr(verifiers, name)(p, q, drafts, uniforms=u)
+    verify = getattr(reference, name)
+    for i in range(b):
+        row = [x for x in drafts[i].tolist() if x >= 0]
+        laws = reference.fractions(p[i]), reference.fractions(q[i])
+        assert verify(*laws, row, reference.Numbers(u[i].tolist())) == (int(token[i]), int(accepted[i])), i
+    assert {-1, 0, 1} <= set(accepted.tolist())
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_tokens_of_a_chain(name, dtype):
+    b, length, v = 300, 4, 9
+    p, q = random_rows((b, length + 1, v), 4, dtype, zeros=0.0), random_rows((b, length, v), 5, dtype)
+    q[: b // 2] = ((q[: b // 2].double() + 3 * p[: b // 2, :-1].double()) / 4).to(dtype)
+    generator = torch.Generator().manual_seed(6)
+    drafts = verifiers.draft_iid(q.flatten(0, 1), 1, generator=generator).reshape(b, length)
+    lengths = torch.arange(b) % (length + 1)
+    u = torch.rand(b, length + 1, generator=generator, dtype=torch.float64)
+    tokens, counts = getattr(verifiers, name)(p, q, drafts, lengths=lengths, uniforms=u)
+    for i in range(b):
+        n = int(lengths[i])
+        laws = [reference.fractions(row) for row in p[i]], [reference.fractions(row) for row in q[i]]
+        wanted = getattr(reference, name)(*laws, drafts[i, :n].tolist(), reference.Numbers(u[i].tolist()))
+        assert tokens[i, : int(counts[i])].tolist() == wanted, i
+    padded = torch.where(torch.arange(length) < lengths[:, None], drafts, -1)
+    again = getattr(verifiers, name)(p, q, padded, uniforms=u)
+    assert torch.equal(again[0], tokens) and torch.equal(again[1], counts)
+    assert set(counts.tolist()) == set(range(1, length + 2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 17, 1023, 1024, 3000])
+@pytest.mark.parametrize("roughness", [0.0, 0.01, 1.0])
+def test_hull_edges(n, roughness):
+    """Against a stack of corners; both lengths without and with a coarser hull."""
+    b, generator = 40, torch.Generator().manual_seed(n)
+    steps = torch.rand(b, n, generator=generator, dtype=torch.float64) ** 4 + 1e-9
+    s = torch.nn.functional.pad(steps.cumsum(1), (1, 0))
+    s = s / s[:, -1:]
+    y = 1 - (1 - s) ** 3 + roughness * torch.rand(b, n + 1, generator=generator, dtype=torch.float64)
+    bins = torch.randint(0, n, (b,), generator=generator)
+    given = s.clone(), y.clone(), bins.clone()
+    left, right = verifiers_plan().hull_edge(s, y, bins)
+    assert all(torch.equal(x, z) for x, z in zip(given, (s, y, bins), strict=True))
+    for row in range(b):
+        corners, points = [], list(zip(s[row].tolist(), y[row].tolist(), strict=True))
+        for i, (x, height) in enumerate(points):
+            while len(corners) > 1:
+                (x0, y0), (x1, y1) = points[corners[-2]], points[corners[-1]]
+                if (y1 - y0) * (x - x0) > (height - y0) * (x1 - x0):
+                    break
+                corners.pop()
+            corners.append(i)
+        bin_ = int(bins[row])
+        assert int(left[row]) == max(i for i in corners if i <= bin_)
+        assert int(right[row]) == min(i for i in corners if i > bin_)
+
+
+def verifiers_plan():
+    from draftproof.torch import ladder_plan
+
+    return ladder_plan
+
+
+def one_hot(b, k):
+    law = torch.zeros(b, k, dtype=torch.float64)
+    law[:, -1] = 1
+    return law
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+@pytest.mark.parametrize("buckets", [None, 64, 1024])
+def test_ladder_is_optimal(k, buckets):
+    b, v = 4, 12
+    p, q = random_rows((b, v), 10), random_rows((b, v), 11, zeros=0.0)
+    selected = verifiers_plan().plan(p, q, one_hot(b, k), buckets).selected(torch.arange(b))
+    assert torch.allclose(selected.sum(1), torch.ones(b, dtype=torch.float64), rtol=0, atol=2.0**-48)
+    sets = torch.tensor(list(itertools.product([0.0, 1.0], repeat=v)), dtype=torch.float64)
+    best = 1 + (1 - (1 - q @ sets.T).clamp(min=0) ** k - p @ sets.T).amin(1)
+    accepted = torch.minimum(p, selected).sum(1)
+    assert bool((accepted <= best + 2.0**-48).all())
+    # In a bucket p_I / q is one number: w / 4 of its q-mass is lost at most, w <= (2^(16 / buckets) - 1) p / q.
+    loss = 2.0**-48 if buckets is None else (2 ** (16 / buckets) - 1) / 4
+    assert bool((accepted >= best - loss).all())
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_ladder_in_buckets_has_the_target(k):
+    p, q, b = [0.25, 0.35, 0.05, 0.3, 0.05], [0.3, 0.1, 0.25, 0.15, 0.2], 40_000
+    generator = torch.Generator().manual_seed(12)
+    p_rows, q_rows = table([p]).expand(b, -1), table([q]).expand(b, -1)
+    assert len(set(verifiers_plan().plan(p_rows[:1], q_rows[:1], one_hot(1, k), 6).bins[0].tolist())) < 5
+    drafts = verifiers.draft_iid(q_rows, k, generator=generator)
+    token, accepted = verifiers.ladder(p_rows, q_rows, drafts, generator=generator, buckets=6)
+    assert chi_square(token, torch.tensor(p)) < 27  # 4 degrees of freedom: exceeded with probability 2e-5
+    assert bool((token == drafts.gather(1, accepted.clamp(min=0)[:, None]).squeeze(1))[accepted >= 0].all())
+
+
+def chi_square(tokens, law):
+    counts = torch.bincount(tokens, minlength=len(law)).double()
+    return float(((counts - law * len(tokens)) ** 2 / (law * len(tokens))).sum())
+
+
+def test_paths_where_two_are_rare():
+    """More than 64 tokens, so that nodes below the root need no plan: the first two tokens have the target's law."""
+    b, v, k, length = 30_000, 80, 3, 2
+    generator = torch.Generator().manual_seed(13)
+    p, q = [random_rows((n, v), 14 + n, zeros=0.0) for n in (1, v, v)], random_rows((v + 1, v), 20, zeros=0.0)
+    p[2] = p[1]
+    first = verifiers.draft_iid(q[-1:].expand(b, v), k, generator=generator)
+    second = verifiers.draft_iid(q[first.flatten()], 1, generator=generator).reshape(b, k)
+    p_rows = torch.stack([p[0].expand(b, k, v), p[1][first], p[2][second]], dim=2)
+    q_rows = torch.stack([q[-1].expand(b, k, v), q[first]], dim=2)
+    tokens, counts, _ = verifiers.ladder_block(
+        p_rows.float(), q_rows.float(), torch.stack([first, second], dim=2), generator=generator, check=False
+    )
+    assert chi_square(tokens[:, 0], p[0][0]) < 79 + 5 * (2 * 79) ** 0.5
+    after = verifiers.draft_iid(p[1][tokens[:, 0]], 1, generator=generator).squeeze(1)
+    pairs = torch.where(counts > 1, tokens[:, 1], after)
+    assert chi_square(pairs, p[0][0] @ p[1]) < 79 + 5 * (2 * 79) ** 0.5
+    assert set(counts.tolist()) == set(range(1, length + 2))

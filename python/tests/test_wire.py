@@ -1,0 +1,52 @@
+"""Frames: what is written is read, and broken bytes are named."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from draftproof.wire import WireError, frame, read_frame
+
+
+def test_a_message_is_read_as_written() -> None:
+    arrays = {
+        "p": np.arange(6, dtype=np.float32).reshape(1, 2, 3),
+        "drafts": np.array([[1]], np.int32),
+        "tape": np.array([[0.5, -1.0]]),
+        "empty": np.zeros((0, 4), np.int32),
+    }
+    stream = io.BytesIO(frame({"type": "verify", "id": 7}, arrays) + frame({"type": "bye"}, {}))
+    message = read_frame(stream)
+    assert message is not None
+    assert message[0] == {"type": "verify", "id": 7}
+    assert message[1].keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert message[1][name].dtype == array.dtype
+        assert np.array_equal(message[1][name], array)
+    assert read_frame(stream) == ({"type": "bye"}, {})
+    assert read_frame(stream) is None
+
+
+def test_bfloat16_is_read_as_the_number_it_is() -> None:
+    halves = np.array([0x3F80, 0x3E80, 0xBF00], np.uint16)  # 1, 1/4, -1/2
+    blob = frame({"type": "verify"}, {"p": halves.astype(np.int32)})
+    blob = blob.replace(b'"I32"', b'"XXX"')
+    with pytest.raises(WireError, match="no message"):
+        read_frame(io.BytesIO(blob))
+    wide = frame({"type": "verify"}, {"p": halves.view(np.float16)}).replace(b'"F16"', b'"BF16"', 1)
+    # The header is one byte longer now: take a blank of its filling.
+    at = wide.index(b"}}") + 2 if b"}} " in wide else None
+    if at is not None:
+        wide = wide[: wide.index(b"}} ") + 2] + wide[wide.index(b"}} ") + 3 :]
+        message = read_frame(io.BytesIO(wide))
+        assert message is not None
+        assert message[1]["p"].tolist() == [1.0, 0.25, -0.5]
+
+
+@pytest.mark.parametrize("cut", [3, 12, 40, -1])
+def test_a_message_that_ends_early_is_named(cut: int) -> None:
+    blob = frame({"type": "verify"}, {"p": np.zeros((1, 1, 2), np.float32)})
+    with pytest.raises(WireError):
+        read_frame(io.BytesIO(blob[:cut]))

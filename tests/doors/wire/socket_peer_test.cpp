@@ -1,0 +1,213 @@
+// A program that listens: the same wire, and a lost connection is a row's status like a dead child.
+#include <draftproof/doors/wire/socket_peer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <map>
+
+#include <sys/socket.h>
+
+#include <draftproof/tests/support/doors_listener.hpp>
+#include <draftproof/tests/support/doors_wire.hpp>
+
+namespace draftproof::doors {
+namespace {
+
+using namespace wired;
+
+WireOptions short_limits() {
+  WireOptions options;
+  options.hello_limit = options.batch_limit = std::chrono::seconds(20);
+  return options;
+}
+
+Address address_of(const Listener& listener) { return {Address::Kind::socket, listener.path()}; }
+
+/// Answers as ChainVerifier does, and does wrong on a row with p[0][0] = 0.75.
+class StruckChain final : public ChainVerifier {
+ public:
+  StruckChain(std::string kind, int connection) : kind_(std::move(kind)), connection_(connection) {}
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    for (int row = 0; row < batch.rows; ++row)
+      if (batch.target<float>(row, 0)[0] == 0.75f) act();
+    ChainVerifier::verify(batch, result);
+  }
+
+ private:
+  void act() const {
+    if (kind_ == "dies") std::raise(SIGKILL);
+    if (kind_ == "closes") ::shutdown(connection_, SHUT_RDWR);
+    if (kind_ == "is silent") ::pause();
+    if (kind_ == "garbage") {
+      const std::string bytes("\x10\0\0\0\0\0\0\0no safetensors..", 24);
+      if (::write(connection_, bytes.data(), bytes.size()) < 0) std::_Exit(1);
+    }
+    if (kind_ == "all end") {
+      const pid_t listener = ::getppid();
+      ::kill(listener, SIGKILL);
+      while (::getppid() == listener) ::usleep(1000);
+      std::_Exit(1);
+    }
+  }
+  std::string kind_;
+  int connection_;
+};
+
+Listener::Serve struck_chain(const std::string& kind) {
+  return [kind](int connection, int, pid_t) {
+    StruckChain chain(kind, connection);
+    try {
+      serve(chain, connection, connection);
+    } catch (const DoorError&) {  // the host has closed the connection
+    }
+  };
+}
+
+template <class Act>
+std::string error_of(Act act) {
+  try {
+    act();
+  } catch (const DoorError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "found no DoorError";
+  return {};
+}
+
+TEST(SocketPeer, AnswersAsAChildDoes) {
+  const Listener listener(struck_chain(""));
+  const RandomCalls set(3000, 40, 5, 21);
+  for (int connection = 0; connection < 2; ++connection) {  // the program outlives each connection
+    WireProgram program(address_of(listener), short_limits());
+    EXPECT_EQ(program.declaration().name, "chain");
+    Runs runs(set.calls.size());
+    program.run(set.inputs, set.calls, runs);
+    expect_equal_runs(runs, runs_here(set));
+    EXPECT_TRUE(program.incidents().empty());
+  }
+}
+
+TEST(SocketPeer, ConnectsAgainAndFindsTheRow) {
+  const std::map<std::string, std::string> kinds{{"dies", "the program closed the connection"},
+                                                 {"closes", "the program closed the connection"},
+                                                 {"is silent", "no answer in 0.4 s"},
+                                                 {"garbage", "no message"}};
+  for (const auto& [kind, part] : kinds) {
+    SCOPED_TRACE(kind);
+    const Listener listener(struck_chain(kind));
+    WireOptions options = short_limits();
+    const int rows = kind == "is silent" ? 4 : 60;
+    if (kind == "is silent") options.batch_limit = std::chrono::milliseconds(400);
+    WireProgram program(address_of(listener), options);
+    expect_only_struck(program, {2}, RowStatus::crashed, part, rows);
+    EXPECT_GE(program.incidents().size(), rows == 4 ? 2u : 5u);
+  }
+}
+
+TEST(SocketPeer, AfterThreeRowsTheProgramIsGivenUp) {
+  const Listener listener(struck_chain("dies"));
+  WireProgram program(address_of(listener), short_limits());
+  expect_only_struck(program, {5, 20, 41}, RowStatus::crashed, "closed the connection");
+  const std::string error = error_of([&] { expect_only_struck(program, {7}, RowStatus::crashed, ""); });
+  EXPECT_NE(error.find("socket:" + listener.path() + ": found 3 rows that end the connection"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("and another loss: "), std::string::npos) << error;
+}
+
+TEST(SocketPeer, AProgramThatListensNoLongerIsADoorError) {
+  const Listener listener(struck_chain("all end"));
+  WireProgram program(address_of(listener), short_limits());
+  const std::string error = error_of([&] { expect_only_struck(program, {3}, RowStatus::crashed, ""); });
+  EXPECT_NE(error.find("connect: found Connection refused, wanted a program that listens"), std::string::npos)
+      << error;
+}
+
+TEST(SocketPeer, AnotherDeclarationIsADoorError) {
+  const Listener listener([](int connection, int before, pid_t) {
+    struct Renamed final : ChainVerifier {
+      explicit Renamed(int number) : mine(ChainVerifier::declaration()) { mine.name += std::to_string(number); }
+      const Declaration& declaration() const override { return mine; }
+      void verify(const ServedBatch&, ServedResult&) override { std::_Exit(1); }
+      Declaration mine;
+    } chain(before);
+    serve(chain, connection, connection);
+  });
+  WireProgram program(address_of(listener), short_limits());
+  const std::string error = error_of([&] { expect_only_struck(program, {}, RowStatus::ok, ""); });
+  EXPECT_NE(error.find("another declaration after a new connection"), std::string::npos) << error;
+}
+
+TEST(SocketPeer, BadOpenings) {
+  WireOptions options = short_limits();
+  const auto opening = [&](const Address& address) { return error_of([&] { WireProgram(address, options); }); };
+  EXPECT_NE(opening({Address::Kind::socket, "/no/such/socket"})
+                .find("socket:/no/such/socket: connect: found No such file or directory"),
+            std::string::npos);
+  const std::string far(200, 'x');
+  EXPECT_NE(opening({Address::Kind::socket, far}).find("path: found 200 bytes, wanted at most 107"),
+            std::string::npos);
+  {
+    Listener listener(struck_chain(""));
+    listener.stop();
+    EXPECT_NE(opening(address_of(listener)).find("connect: found Connection refused"), std::string::npos);
+  }
+  {
+    const Listener listener([](int, int, pid_t) {});  // closes at once
+    EXPECT_NE(opening(address_of(listener)).find("hello: found the program closed the connection"),
+              std::string::npos);
+  }
+  {
+    const Listener listener([](int connection, int, pid_t) {
+      if (::write(connection, "Loading the model ..\n", 21) < 0) std::_Exit(1);
+      ::pause();
+    });
+    const std::string error = opening(address_of(listener));
+    EXPECT_NE(error.find("no JSON"), std::string::npos) << error;
+    EXPECT_NE(error.find("and nothing sent before it"), std::string::npos) << error;
+  }
+  options.hello_limit = std::chrono::milliseconds(300);
+  const Listener silent([](int, int, pid_t) { ::pause(); });
+  EXPECT_NE(opening(address_of(silent)).find("no answer in 0.3 s (read so far: nothing)"), std::string::npos);
+}
+
+TEST(SocketPeer, AClosedConnectionIsNoSignalForTheHost) {
+  const Listener listener([](int, int, pid_t) {});  // closes at once
+  const auto deadline = Peer::Clock::now() + std::chrono::seconds(20);
+  SocketPeer peer(listener.path(), deadline);
+  ASSERT_TRUE(peer.ended(deadline));
+  const std::string sent = "twelve bytes";
+  const std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(sent))};
+  EXPECT_EQ(peer.exchange(parts, nullptr, deadline), Peer::Exchange::closed);
+}
+
+TEST(SocketPeer, TheProgramReadsAnEndOfFile) {
+  const Listener listener([](int connection, int, pid_t) {
+    char all[64];
+    ssize_t size = 0, more = 0;
+    while ((more = ::read(connection, all + size, sizeof all - static_cast<std::size_t>(size))) > 0) size += more;
+    if (::write(connection, all, static_cast<std::size_t>(size)) < 0) std::_Exit(1);
+  });
+  SocketPeer peer(listener.path(), Peer::Clock::now() + std::chrono::seconds(20));
+  const std::string sent = "twelve bytes";
+  const std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(sent))};
+  const auto deadline = Peer::Clock::now() + std::chrono::seconds(20);
+  EXPECT_EQ(peer.exchange(parts, nullptr, deadline), Peer::Exchange::done);
+  EXPECT_FALSE(peer.ended(Peer::Clock::now() + std::chrono::milliseconds(50)));
+  peer.close_input();
+  struct Twelve final : ReplySink {
+    std::array<std::byte, 12> bytes{};
+    std::size_t size = 0;
+    std::span<std::byte> room() override { return std::span(bytes).subspan(size); }
+    void filled(std::size_t count) override { size += count; }
+    bool complete() const override { return size == bytes.size(); }
+  } reply;
+  EXPECT_EQ(peer.exchange({}, &reply, deadline), Peer::Exchange::done);
+  EXPECT_TRUE(std::equal(reply.bytes.begin(), reply.bytes.end(), parts[0].begin()));
+  EXPECT_TRUE(peer.ended(deadline));
+  EXPECT_EQ(peer.end(), "the program closed the connection");
+  EXPECT_EQ(peer.end(), "the program closed the connection");
+}
+
+}  // namespace
+}  // namespace draftproof::doors
