@@ -9,7 +9,7 @@ import numpy as np
 
 from draftproof import intercept
 from draftproof.arrays import kind_of
-from draftproof.intercept.torch_operators import reaches_compiled
+from draftproof.intercept.torch_operators import may_compile
 from draftproof.subject import Declaration, Subject, parameters_of
 
 _LEVELS = ("position", "chain", "tree")
@@ -88,7 +88,7 @@ def door(
         declared,
         arrays=arrays or kind_of(fn),
         batched=batched,
-        compiled=any(reaches_compiled(one) for one in (fn, draft, generate) if one),
+        compiled=any(may_compile(one) for one in (fn, draft, generate) if one),
         draft=draft,
         generate=generate,
         device=device,

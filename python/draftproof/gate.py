@@ -7,6 +7,7 @@ from typing import Any
 
 from draftproof import store
 from draftproof.declare import door, name_of
+from draftproof.intercept.torch_operators import compiled_by
 from draftproof.program import ProgramError
 from draftproof.results import Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
@@ -114,6 +115,8 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     notes = []
     if subject.alone:
         notes.append(f"rows of a batch were run one at a time where numbers are scripted: {subject.alone}")
+    if compiled := compiled_by(subject.fn):
+        notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
         notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not asked")
     return tuple(notes)

@@ -83,12 +83,14 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 
 
 def _report(item: pytest.Item, verdict: Verdict) -> None:
-    item.add_report_section("call", "draftproof", str(verdict))
+    if verdict.status in ("held", "skipped"):  # others are told by the exception
+        item.add_report_section("call", "draftproof", str(verdict))
     item.user_properties.append(("draftproof", json.dumps(verdict.document)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    reports = [report for report in reports if getattr(report, "when", "") == "call"]
     found = [value for report in reports for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
     if not found:
         return

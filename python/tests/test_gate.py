@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,35 @@ def test_rows_that_are_no_probabilities_are_named(in_a_folder: Path) -> None:
         draftproof.law(right, [[0.25, -0.75], [0.5, 0.5]], [[0.5, 0.5]], drafts=[0])
     assert caught.value.exit_code == 2
     assert "-0.75" in str(caught.value)
+
+
+def test_a_function_of_lists_and_random_holds(in_a_folder: Path) -> None:
+    def plain(p: list[list[float]], q: list[list[float]], drafts: list[int]) -> list[int]:
+        for i, x in enumerate(drafts):
+            if not random.random() * q[i][x] < p[i][x]:
+                rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i], strict=True)]
+                return [*drafts[:i], random.choices(range(len(rest)), rest)[0]]
+        return [*drafts, random.choices(range(len(p[-1])), p[-1])[0]]
+
+    verdict = draftproof.check(plain, arrays="list", tier=("proof", "edge"))
+    assert verdict.status == "held"
+    assert {entry.operator for entry, _ in verdict.ledger} == {"random.random", "random.choices"}
+
+
+def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+
+    def plain(p: Any, q: Any, drafts: Any) -> Any:
+        u = torch.rand(())
+        n = (u * q[0, drafts[0]] < p[0, drafts[0]]).long()
+        weights = torch.where(n == 1, p[1], (p[0] - q[0]).clamp(min=0))
+        last = torch.multinomial(weights, 1)
+        return torch.cat([drafts[:1], last]) if n else last
+
+    jitted = torch.compile(plain, backend="eager")
+    verdict = draftproof.check(jitted, tier="proof", name="jitted", most_drafts=1, models=4, predictions=32)
+    assert verdict.status == "held"
+    assert any("torch.compile" in note for note in verdict.notes)
 
 
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:

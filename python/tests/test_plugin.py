@@ -14,7 +14,7 @@ def pick(w, rng): return int(rng.choice(len(w), p=w / w.sum()))
 
 def right(p, q, drafts, rng):
     for i, x in enumerate(drafts):
-        if not rng.random() * float(q[i, x]) < p[i, x]:
+        if not rng.random() * float(q[i, x]) < float(p[i, x]):
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
     return [*drafts, pick(p[len(drafts)].astype(float), rng)]
 

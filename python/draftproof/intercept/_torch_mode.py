@@ -94,7 +94,7 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
 
 
 class PlainTapeMode(TapeMode):
-    """The same for functions that reach no compiled code. An operator takes some microseconds less without the wrapper."""
+    """The same for functions that reach no compiled code: without the wrapper, some microseconds less an operator."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

@@ -32,14 +32,17 @@ def intercept(tape: Tape | None) -> AbstractContextManager[None]:
     return cast("AbstractContextManager[None]", (TapeMode if tape.compiled else PlainTapeMode)(tape))
 
 
-def reaches_compiled(fn: Callable[..., Any]) -> bool:
+def compiled_by(fn: Callable[..., Any]) -> str:
+    """How `fn` reaches a function of torch.compile; empty if it names none."""
+    return next((name for name, thing in objects_of(fn) if hasattr(thing, "_torchdynamo_orig_callable")), "")
+
+
+def may_compile(fn: Callable[..., Any]) -> bool:
     """Whether `fn` may call a function of torch.compile: one that it names, or one inside a library that it names."""
     inside = ("transformers", "triton", "jax")
-    for _, thing in objects_of(fn):
-        owner = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-        if str(owner).partition(".")[0] in inside or hasattr(thing, "_torchdynamo_orig_callable"):
-            return True
-    return False
+    owners = (thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+              for _, thing in objects_of(fn))  # fmt: skip
+    return bool(compiled_by(fn)) or any(str(owner).partition(".")[0] in inside for owner in owners)
 
 
 def seed(value: int) -> None:

@@ -142,10 +142,11 @@ def replaced() -> Iterator[Source]:
 def _replace_torch(source: Source, replace: Any) -> None:
     import torch
 
-    bits = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
-
     def coins(shape: Any, dtype: Any) -> Any:
-        return torch.from_numpy(np.asarray(source.script.coins(tuple(shape), bits[dtype]))).to(dtype)
+        """Half formats are rounded floats, and 1 counts as 0, as torch draws them on the CPU."""
+        bits = 53 if dtype == torch.float64 else 24
+        drawn = torch.from_numpy(np.asarray(source.script.coins(tuple(shape), bits))).to(dtype)
+        return torch.where(drawn == 1, 0, drawn)
 
     def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Any:
         shape = size[0] if size and not isinstance(size[0], int) else size

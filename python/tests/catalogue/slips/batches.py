@@ -34,7 +34,7 @@ def batch_maximum(p, q, drafts):
     return emit(p, q, drafts, n.max().expand_as(n))
 
 
-@slip("All rows get the smallest number of accepted drafts of the batch.", "neighbours", batched=True)
+@slip("All rows get the smallest number of accepted drafts of the batch.", "row_alone", batched=True)
 def batch_minimum(p, q, drafts):
     n = tests(p, q, drafts, torch.rand(drafts.shape)).long().cumprod(1).sum(1)
     return emit(p, q, drafts, n.min().expand_as(n))

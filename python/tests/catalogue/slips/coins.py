@@ -103,7 +103,7 @@ def coin_of_percents(p, q, drafts):
     return finished(p, q, drafts, len(drafts))
 
 
-@slip("The coin is drawn in half precision, a multiple of 2^-11.", "number_grid")
+@slip("The coin has half precision, a grid of 2^-11.", on="L=1 K=1 [] p=(1 2)/3 q=(0 1)/1")
 def coin_in_half(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if not torch.rand((), dtype=torch.float16).float() * q[i, x] < p[i, x]:
