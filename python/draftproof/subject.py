@@ -70,6 +70,7 @@ class _Numbers:
     def __init__(self, fields: Fields, arrays: Arrays, races: bool, compiled: bool) -> None:
         self._tape, self._seeds, self._races, self._compiled = arrays.get("tape"), arrays.get("seeds"), races, compiled
         self.scripted = self._tape is not None
+        self._lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32))
         self._vocabulary = int(fields["vocabulary"])
         self.tapes: list[Tape] = []
 
@@ -79,6 +80,8 @@ class _Numbers:
         if self._tape is not None:
             self.tapes.append(Tape(self._tape[rows], self._vocabulary, self._races))
             self.tapes[-1].compiled = self._compiled
+            lengths = self._lengths[rows]
+            self.tapes[-1].drafts = int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else 1
             return intercept.scripted(self.tapes[-1])
         if self._seeds is not None:
             return intercept.seeded(int(self._seeds[rows][0]))
@@ -168,7 +171,7 @@ class Subject:
     alone: str = ""  # why rows of a batch were run one at a time; empty: they were not
 
     def __post_init__(self) -> None:
-        self._names = parameters_of(self.fn)
+        self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft) if fn is not None}
         self._to = Converter(self.arrays, self.declaration.dtype, self.device)
 
     def answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
@@ -233,7 +236,7 @@ class Subject:
         self.calls += 1
         try:
             with numbers.of(slice(i, i + 1)):
-                output = fn(*given, **numbers.generators(self._names))
+                output = fn(*given, **numbers.generators(self._names[id(fn)]))
             return Answer(tokens_of(output))
         except UnknownRandomness:
             raise
@@ -256,8 +259,8 @@ class Subject:
             given.append(to(rows.parents[part]))
         try:
             with numbers.of(part):
-                extra = numbers.generators(self._names)
-                if "lengths" in self._names:
+                extra = numbers.generators(self._names[id(self.fn)])
+                if "lengths" in self._names[id(self.fn)]:
                     extra["lengths"] = to(rows.lengths[part])
                 output = self.fn(*given, **extra)
             self.calls += len(part)

@@ -51,6 +51,7 @@ class Tape:
         self.rows, self.places = array.shape
         self.vocabulary = vocabulary
         self.races = races
+        self.drafts = 1  # of each row of a batch, where all have as many
         self.compiled = True  # whether the function may call code of torch.compile
         self.ledger: list[LedgerEntry] = []
         self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it

@@ -143,6 +143,43 @@ def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Pat
     assert any("torch.compile" in note for note in verdict.notes)
 
 
+def drawn(q: Any, k: int) -> list[int]:
+    weights = q.astype(float)
+    return [int(np.random.choice(len(q), p=weights / weights.sum())) for _ in range(k)]
+
+
+def likeliest(q: Any, k: int) -> list[int]:
+    return [int(q.argmax())] * k
+
+
+def test_a_drafter_is_held_to_its_law(in_a_folder: Path) -> None:
+    assert draftproof.check(right, draft=drawn, tier="sampled").status == "held"
+    verdict = draftproof.check(right, draft=likeliest, tier="sampled", raises=False)
+    assert "draft_law" in {finding.check for finding in verdict.violations}
+
+
+def engine(residual: bool) -> Any:
+    def text(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
+        target, proposal, tokens = np.array(target), np.array(proposal), [0]
+        vocabulary = len(target)
+        while len(tokens) <= length:
+            p, q = target[tokens[-1]], proposal[tokens[-1]]
+            x = int(np.random.choice(vocabulary, p=q / q.sum()))
+            if not np.random.random() * q[x] < p[x]:
+                rest = np.maximum(p - q, 0) if residual else p
+                x = int(np.random.choice(vocabulary, p=rest / rest.sum()))
+            tokens.append(x)
+        return tokens[1 : length + 1]
+
+    return text
+
+
+def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> None:
+    assert draftproof.check(right, generate=engine(residual=True), tier="sampled").status == "held"
+    verdict = draftproof.check(right, generate=engine(residual=False), tier="sampled", raises=False)
+    assert [finding.check for finding in verdict.violations] == ["generated_text"]
+
+
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
     def gauss(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         return [int(rng.standard_normal() > 0)]

@@ -91,6 +91,18 @@ def test_a_batch_is_one_call_with_tapes_for_each_row() -> None:
     assert not subject.alone
 
 
+def test_coins_of_all_drafts_in_one_array_belong_to_their_rows() -> None:
+    def flat(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        u = rng.random(drafts.size).reshape(drafts.shape)
+        return np.minimum((u * 2).astype(int), 1)
+
+    subject = door(flat, batched=True)
+    tape = [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0], [0.0, 0.9], [0.9, 0.0], [0.0, 0.9]]
+    _, reply = subject.answer(*request(7, tape, drafts=2))
+    assert reply["tokens"][:, :2].tolist() == [[int(v > 0.5) for v in row] for row in tape]
+    assert not subject.alone
+
+
 def test_numbers_that_belong_to_no_row_make_rows_run_alone() -> None:
     def shared(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
         u = rng.random(3)

@@ -1,7 +1,8 @@
 """Draws of arrays: which element of an operator's result belongs to which row of the tape, and in which order.
 
 A tape of one row owns all elements, in flat order. Of a batch of b rows the result has b as first dimension, and row i
-gets the elements [i], in flat order.
+gets the elements [i], in flat order. Where all rows have L drafts, a first dimension of b L counts the drafts of all
+rows, row after row, and row i gets the L elements [i L .. i L + L - 1].
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def each_row(tape: Tape, operator: str, shape: Sequence[int]) -> int:
     n = math.prod(shape)
     if tape.rows == 1 or n == 0:
         return n
-    if not shape or shape[0] != tape.rows:
+    if not shape or shape[0] not in (tape.rows, tape.rows * tape.drafts):
         raise RowsUnclear(operator, shape, tape.rows)
     return n // int(tape.rows)
 
@@ -107,7 +108,8 @@ def picks(
 ) -> list[int] | Ints:
     """Cells by weights [lines, n], `samples` for each line in the order of sampling, flat.
 
-    Without replacement a cell loses its weight when it is drawn. One row of a tape has all lines, b rows have one each.
+    Without replacement a cell loses its weight when it is drawn. One row of a tape has all lines, b rows have one each,
+    or one for each of their drafts.
     """
     if tape.one is not None:
         drawn = []
@@ -121,13 +123,14 @@ def picks(
     table = np.array(weights, np.float64)
     if table.size == 0 or samples == 0:
         return []
-    if len(table) != tape.rows:
+    if len(table) not in (tape.rows, tape.rows * tape.drafts):
         raise RowsUnclear(operator, table.shape, tape.rows)
     rows, cells = np.arange(tape.rows), []
-    for _ in range(samples):
-        cells.append(tape.picks(rows, table, stream))
-        if not replacement:
-            table[rows, cells[-1]] = 0.0
+    for line in np.swapaxes(table.reshape(tape.rows, -1, table.shape[1]), 0, 1):
+        for _ in range(samples):
+            cells.append(tape.picks(rows, line, stream))
+            if not replacement:
+                line[rows, cells[-1]] = 0.0
     return np.stack(cells, axis=1).ravel()
 
 

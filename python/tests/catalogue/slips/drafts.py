@@ -41,8 +41,7 @@ def best_draft_first(p, q, drafts):
 
 @slip(
     "The target is renormalised over the drafts, so nothing else can be emitted.",
-    "zero_support",
-    "p=(0 1)/1 q=(1 0)/1 K=1",
+    on="p=(0 1)/1 q=(1 0)/1 K=1",
     level="position",
 )
 def renormalised_over_drafts(p, q, drafts):

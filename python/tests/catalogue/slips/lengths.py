@@ -20,7 +20,7 @@ def last(p, q, n):
     return int(torch.multinomial(weights, 1))
 
 
-@slip("The token after the last draft is drawn from the row before it.", "zero_support", NEXT)
+@slip("The token after the last draft is drawn from the row before it.", on=NEXT)
 def bonus_of_last_draft(p, q, drafts):
     n = int(kept(p, q, drafts).long().cumprod(0).sum())
     token = int(torch.multinomial(p[-2], 1)) if n == len(drafts) else last(p, q, n)
@@ -51,7 +51,7 @@ def first_rejection_by_argmax(p, q, drafts):
     return [*drafts[:n].tolist(), last(p, q, n)]
 
 
-@slip("The count stops one late: the rejected draft is emitted.", "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1")
+@slip("The count stops one late: the rejected draft is emitted.", on="L=1 K=1 [] p=(0 1)/1 q=(1 0)/1")
 def stops_one_late(p, q, drafts):
     n = min(int(kept(p, q, drafts).long().cumprod(0).sum()) + 1, len(drafts))
     return [*drafts[:n].tolist(), int(torch.multinomial(p[n], 1))]
@@ -99,7 +99,7 @@ def bonus_after_correction(p, q, drafts):
     return [*tokens, int(torch.multinomial(p[n + 1], 1))]
 
 
-@slip("The first draft is kept without a test.", "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1")
+@slip("The first draft is kept without a test.", on="L=1 K=1 [] p=(0 1)/1 q=(1 0)/1")
 def first_draft_unchecked(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if i > 0 and not torch.rand(()) * q[i, x] < p[i, x]:

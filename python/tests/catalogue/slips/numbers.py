@@ -27,7 +27,7 @@ def temperature_twice(p, q, drafts):
     return verified(sharp / sharp.sum(-1, keepdim=True), q, drafts)
 
 
-@slip("Rows that are probabilities go through softmax once more.", "zero_support", EQUAL)
+@slip("Rows that are probabilities go through softmax once more.", on=EQUAL)
 def softmax_of_probabilities(p, q, drafts):
     return verified(p.softmax(-1), q.softmax(-1), drafts)
 
@@ -50,7 +50,7 @@ def logarithm_forgotten(p, q, drafts):
     return [*drafts.tolist(), int(torch.multinomial(p[-1].exp(), 1))]
 
 
-@slip("The residual is a difference of logits, clipped, through softmax.", "zero_support", SURE, logits=True)
+@slip("The residual is a difference of logits, clipped, through softmax.", on=SURE, logits=True)
 def residual_of_logits(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if not torch.rand(()).log() < p[i, x] - q[i, x]:
@@ -90,7 +90,7 @@ def searchsorted_left(p, q, drafts):
     return verified(p, q, drafts, draw)
 
 
-@slip("Gumbel noise is added to probabilities; it belongs to logarithms.", "zero_support", EQUAL, sampled=4000)
+@slip("Gumbel noise is added to probabilities; it belongs to logarithms.", on=EQUAL, sampled=4000)
 def gumbel_on_probabilities(p, q, drafts):
     def draw(weights):
         noise = -torch.log(-torch.log(torch.rand(len(weights)).clamp(1e-20, 1 - 2**-24)))

@@ -45,8 +45,7 @@ def python_coin_reused(p, q, drafts):
 
 @slip(
     "The token after the last draft comes from the row before it.",
-    "zero_support",
-    "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1",
+    on="L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1",
     arrays="list",
 )
 def python_bonus_of_last_draft(p, q, drafts):

@@ -43,7 +43,7 @@ def residual_absolute(p, q, drafts):
     return [*drafts[:n].tolist(), draw(weights)]
 
 
-@slip("The residual is (q - p)+, which draws the tokens that were proposed too often.", "zero_support", SURE)
+@slip("The residual is (q - p)+, which draws the tokens that were proposed too often.", on=SURE)
 def residual_reversed(p, q, drafts):
     n = first_rejected(p, q, drafts)
     weights = p[n] if n == len(drafts) else torch.relu(q[n] - p[n])
@@ -67,7 +67,7 @@ def residual_without_rejected(p, q, drafts):
     return [*drafts[:n].tolist(), draw(weights)]
 
 
-@slip("The floor of 1e-5, meant against an empty residual, gives weight to tokens with p = 0.", "zero_support", SURE)
+@slip("The floor of 1e-5, meant against an empty residual, gives weight to tokens with p = 0.", on=SURE)
 def residual_floor(p, q, drafts):
     n = first_rejected(p, q, drafts)
     if n == len(drafts):
@@ -76,9 +76,7 @@ def residual_floor(p, q, drafts):
     return [*drafts[:n].tolist(), draw(residual / residual.sum())]
 
 
-@slip(
-    "An epsilon in the sum leaves the last values of the coin without a cell; argmax then says 0.", "zero_support", SURE
-)
+@slip("An epsilon in the sum leaves the last values of the coin without a cell; argmax then says 0.", on=SURE)
 def epsilon_in_sum(p, q, drafts):
     n = first_rejected(p, q, drafts)
     residual = p[n] if n == len(drafts) else (p[n] - q[n]).clamp(min=0)

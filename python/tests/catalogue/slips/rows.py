@@ -55,7 +55,6 @@ def proposal_one_row_late(p, q, drafts):
 
 @slip(
     "The correction is drawn from the row after the rejected draft.",
-    "zero_support",
     on="L=1 K=1 [] p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 0)/1",
 )
 def correction_one_row_late(p, q, drafts):

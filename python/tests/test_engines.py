@@ -1,0 +1,182 @@
+"""Engines: discovery, loading of functions, results and pages. No engine is needed here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftproof import engine_pages, engine_results
+from draftproof.commands import engines as command
+from draftproof.engines import Engine, Missing, discover, functions_of, load, module_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CHAIN = """
+import numpy as np
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, Missing
+
+def right():
+    def verify(p, q, drafts):
+        for i, x in enumerate(drafts):
+            if not np.random.random() * q[i][x] < p[i][x]:
+                return [*drafts[:i], np.random.choice(len(q[i]), p=residual(p[i], q[i]))]
+        return [*drafts, np.random.choice(p.shape[1], p=p[-1].astype(np.float64) / p[-1].astype(np.float64).sum())]
+    return door(verify, arrays="numpy", name="verify")
+
+def residual(p, q):
+    left = np.maximum(p.astype(np.float64) - q, 0)
+    left = left if left.sum() > 0 else p.astype(np.float64)
+    return left / left.sum()
+
+def absent():
+    raise Missing("no such kernel")
+
+CHAIN = EngineDoor("chain", right, models=3, predictions=32, tiers=("proof",))
+ENGINE = Engine(doors=(CHAIN, EngineDoor("gone", absent)), packages=("numpy",))
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one engine, which is numpy's generator."""
+    (tmp_path / "engines" / "results").mkdir(parents=True)
+    (tmp_path / "docs" / "findings").mkdir(parents=True)
+    (tmp_path / "build" / "engines" / "small").mkdir(parents=True)
+    (tmp_path / "engines" / "small.py").write_text(CHAIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DRAFTPROOF_ENGINE_PACKAGES", raising=False)
+    return tmp_path
+
+
+def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
+    known = discover(ROOT / "engines")
+    files = {path.stem.replace("_", "-") for path in (ROOT / "engines").glob("*.py")}
+    assert set(known) == files and len(files) >= 8
+    for engine in known.values():
+        assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
+        assert bool(engine.packages) + bool(engine.sdist) + bool(engine.sources) == 1
+
+
+def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
+    with pytest.raises(Missing, match="not installed"):
+        Engine(doors=(), packages=("no-such-engine==1",), name="nothing").version()
+    with pytest.raises(Missing, match="DRAFTPROOF_ENGINE_SOURCES"):
+        Engine(doors=(), sources="nobody/nothing", name="nothing").version()
+
+
+def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> None:
+    path = tmp_path / "engine.py"
+    path.write_text(
+        "import no_such_kernel\ndef f(x): return g(x) + 1\nclass C(no_such_kernel.Base):\n"
+        "    def other(self): return no_such_kernel\n    def m(self, x): return x * 3\n"
+    )
+    f, m = functions_of(path, ["f", "C.m"], {"g": lambda x: 2 * x})
+    assert f(5) == 11 and m(None, 2) == 6
+    with pytest.raises(Missing, match="has no h"):
+        functions_of(path, ["h"], {})
+    with pytest.raises(Missing, match="no file"):
+        module_of(tmp_path / "gone.py", "gone")
+
+
+def test_the_gate_runs_on_doors_and_skips_those_that_are_missing(checkout: Path) -> None:
+    engine = load(checkout / "engines" / "small.py")
+    assert engine is not None
+    result = engine_results.run(engine)
+    chain, gone = result["doors"]
+    assert chain["status"] == "held" and chain["calls"] > 100 and chain["level"] == "chain"
+    assert {one["check"] for one in chain["tiers"][0]["findings"]} >= {"exact_law", "zero_support"}
+    assert gone == {"name": "gone", "status": "skipped", "reason": "no such kernel"}
+
+
+def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["small"]) == command.HELD
+    kept = list((checkout / "engines" / "results").glob("small-*.json"))
+    assert len(kept) == 1 and not list(kept[0].parent.glob("*.part"))
+    document = json.loads(kept[0].read_text())
+    assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["doors"][0]
+    document["doors"][0]["status"] = "violated"
+    kept[0].write_text(json.dumps(document))
+    capfd.readouterr()
+    assert command.main(["small:chain"]) == command.HELD
+    assert "chain: violated -> held" in capfd.readouterr().out
+    assert command.main(["small:no"]) == command.BAD_INPUT
+    assert command.main(["large"]) == command.BAD_INPUT
+
+
+def test_a_wrong_engine_is_violated(checkout: Path) -> None:
+    path = checkout / "engines" / "small.py"
+    path.write_text(CHAIN.replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
+    assert command.main(["small:chain"]) == command.VIOLATED
+
+
+def test_without_an_engine_the_command_is_skipped(checkout: Path) -> None:
+    path = checkout / "engines" / "small.py"
+    path.write_text(CHAIN.replace('packages=("numpy",)', 'packages=("no-such-engine",)'))
+    assert command.main([]) == command.SKIPPED
+
+
+def _result(version: str, status: str, **finding: Any) -> dict[str, Any]:
+    tier = {
+        "tier": "proof",
+        "status": status,
+        "note": "",
+        "models": 7,
+        "predictions": 9,
+        "findings": [{"check": "exact_law", "status": status, "distance": 0.25, "limit": 1e-7, **finding}],
+    }
+    door = {
+        "name": "chain",
+        "status": status,
+        "level": "chain",
+        "law": "iid",
+        "dtype": "float32",
+        "calls": 11,
+        "randomness": ["scripted"],
+        "draws": [],
+        "tiers": [tier],
+        "notes": [],
+    }
+    return {
+        "schema": engine_results.SCHEMA,
+        "engine": "small",
+        "version": version,
+        "replaces": "nothing",
+        "doors": [door],
+    }
+
+
+def test_versions_are_in_order_and_differences_are_named(tmp_path: Path) -> None:
+    old, new = _result("0.9.2", "held"), _result("0.10.0", "violated", counterexample="p=(1 1)/2")
+    for one in (new, old):
+        engine_results.write(one, tmp_path)
+    assert [one["version"] for one in engine_results.results(tmp_path)] == ["0.9.2", "0.10.0"]
+    changes = engine_results.difference(old, new)
+    assert "chain / proof / exact_law: held -> violated on p=(1 1)/2" in changes
+    assert engine_results.difference(old, old) == []
+
+
+def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> None:
+    kept = checkout / "engines" / "results"
+    engine_results.write(_result("0.9.2", "held"), kept)
+    engine_results.write(_result("0.10.0", "violated", counterexample="p=(1 1)/2"), kept)
+    (checkout / "docs" / "findings" / "engine-small.md").write_text("# A slip of small\n\ntext\n")
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| small | 0.10.0 | `chain` |" in text and "0.25 (1e-07)" in text and "violated: `exact_law`" in text
+    assert "[A slip of small](findings/engine-small.md)" in text and "    p=(1 1)/2" in text
+    assert "- small: 0.9.2, 0.10.0" in text
+
+
+def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
+    first = _result("1", "held")
+    second = _result("1", "violated")
+    second["doors"][0]["name"] = "tree"
+    engine_results.write(first, tmp_path)
+    path = engine_results.write(second, tmp_path)
+    assert {door["name"]: door["status"] for door in json.loads(path.read_text())["doors"]} == {
+        "chain": "held",
+        "tree": "violated",
+    }
