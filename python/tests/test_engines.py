@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from draftproof import engine_pages, engine_results
-from draftproof.commands import engines as command
-from draftproof.engines import Engine, Missing, discover, functions_of, load, module_of
+from draftproof.engines import Engine, Missing, command, discover, functions_of, load, module_of
+from draftproof.engines import pages as engine_pages
+from draftproof.engines import results as engine_results
 
 ROOT = Path(__file__).resolve().parents[2]
 

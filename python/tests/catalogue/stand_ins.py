@@ -104,7 +104,7 @@ class Generator(np.random.Generator):
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         shape = () if size is None else tuple(np.atleast_1d(size).tolist())
         drawn = self.source.script.coins(shape, 24 if dtype == np.float32 else 53).astype(dtype)
-        return drawn if shape else drawn[()]
+        return drawn if shape else float(drawn) if dtype == np.float64 else drawn[()]
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         return low + (high - low) * self.random(size)
@@ -112,7 +112,7 @@ class Generator(np.random.Generator):
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **_: Any) -> Any:
         values = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         weights = np.ones(len(values)) if p is None else np.asarray(p, dtype=np.float64)
-        if abs(weights.sum() - 1) > 1e-6 and p is not None:
+        if p is not None and not abs(weights.sum() - 1) < 1e-6:
             raise ValueError("probabilities do not sum to 1")
         return values[self.source.script.cells(weights, 1)[0]]
 

@@ -6,14 +6,14 @@ import numpy as np
 from catalogue import correct
 
 
-@correct("numpy with a Generator that is given.", arrays="numpy")
+@correct("numpy with a Generator that is given, rows in double.", arrays="numpy")
 def numpy_generator(p, q, drafts, *, rng):
+    p, q = p.astype(np.float64), q.astype(np.float64)
     for i, x in enumerate(drafts):
         if not rng.random() * q[i, x] < p[i, x]:
-            rest = np.maximum(p[i].astype(np.float64) - q[i], 0)
+            rest = np.maximum(p[i] - q[i], 0)
             return [*drafts[:i], rng.choice(len(rest), p=rest / rest.sum())]
-    last = p[-1].astype(np.float64)
-    return [*drafts, rng.choice(len(last), p=last / last.sum())]
+    return [*drafts, rng.choice(len(p[-1]), p=p[-1] / p[-1].sum())]
 
 
 @correct("numpy's module functions, all coins at once, inversion by searchsorted.", arrays="numpy")

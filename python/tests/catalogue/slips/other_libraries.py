@@ -29,6 +29,21 @@ def numpy_accept_equal(p, q, drafts):
     return [*drafts, np.random.choice(p.shape[1], p=p[-1] / p[-1].astype(float).sum())]
 
 
+@slip(
+    "A Python float times a float32 is a float32: the coin becomes 1, and a draft with p = q is rejected.",
+    "answers",
+    "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
+    arrays="numpy",
+)
+def numpy_coin_narrowed(p, q, drafts, *, rng):
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i, x] < p[i, x]:
+            rest = np.maximum(p[i].astype(np.float64) - q[i], 0)
+            return [*drafts[:i], rng.choice(len(rest), p=rest / rest.sum() if rest.any() else rest)]
+    last = p[-1].astype(np.float64)
+    return [*drafts, rng.choice(len(last), p=last / last.sum())]
+
+
 @slip("The coin that rejected also draws from the residual.", arrays="list", on="L=1 K=1 [] p=(1 1 1)/3 q=(0 0 1)/1")
 def python_coin_reused(p, q, drafts):
     for i, x in enumerate(drafts):

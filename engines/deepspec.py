@@ -1,0 +1,48 @@
+"""DeepSpec: `verify_draft_tokens` of its evaluation, one chain, with a table in place of the target model."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, functions_of, module_of
+
+
+def verify_draft_tokens() -> Any:
+    import torch
+
+    torch.set_num_threads(1)
+    root = ENGINE.root() / "deepspec"
+    sampling = module_of(root / "utils" / "sampling.py", "dp_deepspec_sampling")
+    scope: dict[str, Any] = {name: getattr(sampling, name) for name in sampling.__all__}
+    scope |= {
+        "torch": torch,
+        "VerificationResult": SimpleNamespace,
+        "DraftProposal": SimpleNamespace,
+        "DynamicCache": object,
+    }
+    (verify,) = functions_of(root / "eval" / "base_evaluator.py", ["verify_draft_tokens"], scope)
+
+    def deepspec_verify_draft_tokens(p: Any, q: Any, drafts: Any) -> Any:
+        n = len(drafts)
+        asked = torch.cat([torch.zeros(1, dtype=torch.int64), drafts])[None]
+        result = verify(
+            target_model=lambda **given: SimpleNamespace(logits=torch.log(p)[None]),
+            proposal=SimpleNamespace(draft_token_count=n, verify_input_ids=asked, draft_probs=q[None]),
+            position_ids=torch.arange(n + 1)[None],
+            start=0,
+            past_key_values_target=None,
+            temperature=1.0,
+            max_proposal_tokens=n,
+        )
+        return result.committed_tokens[0]
+
+    return door(deepspec_verify_draft_tokens, arrays="torch", races=False)
+
+
+ENGINE = Engine(
+    sources="deepseek-ai/DeepSpec",
+    replaces="the target model, by the rows",
+    doors=(EngineDoor("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),),
+)

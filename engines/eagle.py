@@ -1,0 +1,64 @@
+"""EAGLE: `evaluate_posterior` of its repository, a fixed tree of candidate paths whose drafts count as certain."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, functions_of
+
+PADDING = -1
+
+
+def paths_of(drafts: list[int], parents: list[int]) -> list[list[int]]:
+    """Nodes from the root to each leaf, without the root."""
+    inner = set(parents)
+    leaves = [node for node in range(len(drafts)) if node not in inner]
+    paths = []
+    for leaf in leaves:
+        path = [leaf]
+        while parents[path[0]] >= 0:
+            path.insert(0, parents[path[0]])
+        paths.append(path)
+    return paths
+
+
+def evaluate_posterior() -> Any:
+    import torch
+
+    torch.set_num_threads(1)
+    path = ENGINE.root() / "eagle" / "model" / "utils.py"
+    (evaluate,) = functions_of(path, ["evaluate_posterior"], {"torch": torch, "random": random, "Tuple": tuple})
+
+    def eagle_evaluate_posterior(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
+        nodes = paths_of(drafts.tolist(), parents.tolist())
+        longest = max(len(one) for one in nodes)
+        root = int(p.shape[-1])  # a token that no draft is
+        candidates = torch.full((len(nodes), longest + 1), PADDING)
+        logits = torch.log(p[:1]).repeat(len(nodes), longest + 1, 1)
+        for i, one in enumerate(nodes):
+            candidates[i, 0] = root
+            for depth, node in enumerate(one):
+                candidates[i, depth + 1] = drafts[node]
+                logits[i, depth + 1] = torch.log(p[node + 1])
+        best, length, row = evaluate(logits, candidates, lambda ids, rows: rows)
+        kept = candidates[int(best), 1 : int(length) + 1]
+        return torch.cat([kept, torch.multinomial(row, 1)])  # its caller draws the last token so
+
+    return door(eagle_evaluate_posterior, drafts="iid_paths", level="tree", arrays="torch", races=False)
+
+
+ENGINE = Engine(
+    sources="SafeAILab/EAGLE",
+    doors=(
+        EngineDoor(
+            "evaluate_posterior",
+            evaluate_posterior,
+            models=10,
+            predictions=64,
+            tiers=("proof",),
+            note="its rule takes the paths as given; the gate draws them from q",
+        ),
+    ),
+)

@@ -1,0 +1,92 @@
+"""llama.cpp: examples/speculative as llama-cpp-python ships it, compiled unchanged, on two Markov tables."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, Missing
+
+FLAGS = ("-std=c++17", "-O2", "-w")
+INCLUDE = ("include", "common", "ggml/include", "src", "vendor")
+HERE = Path(__file__).parent
+
+
+def program() -> Path:
+    """The example linked with the tables. Raises: Missing if there is no compiler or it does not compile."""
+    root = ENGINE.root() / "vendor" / "llama.cpp"
+    source, tables = root / "examples" / "speculative" / "speculative.cpp", HERE / "llama_cpp_tables.cpp"
+    if not source.is_file():
+        raise Missing("the package has no examples/speculative/speculative.cpp")
+    built = ENGINE.folder / "speculative_on_tables"
+    if built.is_file() and built.stat().st_mtime > tables.stat().st_mtime:
+        return built
+    compiler = [os.environ.get("CXX", "c++"), *FLAGS, *(f"-I{root / folder}" for folder in INCLUDE)]
+    part = ENGINE.folder / "speculative.o"
+    for command in (
+        [*compiler, "-Dmain=llama_speculative_main", "-c", str(source), "-o", str(part)],
+        [*compiler, str(tables), str(part), "-o", str(built)],
+    ):
+        try:
+            said = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            raise Missing(f"no C++ compiler: {error}") from None
+        if said.returncode != 0:
+            raise Missing(f"does not compile: {said.stderr.strip().splitlines()[0]}")
+    return built
+
+
+def generator(top_k: int, sequences: int) -> Any:
+    built = program()
+
+    def generate(target: Any, proposal: Any, length: int, drafts: int) -> Any:
+        seed = random.randrange(2**30)  # the host seeds it
+        with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
+            place = Path(folder) / "tables"
+            rows = [" ".join(f"{x:.9g}" for x in row) for table in (target, proposal) for row in np.asarray(table)]
+            place.write_text("\n".join([str(len(target)), *rows]) + "\n")
+            options = [str(x) for x in (length, drafts, sequences, top_k, seed)]
+            said = subprocess.run([str(built), str(place), *options], capture_output=True, timeout=300)
+        if said.returncode != 0:
+            raise RuntimeError(f"exit code {said.returncode}: {said.stderr.decode(errors='replace')[:200]}")
+        return np.frombuffer(said.stdout, np.int32)[:length]
+
+    return generate
+
+
+def whole(name: str, top_k: int = 0, sequences: int = 1) -> Any:
+    subject = door(
+        lambda p, q, drafts: drafts,
+        name=name,
+        arrays="numpy",
+        races=False,
+        scripted=False,
+        generate=generator(top_k, sequences),
+    )
+    declared = replace(subject.declaration, functions=("generate",), randomness=("seeded",))
+    return replace(subject, declaration=declared)
+
+
+ENGINE = Engine(
+    sdist="llama-cpp-python==0.3.36",
+    replaces="libllama and libcommon, by two tables of next-token laws",
+    doors=(
+        EngineDoor(
+            "speculative",
+            lambda: whole("llama_cpp_speculative"),
+            tiers=("sampled",),
+            note="whole texts at temperature 1, one draft sequence, no truncation",
+        ),
+        EngineDoor(
+            "speculative_three_sequences", lambda: whole("llama_cpp_speculative_three", sequences=3), tiers=("sampled",)
+        ),
+    ),
+)

@@ -1,0 +1,58 @@
+"""LMDeploy: the portable rejection sampler of its PyTorch engine, a batch of chains of equal length."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, module_of
+
+# p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
+ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
+
+
+def _implementation() -> Any:
+    """Two files of the engine under names of their own, since its package loads kernels of a device."""
+    root = ENGINE.root() / "lmdeploy" / "pytorch" / "backends"
+    for name in ("dp_lmdeploy", "dp_lmdeploy.default"):
+        package = types.ModuleType(name)
+        package.__path__ = []
+        sys.modules[name] = package
+    base = types.ModuleType("dp_lmdeploy.base")
+    setattr(base, "BuildSpec", type("BuildSpec", (), {"__class_getitem__": classmethod(lambda cls, key: cls)}))  # noqa: B010
+    sys.modules["dp_lmdeploy.base"] = base
+    module_of(root / "rejection_sampling.py", "dp_lmdeploy.rejection_sampling")
+    path = root / "default" / "rejection_sampling.py"
+    return module_of(path, "dp_lmdeploy.default.rejection_sampling").DefaultRejectionSamplingImpl()
+
+
+def rejection_sampling(with_proposal: bool) -> Any:
+    import torch
+
+    torch.set_num_threads(1)
+    forward = _implementation().forward
+
+    def lmdeploy_rejection_sampling(p: Any, q: Any, drafts: Any) -> Any:
+        # The bonus token is the engine's caller's: its sampler draws it before.
+        bonus = torch.multinomial(p[:, -1], 1).flatten()
+        logits = torch.log(p[:, :-1])
+        return forward(logits, drafts, bonus, is_greedy=None, draft_probs=q if with_proposal else None)[0]
+
+    return door(lmdeploy_rejection_sampling, arrays="torch", batched=True, races=False)
+
+
+ENGINE = Engine(
+    packages=("lmdeploy==0.18.0",),
+    replaces="the base class of its backends, by an empty one",
+    doors=(
+        EngineDoor("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(ZERO_RESIDUAL,)),
+        EngineDoor(
+            "without_draft_probs",
+            lambda: rejection_sampling(False),
+            models=40,
+            note="drafts are taken as certain: the rule is exact whatever law drew them",
+        ),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Sequoia: drafts without replacement by races, and the acceptance step at a node of its tree."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, functions_of
+
+
+def accept_step(dtype: str) -> Any:
+    """One node: K children drawn without replacement from q, and a residual. Its noise and coins are arrays of the
+    object; they are drawn here as its loop draws them, uniformly in its dtype on the CPU."""
+    import torch
+    from torch.nn.functional import softmax
+
+    torch.set_num_threads(1)
+    root, wide = ENGINE.root(), getattr(torch, dtype)
+    scope: dict[str, Any] = {"torch": torch, "softmax": softmax}
+    draw, residual = functions_of(root / "utils.py", ["sampling_without_replacement", "get_residual"], scope)
+    (step,) = functions_of(root / "Tree" / "SpecTree.py", ["SpecTree.accept_step"], scope)
+
+    def sequoia_accept_step(p: Any, q: Any, drafts: Any) -> Any:
+        k = len(drafts)
+        tree = SimpleNamespace(
+            ground_truth_len=1,
+            target_logits=p[None].clone(),
+            draft_logits=torch.log(q)[None],
+            temperature=1.0,
+            Successors=[list(range(1, k + 1))],
+            tokens=torch.cat([torch.zeros(1, dtype=torch.int64), drafts]),
+            r=torch.rand(k + 1, dtype=wide),
+            residual_graph=residual,
+            dtype=wide,
+        )
+        place, left = step(tree, 0)
+        return tree.tokens[place] if place != -1 else left.float().multinomial(1)
+
+    def own_drafter(q: Any, k: int) -> Any:
+        noise = torch.empty((1, len(q)), dtype=wide).uniform_()
+        return draw(torch.log(q).to(wide)[None], noise, min(k, int((q > 0).sum())), 1.0)
+
+    return door(
+        sequoia_accept_step,
+        drafts="without_replacement",
+        level="position",
+        arrays="torch",
+        dtype=dtype,
+        races=False,
+        draft=own_drafter,
+        name=f"sequoia_accept_step_{dtype}",
+    )
+
+
+ENGINE = Engine(
+    sources="Infini-AI-Lab/Sequoia",
+    replaces="the object of its tree, by one that has the rows of one node",
+    doors=(
+        EngineDoor("accept_step_float32", lambda: accept_step("float32"), models=6, predictions=32, tiers=("proof",)),
+        EngineDoor(
+            "accept_step_float16",
+            lambda: accept_step("float16"),
+            models=4,
+            predictions=32,
+            tiers=("proof",),
+            note="float16 is the default of its scripts",
+        ),
+        EngineDoor("drafter_float32", lambda: accept_step("float32"), tiers=("sampled",)),
+        EngineDoor("drafter_float16", lambda: accept_step("float16"), tiers=("sampled",)),
+    ),
+)

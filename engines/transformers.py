@@ -1,0 +1,41 @@
+"""transformers: the verification of assisted generation, and whole `generate` with an assistant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor
+
+# After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
+EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
+
+
+def speculative_sampling() -> Any:
+    import torch
+    from transformers.generation.utils import _speculative_sampling
+
+    torch.set_num_threads(1)
+
+    def transformers_speculative_sampling(p: Any, q: Any, drafts: Any) -> Any:
+        tokens, _ = _speculative_sampling(drafts[None], q[None], len(drafts), p[None])
+        return tokens[0]
+
+    return door(transformers_speculative_sampling, logits=True, arrays="torch", races=False)
+
+
+ENGINE = Engine(
+    packages=("transformers==5.23.0",),
+    needs=(
+        "huggingface-hub",
+        "tokenizers",
+        "safetensors",
+        "regex",
+        "pyyaml",
+        "filelock",
+        "fsspec",
+        "tqdm",
+        "packaging",
+    ),
+    doors=(EngineDoor("speculative_sampling", speculative_sampling, models=24, instances=(EQUAL_UP_TO_ROUNDING,)),),
+)

@@ -1,0 +1,38 @@
+"""engines: the gate on engines that others released, and docs/engines.md from its results.
+
+    python -m draftproof engines                     all that are installed
+    python -m draftproof engines vllm lmdeploy       these; NAME:DOOR for one door
+    python -m draftproof engines --list              versions, doors, and why an engine is skipped
+    python -m draftproof engines --install lmdeploy  into DRAFTPROOF_ENGINE_PACKAGES, build/engines if not set
+    python -m draftproof engines --write-docs        docs/engines.md from engines/results
+
+Exit codes: 0 all doors held, 1 a door is violated, 2 bad input, 3 undecided, 4 an engine died, 77 none could run.
+"""
+
+from __future__ import annotations
+
+from draftproof.engines.command import main
+from draftproof.engines.engine import (
+    Engine,
+    EngineDoor,
+    Missing,
+    discover,
+    functions_of,
+    install,
+    load,
+    module_of,
+    repository,
+)
+
+__all__ = [
+    "Engine",
+    "EngineDoor",
+    "Missing",
+    "discover",
+    "functions_of",
+    "install",
+    "load",
+    "main",
+    "module_of",
+    "repository",
+]

@@ -1,0 +1,139 @@
+"""The command line of engines; __init__.py has its description."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import draftproof.engines
+from draftproof.engines import pages, results
+from draftproof.engines.engine import Engine, Missing, discover, install, repository
+
+HELD, VIOLATED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
+_CODES = {"held": HELD, "violated": VIOLATED, "undecided": UNDECIDED, "skipped": SKIPPED}
+_WORST = (DIED, VIOLATED, UNDECIDED, HELD, SKIPPED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        base = repository()
+        known = discover(base / "engines")
+        chosen = _chosen(known, options.names)
+    except Missing as error:
+        print(f"draftproof engines: {error}", file=sys.stderr)
+        return BAD_INPUT
+    if options.list:
+        return _list([known[name] for name in chosen])
+    if options.write_docs:
+        pages.write_page(base)
+        return HELD
+    if options.into:
+        ((name, doors),) = chosen.items()
+        result = results.run(known[name], doors, seed=options.seed, timings=options.timings)
+        Path(options.into).write_text(json.dumps(result))
+        return HELD
+    codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
+    return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
+
+
+def _parser() -> argparse.ArgumentParser:
+    words, _, rest = (draftproof.engines.__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        "draftproof engines", description=words, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME[:DOOR]", help="engines; all if none is named")
+    parser.add_argument("--list", action="store_true", help="name engines and doors, run none")
+    parser.add_argument("--install", action="store_true", help="install what the engines declare, then run them")
+    parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
+    parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
+    parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
+    parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
+    return parser
+
+
+def _chosen(known: dict[str, Engine], names: Sequence[str]) -> dict[str, list[str]]:
+    chosen: dict[str, list[str]] = {}
+    for text in names or known:
+        name, _, door = text.partition(":")
+        doors = [one.name for one in known[name].doors] if name in known else []
+        if name not in known:
+            raise Missing(f"engine {name!r} is unknown, wanted one of {', '.join(known)}")
+        if door and door not in doors:
+            raise Missing(f"{name} has no door {door!r}, wanted one of {', '.join(doors)}")
+        chosen.setdefault(name, []).extend([door] if door else [])
+    return chosen
+
+
+def _list(engines: Sequence[Engine]) -> int:
+    for engine in engines:
+        try:
+            said = engine.version()
+        except Missing as error:
+            said = f"skipped: {error}"
+        print(f"{engine.name:20} {said}")
+        for door in engine.doors:
+            print(f"  {door.name:30} {' '.join(door.tiers)}")
+    return HELD
+
+
+def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespace) -> int:
+    """One engine, in a process of its own: engines replace each other's libraries, and may die."""
+    try:
+        if options.install:
+            install(engine)
+        version = engine.version()
+    except Missing as error:
+        print(f"{engine.name}: skipped, {error}")
+        return SKIPPED
+    print(f"{engine.name} {version}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="draftproof-engine-") as folder:
+        into = Path(folder) / "result.json"
+        names = [f"{engine.name}:{door}" for door in doors] or [engine.name]
+        start = "from draftproof.engines import main; raise SystemExit(main())"
+        command = [sys.executable, "-c", start, *names, "--into", str(into), "--seed", str(options.seed)]
+        command += ["--timings"] if options.timings else []
+        paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+        code = subprocess.run(command, cwd=base, env=env).returncode
+        if code != 0 or not into.is_file():
+            print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
+            return DIED
+        result = json.loads(into.read_text())
+    kept = base / "engines" / "results"
+    last = [one for one in results.results(kept) if one["engine"] == engine.name]
+    same = [one for one in last if one["version"] == result["version"]]
+    _tell(result)
+    results.write(result, kept)
+    _tell_changes((same or last)[-1:], result)
+    statuses = {_CODES[door["status"]] for door in result["doors"]}
+    return next((code for code in _WORST if code in statuses), SKIPPED)
+
+
+def _tell(result: dict[str, Any]) -> None:
+    for door in result["doors"]:
+        print(f"  {door['name']:30} {door['status']}" + (f"  {door['reason']}" if "reason" in door else ""))
+        for tier in door.get("tiers", ()):
+            print(f"    {tier['tier']:8} {tier['status']}  {tier['note']}")
+            for one in tier["findings"]:
+                if one["status"] in ("violated", "undecided"):
+                    print(f"      {one['check']}: {one.get('evidence', '')}")
+                    print(f"        on {one['counterexample']}" if one.get("counterexample") else "", end="\n")
+
+
+def _tell_changes(last: list[dict[str, Any]], result: dict[str, Any]) -> None:
+    for before in last:
+        asked = {door["name"] for door in result["doors"]}
+        before = {**before, "doors": [door for door in before["doors"] if door["name"] in asked]}
+        changes = results.difference(before, result)
+        print(f"  against the result of {before['version']}: " + ("no change" if not changes else ""))
+        for line in changes:
+            print(f"    {line}")

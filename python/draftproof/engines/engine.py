@@ -1,0 +1,232 @@
+"""Engines that others released, imported or compiled unchanged, and their verifiers behind doors.
+
+One file in, everything out: each file of the folder `engines` that binds `ENGINE` is an engine. It says what to
+install, what it replaces, and which doors it has. results.py runs the gate on them.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from draftproof.subject import Subject
+
+
+class Missing(Exception):
+    """Why an engine cannot run here."""
+
+
+@dataclass(frozen=True)
+class EngineDoor:
+    """One function of an engine as a program under test.
+
+    make         the subject; engine modules are imported inside it. Raises: Missing, ImportError
+    models       of the proof tier, predictions for each input: what the engine's speed allows
+    tiers        asked; the others are not
+    instances    models whose law is kept, with the coins of every outcome, as counterexamples print them
+    shrinks      they are also asked by the proof tier, which shrinks one that fails: hundreds of laws
+    note         what a reader should know of it
+    """
+
+    name: str
+    make: Callable[[], Subject]
+    models: int = 40
+    predictions: int = 256
+    tiers: tuple[str, ...] = ("proof", "edge")
+    instances: tuple[str, ...] = ()
+    shrinks: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A released engine.
+
+    packages      pip requirements, installed without their dependencies into a folder of the engine's own
+    needs         pip requirements of its imports, installed likewise; torch and numpy are the interpreter's
+    sdist         a pip requirement of which the source archive is unpacked instead
+    sources       `owner/name` of a repository that has no package: its folder is looked for among the sources
+    environment   variables set before anything is imported
+    replaces      what of the engine is replaced; `nothing` where it runs as released
+    """
+
+    doors: tuple[EngineDoor, ...]
+    packages: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    sdist: str = ""
+    sources: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    replaces: str = "nothing"
+    name: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return packages_folder() / self.name
+
+    def root(self) -> Path:
+        """The folder of its sources. Raises: Missing."""
+        if self.sources:
+            places = [
+                Path(base) / name
+                for base in _paths("DRAFTPROOF_ENGINE_SOURCES")
+                for name in (self.sources.replace("/", "+"), self.sources.partition("/")[2])
+            ]
+            for place in places:
+                if place.is_dir():
+                    return place
+            raise Missing(f"no sources of {self.sources}: set DRAFTPROOF_ENGINE_SOURCES to a folder that has them")
+        if not self.folder.is_dir():
+            raise Missing(f"not installed; `draftproof engines {self.name} --install` does it")
+        if self.sdist:
+            found = sorted(place for place in self.folder.iterdir() if place.is_dir())
+            if not found:
+                raise Missing(f"no unpacked {self.sdist} in its folder")
+            return found[-1]
+        return self.folder
+
+    def version(self) -> str:
+        """Of the package, or of the repository's commit. Raises: Missing."""
+        if self.sources:
+            return _commit(self.root())
+        requirement = self.sdist or self.packages[0]
+        name = requirement.partition("==")[0]
+        if self.sdist:
+            return self.root().name.rpartition("-")[2]
+        found = list(metadata.distributions(name=name, path=[str(self.folder), *sys.path]))
+        if not found:
+            raise Missing(f"{name} is not installed; `draftproof engines {self.name} --install` does it")
+        return found[0].version
+
+    def enter(self) -> None:
+        """Makes the engine importable in this process, behind what is installed already."""
+        os.environ.update(self.environment)
+        if self.packages and self.folder.is_dir():
+            sys.path.append(str(self.folder))
+
+
+def _paths(variable: str) -> list[str]:
+    return [path for path in os.environ.get(variable, "").split(os.pathsep) if path]
+
+
+def repository() -> Path:
+    """The folder that has `engines`: the working folder or one above it. Raises: Missing."""
+    for base in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2]):
+        if (base / "engines" / "results").is_dir():
+            return base
+    raise Missing("no folder `engines` here: run it in a checkout of draftproof")
+
+
+def packages_folder() -> Path:
+    """DRAFTPROOF_ENGINE_PACKAGES, or build/engines of the checkout."""
+    given = os.environ.get("DRAFTPROOF_ENGINE_PACKAGES")
+    return Path(given) if given else repository() / "build" / "engines"
+
+
+def _commit(root: Path) -> str:
+    """Short name of the commit, or a digest of the Python files where there is no history."""
+    if (root / ".git").exists():
+        command = ["git", "-C", str(root), "rev-parse", "--short=7", "HEAD"]
+        said = subprocess.run(command, capture_output=True, text=True)
+        if said.returncode == 0:
+            return said.stdout.strip()
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return "sha" + digest.hexdigest()[:7]
+
+
+def discover(folder: Path | None = None) -> dict[str, Engine]:
+    """Engines of the folder by name, which is that of their file."""
+    folder = folder or repository() / "engines"
+    found = {}
+    for path in sorted(folder.glob("*.py")):
+        if not path.name.startswith("_") and (engine := load(path)) is not None:
+            found[engine.name] = engine
+    return found
+
+
+def load(path: Path) -> Engine | None:
+    """The engine of a file, None if it binds no ENGINE."""
+    spec = importlib.util.spec_from_file_location(f"draftproof_engine_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    engine = getattr(module, "ENGINE", None)
+    if not isinstance(engine, Engine):
+        return None
+    named = Engine(**{**vars(engine), "name": path.stem.replace("_", "-")})
+    module.ENGINE = named  # type: ignore[attr-defined]
+    return named
+
+
+def functions_of(path: Path, names: Sequence[str], scope: dict[str, Any]) -> list[Any]:
+    """The engine's own functions out of a file whose imports need a device, compiled as they stand, in `scope`.
+
+    A name `Class.method` is a method, taken without the bases of its class.
+    Raises: Missing for a name that the file does not have.
+    """
+    tree = ast.parse(path.read_bytes(), filename=str(path))
+    wanted = {name.partition(".")[0]: name.partition(".")[2] for name in names}
+    body: list[ast.stmt] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in wanted:
+            body.append(node)
+        elif isinstance(node, ast.ClassDef) and wanted.get(node.name):
+            node.bases, method = [], wanted[node.name]
+            node.body = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == method]
+            body.append(node)
+    tree.body = body
+    exec(compile(tree, str(path), "exec"), scope)
+    found = []
+    for name in names:
+        first, _, method = name.partition(".")
+        thing = scope.get(first)
+        thing = getattr(thing, method, None) if method else thing
+        if thing is None:
+            raise Missing(f"{path.name} has no {name}")
+        found.append(thing)
+    return found
+
+
+def module_of(path: Path, name: str) -> Any:
+    """A file of the engine as a module, without the package around it."""
+    if not path.is_file():
+        raise Missing(f"the engine has no file {path.name}")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def install(engine: Engine) -> None:
+    """Installs what the engine declares into its folder. Raises: Missing if pip does not."""
+    if engine.sources:
+        engine.root()
+        return
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    target = engine.folder
+    if engine.sdist:
+        target.mkdir(parents=True, exist_ok=True)
+        _pip([*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(target), engine.sdist], engine)
+        for archive in target.glob("*.tar.gz"):
+            subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
+        return
+    wanted = [*engine.packages, *engine.needs]
+    _pip([*pip, "install", "--no-deps", "--upgrade", "--target", str(target), *wanted], engine)
+
+
+def _pip(command: list[str], engine: Engine) -> None:
+    if subprocess.run(command).returncode != 0:
+        raise Missing(f"pip could not install {engine.name}")

@@ -1,0 +1,124 @@
+"""docs/engines.md, written from the kept results of engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from draftproof.engines.results import results, version_key
+
+HEAD = """# Engines through the gate
+
+Verifiers that others released, judged by the gate as ours are. Their code is imported or compiled unchanged and is no
+part of this repository. `engines/NAME.py` says how each is reached. This page is written by
+
+    python -m draftproof engines --write-docs
+
+from `engines/results`, one file for each engine and version. One engine is installed and judged by
+
+    python -m draftproof engines --install NAME
+
+An engine that has no package is looked for in the folders of `DRAFTPROOF_ENGINE_SOURCES`, as `OWNER+NAME` or `NAME`.
+
+Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their law. *Departure* is the largest
+total variation between the exact law found by calls and the target, in brackets what rounding explains of it. A law
+that holds says that nothing wrong was met on these models; [doors.md](doors.md) has what that is worth. Models, calls
+and settings are those of the results, and differ with the speed of the engine.
+"""
+
+
+def write_page(base: Path) -> Path:
+    """Writes docs/engines.md under `base` from engines/results. Returns its path."""
+    newest: dict[str, dict[str, Any]] = {}
+    for one in results(base / "engines" / "results"):
+        newest[one["engine"]] = one
+    text = "\n".join([HEAD, *_summary(newest), "", *_findings(base), "", *_violations(newest), *_versions(base)])
+    path = base / "docs" / "engines.md"
+    path.write_text(text.rstrip() + "\n")
+    return path
+
+
+def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
+    lines = [
+        "## What was run",
+        "",
+        "| engine | version | door | level, law | randomness | models | calls | departure | verdict |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, one in sorted(newest.items()):
+        for door in one["doors"]:
+            if door["status"] == "skipped" and "reason" in door:
+                lines.append(
+                    f"| {name} | {one['version']} | `{door['name']}` | | | | | | skipped: {_cell(door['reason'])} |"
+                )
+                continue
+            models = next((tier["models"] for tier in door["tiers"] if tier.get("models")), "")
+            lines.append(
+                f"| {name} | {one['version']} | `{door['name']}` | {door['level']}, `{door['law']}` | "
+                f"{_randomness(door)} | {models} | {door['calls']} | {_departure(door)} | {_verdict(door)} |"
+            )
+    lines += ["", "What stands in for a part of the engine, or is said about a door:", ""]
+    for name, one in sorted(newest.items()):
+        lines.append(f"- *{name}* replaces {one['replaces']}.")
+        lines += [f"  `{door['name']}`: {door['note']}" for door in one["doors"] if door.get("note")]
+    return lines
+
+
+def _randomness(door: dict[str, Any]) -> str:
+    asked = {tier["tier"] for tier in door["tiers"] if tier["status"] != "skipped"}
+    if "proof" in asked:
+        return "scripted"
+    return "seeded" if "seeded" in door["randomness"] else "opaque"
+
+
+def _departure(door: dict[str, Any]) -> str:
+    for tier in door["tiers"]:
+        for one in tier["findings"]:
+            if one.get("distance") is not None:
+                return f"{one['distance']:.2g}" + (f" ({one['limit']:.2g})" if one.get("limit") is not None else "")
+    return ""
+
+
+def _verdict(door: dict[str, Any]) -> str:
+    wrong = [one["check"] for tier in door["tiers"] for one in tier["findings"] if one["status"] == "violated"]
+    return f"{door['status']}: {', '.join(f'`{check}`' for check in dict.fromkeys(wrong))}" if wrong else door["status"]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _findings(base: Path) -> list[str]:
+    pages = sorted((base / "docs" / "findings").glob("engine-*.md"))
+    lines = ["## Findings", ""] if pages else []
+    for page in pages:
+        title = page.read_text().partition("\n")[0].lstrip("# ").strip()
+        lines.append(f"- [{title}](findings/{page.name})")
+    return lines
+
+
+def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
+    lines = ["## Every violated check, with its instance", ""]
+    for name, one in sorted(newest.items()):
+        for door in one["doors"]:
+            for tier in door.get("tiers", ()):
+                for finding in tier["findings"]:
+                    if finding["status"] == "violated":
+                        lines += [
+                            f"*{name} {one['version']}, `{door['name']}`, {finding['check']}*: "
+                            f"{finding.get('evidence', '')}",
+                            "",
+                        ]
+                        if finding.get("counterexample"):
+                            lines += [f"    {finding['counterexample']}", ""]
+    return lines
+
+
+def _versions(base: Path) -> list[str]:
+    kept: dict[str, list[str]] = {}
+    for one in results(base / "engines" / "results"):
+        kept.setdefault(one["engine"], []).append(one["version"])
+    several = {name: sorted(versions, key=version_key) for name, versions in kept.items() if len(versions) > 1}
+    if not several:
+        return []
+    return ["## Versions with results", ""] + [f"- {name}: {', '.join(versions)}" for name, versions in several.items()]

@@ -1,0 +1,137 @@
+"""The gate on the doors of released engines, and what is kept of it: JSON, one file for an engine and its version."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from draftproof.engines.engine import Engine, Missing
+from draftproof.gate import check
+from draftproof.serve import ask
+from draftproof.subject import Subject
+
+SCHEMA = "draftproof.engine/1"
+KEPT = ("check", "status", "work", "evidence", "counterexample", "distance", "limit", "probability")
+
+
+def run(engine: Engine, names: Sequence[str] = (), *, seed: int = 1, timings: bool = False) -> dict[str, Any]:
+    """The gate on the doors of an engine, in this process, and its result. Raises: Missing."""
+    engine.enter()
+    result: dict[str, Any] = {
+        "schema": SCHEMA,
+        "engine": engine.name,
+        "version": engine.version(),
+        "replaces": engine.replaces,
+        "doors": [],
+    }
+    for door in engine.doors:
+        if names and door.name not in names:
+            continue
+        try:
+            subject = door.make()
+        except (Missing, ImportError) as error:
+            result["doors"].append({"name": door.name, "status": "skipped", "reason": str(error)})
+            continue
+        start = time.perf_counter()
+        verdict = check(
+            subject,
+            tier=door.tiers,
+            models=door.models,
+            predictions=door.predictions,
+            seed=seed,
+            instance=door.instances if door.shrinks else (),
+            keep=False,
+            raises=False,
+            time_limit=600,
+        )
+        entry = described(verdict, subject) | ({"note": door.note} if door.note else {})
+        if door.instances:
+            entry["replays"] = {text: _replay(subject, text, seed, door.predictions) for text in door.instances}
+        if timings:
+            entry["seconds"] = round(time.perf_counter() - start, 1)
+        result["doors"].append({"name": door.name} | entry)
+    return result
+
+
+def _replay(subject: Subject, instance: str, seed: int, predictions: int) -> list[str]:
+    """The checks of the proof tier on one instance and the law on each of its drafts, in lines."""
+    options = ["--seed", str(seed), "--predictions", str(predictions), "--instance", instance]
+    return str(ask(subject, ["replay", *options])["text"]).splitlines()
+
+
+def described(verdict: Any, subject: Subject) -> dict[str, Any]:
+    """What of a verdict is kept: status, tiers with their findings, and the draws of the program."""
+    declared = subject.declaration
+    tiers = [
+        {
+            "tier": gate["tier"],
+            "status": gate["status"],
+            "note": gate.get("note", ""),
+            "models": gate.get("models", 0),
+            "predictions": gate.get("predictions", 0),
+            "findings": [{key: one[key] for key in KEPT if key in one} for one in gate.get("findings", ())],
+        }
+        for gate in verdict.document["gates"]
+    ]
+    kinds = dict.fromkeys(f"{e.kind} {e.operator} {e.dtype}" for e, _ in verdict.ledger)
+    return {
+        "status": verdict.status,
+        "level": declared.level,
+        "law": declared.law,
+        "dtype": declared.dtype,
+        "randomness": list(declared.randomness),
+        "calls": verdict.calls,
+        "draws": sorted(kinds),
+        "tiers": tiers,
+        "notes": list(verdict.notes),
+    }
+
+
+def write(result: Mapping[str, Any], folder: Path) -> Path:
+    """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. A door that was not asked this
+    time keeps its last entry."""
+    path = folder / f"{result['engine']}-{result['version']}.json"
+    old = json.loads(path.read_text())["doors"] if path.is_file() else []
+    doors = {door["name"]: door for door in [*old, *result["doors"]]}
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({**result, "doors": list(doors.values())}, indent=1, ensure_ascii=False) + "\n")
+    os.replace(part, path)
+    return path
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    """All kept results, by engine and then by age of the file's version."""
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return sorted(found, key=lambda one: (one["engine"], version_key(one["version"])))
+
+
+def version_key(version: str) -> tuple[tuple[int, str], ...]:
+    """Orders 0.9.1 before 0.10.0; words stand after numbers."""
+    parts = version.replace("-", ".").replace("+", ".").split(".")
+    return tuple((int(part), "") if part.isdigit() else (sys.maxsize, part) for part in parts)
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What changed between two results of an engine, a line for each check."""
+    lines = []
+    old, new = _checks(before), _checks(after)
+    for key in sorted(old.keys() | new.keys()):
+        if old.get(key) != new.get(key):
+            lines.append(f"{' / '.join(key)}: {old.get(key, 'not asked')} -> {new.get(key, 'not asked')}")
+    return lines
+
+
+def _checks(result: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
+    found: dict[tuple[str, ...], str] = {}
+    for door in result["doors"]:
+        found[(door["name"],)] = door["status"]
+        for tier in door.get("tiers", ()):
+            for one in tier["findings"]:
+                where = f" on {one['counterexample']}" if one.get("counterexample") else ""
+                found[(door["name"], tier["tier"], one["check"])] = one["status"] + where
+    return found
