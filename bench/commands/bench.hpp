@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <draftproof/bench/groups/door.hpp>
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/bench/peers/python.hpp>
 #include <draftproof/bench/results/comparison.hpp>
@@ -69,6 +70,11 @@ struct Bench {
       return exit_held;
     }
     if (report->parsed()) return show(session, read_json(results_file), results_file);
+    for (const doors::OpenDoor& door : session.doors) {
+      found_benchmarks().emplace_back([door] { Door::add_door(door); });
+      // Without a filter, the doors alone.
+      filters.push_back("^door/(" + door.served->declaration().name + "|copy)/");
+    }
     std::vector<std::string> names = choose_benchmarks(registered_benchmarks(), filters);
     if (filters.empty() && !page.empty())
       std::erase_if(names, [](const std::string& full) { return !on_page(plain_name(full), found_goals()); });

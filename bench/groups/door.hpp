@@ -1,7 +1,9 @@
 // door/seeded/4, door/scripted/4: decisions of a child process behind the wire, a verifier of chains of two drafts through
 // the C interface, in batches of 4,096 rows. An item is a decision.
-// door/rows/V: rows of float32 sent to a child that reads none of them, L = 4: the door alone. door/copy/V: one copy of the
-// same rows in memory. An item is a decision; `bytes_per_second` counts rows.
+// door/rows/V: rows of float32 for a child that reads none of them, L = 4: the door alone, through shared memory.
+// door/pipes/V: the same through its pipe. door/copy/V: one copy of the same rows in memory. An item is a decision;
+// `bytes_per_second` counts rows.
+// door/NAME/V: a door of --door, its declared name, L = 4 where it takes them; door/copy/V: one copy of those rows.
 //
 // Times are of the wall clock: the child's processor time is not ours.
 #pragma once
@@ -14,6 +16,7 @@
 #include <benchmark/benchmark.h>
 
 #include <draftproof/bench/goal.hpp>
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/doors/open_door.hpp>
 
 namespace draftproof::benchmarks {
@@ -24,33 +27,40 @@ struct Door {
   /// `rows` chains of `drafts` tokens with uniform rows of V tokens, seeded or scripted.
   struct Rows {
     std::vector<float> p, q;
-    std::vector<std::int32_t> drafts, lengths;
+    std::vector<std::int32_t> drafts, lengths, parents;
     std::vector<std::int64_t> seeds;
     std::vector<double> tape;
     doors::ServedBatch batch;
 
-    Rows(int rows, int length, int vocabulary, doors::Randomness randomness) {
+    Rows(int rows, int length, int vocabulary, doors::Randomness randomness,
+         doors::Level level = doors::Level::chain) {
       const auto size = static_cast<std::size_t>(rows), n = static_cast<std::size_t>(length),
                  v = static_cast<std::size_t>(vocabulary);
-      p.assign(size * (n + 1) * v, 1.0f / static_cast<float>(vocabulary));
-      q.assign(size * n * v, 1.0f / static_cast<float>(vocabulary));
+      const bool position = level == doors::Level::position;
+      const std::size_t target_rows = position ? 1 : n + 1, proposal_rows = position ? 1 : n;
+      p.assign(size * target_rows * v, 1.0f / static_cast<float>(vocabulary));
+      q.assign(size * proposal_rows * v, 1.0f / static_cast<float>(vocabulary));
       for (std::size_t i = 0; i < size * n; ++i) drafts.push_back(static_cast<std::int32_t>(i % v));
       lengths.assign(size, length);
       batch = {.rows = rows,
                .vocabulary = vocabulary,
                .drafts_a_row = length,
-               .target_rows = length + 1,
-               .proposal_rows = length,
+               .target_rows = static_cast<int>(target_rows),
+               .proposal_rows = static_cast<int>(proposal_rows),
                .dtype = doors::Dtype::float32,
                .randomness = randomness,
                .p = std::as_bytes(std::span(p)),
                .q = std::as_bytes(std::span(q)),
                .drafts = drafts,
                .lengths = lengths};
+      if (level == doors::Level::tree) {  // one path
+        for (std::size_t i = 0; i < size * n; ++i) parents.push_back(static_cast<std::int32_t>(i % n) - 1);
+        batch.parents = parents;
+      }
       if (randomness == doors::Randomness::seeded) {
         for (std::size_t i = 0; i < size; ++i) seeds.push_back(static_cast<std::int64_t>(i));
         batch.seeds = seeds;
-      } else {
+      } else if (randomness == doors::Randomness::scripted) {
         batch.places = 2 * length + 2;
         tape.assign(size * static_cast<std::size_t>(batch.places), 0.25);
         batch.tape = tape;
@@ -59,11 +69,15 @@ struct Door {
     std::int64_t bytes() const { return static_cast<std::int64_t>((p.size() + q.size()) * sizeof(float)); }
   };
 
-  static void decide(benchmark::State& state, const Rows& rows, const char* text) {
-    const doors::OpenDoor door = doors::open_door(text);
+  static void decide(benchmark::State& state, const Rows& rows, const char* text,
+                     const doors::WireOptions& options = {}) {
+    decide(state, rows, *doors::open_door(text, options).served);
+  }
+
+  static void decide(benchmark::State& state, const Rows& rows, doors::Served& served) {
     doors::ServedResult result;
     for (auto _ : state) {
-      door.served->verify(rows.batch, result);
+      served.verify(rows.batch, result);
       benchmark::DoNotOptimize(result.tokens.data());
     }
     state.SetItemsProcessed(state.iterations() * rows.batch.rows);
@@ -81,6 +95,35 @@ struct Door {
     state.SetBytesProcessed(state.iterations() * rows.bytes());
   }
 
+  /// door/NAME/V of a door of the command line, and door/copy/V. Throws: InputError if it takes no float32
+  /// probabilities, or neither seeds nor numbers of its own.
+  static void add_door(const doors::OpenDoor& door) {
+    const doors::Declaration& declared = door.served->declaration();
+    const bool seeded = declared.can(doors::Randomness::seeded);
+    const bool takes = std::count(declared.dtypes.begin(), declared.dtypes.end(), doors::Dtype::float32) > 0 &&
+                       std::count(declared.rows.begin(), declared.rows.end(), doors::RowKind::probabilities) > 0;
+    if (!takes || !(seeded || declared.can(doors::Randomness::opaque)))
+      throw InputError({.file = "--door",
+                        .found = in_quotes(declared.name),
+                        .wanted = "a program of float32 probabilities that is seeded or opaque"});
+    const doors::Randomness randomness = seeded ? doors::Randomness::seeded : doors::Randomness::opaque;
+    constexpr int usual = 4;
+    const int most = declared.most_drafts > 0 ? declared.most_drafts : usual;
+    const int drafts = std::max(declared.fewest_drafts, std::min(usual, most));
+    for (const auto& [vocabulary, wanted] : {std::pair{usual, many}, {1000, 256}, {large, few}}) {
+      if (declared.most_vocabulary > 0 && vocabulary > declared.most_vocabulary) continue;
+      const int rows = std::min(wanted, declared.most_rows), v = vocabulary;
+      const std::string size = "/" + std::to_string(v);
+      benchmark::RegisterBenchmark(("door/" + declared.name + size).c_str(), [=, served = door.served](auto& state) {
+        decide(state, Rows(rows, drafts, v, randomness, served->declaration().level), *served);
+      })->UseRealTime();
+      if (v != large)
+        benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [=, level = declared.level](auto& state) {
+          copy(state, Rows(rows, drafts, v, randomness, level));
+        })->UseRealTime();
+    }
+  }
+
   static void add() {
     using doors::Randomness;
     for (const Randomness randomness : {Randomness::seeded, Randomness::scripted})
@@ -91,6 +134,11 @@ struct Door {
     const std::string size = "/" + std::to_string(large);
     benchmark::RegisterBenchmark(("door/rows" + size).c_str(), [](auto& state) {
       decide(state, Rows(few, 4, large, Randomness::seeded), "floor:");
+    })->UseRealTime();
+    benchmark::RegisterBenchmark(("door/pipes" + size).c_str(), [](auto& state) {
+      doors::WireOptions pipes;
+      pipes.shared_memory = false;
+      decide(state, Rows(few, 4, large, Randomness::seeded), "floor:", pipes);
     })->UseRealTime();
     benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [](auto& state) {
       copy(state, Rows(few, 4, large, Randomness::seeded));

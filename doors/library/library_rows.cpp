@@ -17,15 +17,16 @@ std::span<T> entries(T* first, std::int32_t count) {
 
 }  // namespace
 
-LibraryInput::LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device)
-    : on_device_{on_device},
-      original_{original},
-      copy_((original.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)) {
+LibraryInput::LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device, bool mapped)
+    : on_device_{on_device}, original_{original} {
   if (original.empty()) return;
-  std::memcpy(copy_.data(), original.data(), original.size());
+  given_ = original.data();
+  if (!mapped || reinterpret_cast<std::uintptr_t>(given_) % alignof(std::max_align_t) != 0) {
+    copy_.resize((original.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+    given_ = std::memcpy(copy_.data(), original.data(), original.size());
+  }
   if (on_device == nullptr) return;
-  const std::int32_t status =
-      on_device->functions().upload(on_device->self(), copy_.data(), original.size(), &uploaded_);
+  const std::int32_t status = on_device->functions().upload(on_device->self(), given_, original.size(), &uploaded_);
   if (status == DP_OK && uploaded_ != nullptr) return;
   throw DoorError(fmt::format("library {}: upload of {} bytes: found status {}, wanted 0 and an address",
                               on_device->path(), original.size(), status));
@@ -36,7 +37,7 @@ LibraryInput::~LibraryInput() {
 }
 
 bool LibraryInput::unchanged() const {
-  return original_.empty() || std::memcmp(copy_.data(), original_.data(), original_.size()) == 0;
+  return copy_.empty() || std::memcmp(copy_.data(), original_.data(), original_.size()) == 0;
 }
 
 LibraryTapes::LibraryTapes(const ServedBatch& batch) : callbacks_{} {

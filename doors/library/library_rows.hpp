@@ -1,4 +1,5 @@
-// The inputs of one call of a library: copies of arrays in host memory or on its device, and the tapes.
+// The inputs of one call of a library: copies of arrays in host memory or on its device, rows that are mapped for
+// reading as they are, and the tapes.
 #pragma once
 
 #include <atomic>
@@ -13,12 +14,14 @@
 
 namespace draftproof::doors {
 
-/// A copy of an array for a library to read.
+/// An array for a library to read: a copy, or the array itself if it is mapped for reading.
 class LibraryInput {
  public:
-  /// `original` must outlive the copy. The library `on_device`, unless null, gets it on its device.
+  /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device. An array that is
+  /// `mapped` for reading is not copied if it begins where a copy could.
   /// Throws: DoorError if the upload fails.
-  explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr);
+  explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr,
+                        bool mapped = false);
   ~LibraryInput();
   LibraryInput(const LibraryInput&) = delete;
   LibraryInput& operator=(const LibraryInput&) = delete;
@@ -26,15 +29,16 @@ class LibraryInput {
   /// Null for an empty array.
   template <class T>
   const T* as() const {
-    return static_cast<const T*>(uploaded_ != nullptr ? uploaded_ : original_.empty() ? nullptr : copy_.data());
+    return static_cast<const T*>(uploaded_ != nullptr ? uploaded_ : given_);
   }
-  /// Whether the copy in host memory still has the bytes of the original.
+  /// Whether the copy in host memory still has the bytes of the original. True without a copy.
   bool unchanged() const;
 
  private:
   const LibraryTable* on_device_;
   std::span<const std::byte> original_;
   std::vector<std::max_align_t> copy_;
+  const void* given_ = nullptr;  // in host memory; null for an empty array
   void* uploaded_ = nullptr;
 };
 

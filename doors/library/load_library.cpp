@@ -73,7 +73,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
                          std::span<const std::int32_t> lengths, ServedResult& result) {
   expect(function != nullptr, name, "no such function in the table", "one");
   const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
-  const LibraryInput p(std::as_bytes(batch.p), device), q(std::as_bytes(batch.q), device);
+  const LibraryInput p(batch.p, device, batch.mapped), q(batch.q, device, batch.mapped);
   const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
       parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds));
   LibraryTapes tapes(batch);

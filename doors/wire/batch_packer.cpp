@@ -1,11 +1,13 @@
 #include <draftproof/doors/wire/batch_packer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/wire/shared_rows.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 
 namespace draftproof::doors {
@@ -37,9 +39,29 @@ int proposal_rows_of(const Input& input, int drafts_a_row, Level level) {
   return level == Level::position && input.q.size() == 1 ? 1 : drafts_a_row;
 }
 
-/// The bytes of row `row` of an array with `size` bytes a row.
-std::byte* bytes_of_row(std::vector<std::byte>& bytes, std::size_t row, std::size_t size) {
-  return bytes.data() + row * size;
+/// Stores `rows`, and zeros up to `size` bytes.
+void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t law, std::byte* to,
+                std::size_t size) {
+  for (std::size_t i = 0; i < rows.size(); ++i) store_row(rows[i], form, to + i * law);
+  std::fill(to + rows.size() * law, to + size, std::byte{0});
+}
+
+/// Memory for p and q of `packed`, with any contents.
+std::array<std::byte*, 2> room_for(PackedBatch& packed, std::size_t p_size, std::size_t q_size) {
+  ServedBatch& batch = packed.batch;
+  if (packed.region != nullptr && p_size + q_size >= least_shared_bytes) {
+    const RowPlaces places = row_places(p_size, q_size);
+    if (const auto room = packed.region->room(places.size); !room.empty()) {
+      batch.p = room.first(p_size);
+      batch.q = room.subspan(places.q);
+      return {room.data(), room.data() + places.q};
+    }
+  }
+  packed.p.resize(p_size);
+  packed.q.resize(q_size);
+  batch.p = packed.p;
+  batch.q = packed.q;
+  return {packed.p.data(), packed.q.data()};
 }
 
 }  // namespace
@@ -84,8 +106,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   const std::size_t p_size = static_cast<std::size_t>(batch.target_rows) * law,
                     q_size = static_cast<std::size_t>(batch.proposal_rows) * law;
   const bool tree = form.level == Level::tree;
-  packed.p.assign(rows * p_size, std::byte{0});
-  packed.q.assign(rows * q_size, std::byte{0});
+  const auto [all_p, all_q] = room_for(packed, rows * p_size, rows * q_size);
   packed.drafts.assign(rows * n, -1);
   packed.parents.assign(tree ? rows * n : 0, -1);
   packed.lengths.resize(rows);
@@ -93,14 +114,14 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   for (std::size_t row = 0; row < rows; ++row) {
     const Call& call = calls[chosen[row]];
     const Input& input = inputs[call.input];
-    std::byte* const p = bytes_of_row(packed.p, row, p_size);
-    std::byte* const q = bytes_of_row(packed.q, row, q_size);
+    std::byte* const p = all_p + row * p_size;
+    std::byte* const q = all_q + row * q_size;
     if (row > 0 && calls[chosen[row - 1]].input == call.input) {
       std::copy_n(p - p_size, p_size, p);
       std::copy_n(q - q_size, q_size, q);
     } else {
-      for (std::size_t i = 0; i < input.p.size(); ++i) store_row(input.p[i], form, p + i * law);
-      for (std::size_t i = 0; i < input.q.size(); ++i) store_row(input.q[i], form, q + i * law);
+      store_rows(input.p, form, law, p, p_size);
+      store_rows(input.q, form, law, q, q_size);
     }
     std::copy(input.drafts.begin(), input.drafts.end(), packed.drafts.begin() + static_cast<std::ptrdiff_t>(row * n));
     if (tree)
@@ -109,8 +130,6 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
     packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
     std::copy(call.tape.begin(), call.tape.end(), packed.tape.begin() + static_cast<std::ptrdiff_t>(row * places));
   }
-  batch.p = packed.p;
-  batch.q = packed.q;
   batch.drafts = packed.drafts;
   batch.lengths = packed.lengths;
   batch.parents = packed.parents;

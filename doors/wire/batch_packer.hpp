@@ -7,6 +7,7 @@
 
 #include <draftproof/doors/program.hpp>
 #include <draftproof/doors/wire/batch_message.hpp>
+#include <draftproof/doors/wire/shared_region.hpp>
 
 namespace draftproof::doors {
 
@@ -20,6 +21,7 @@ struct RowForm {
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
 struct PackedBatch {
   ServedBatch batch{};
+  SharedRegion* region = nullptr;  ///< rows lie there if they are large, else in p and q; null: never
   std::vector<std::byte> p, q;
   std::vector<std::int32_t> drafts, lengths, parents;
   std::vector<double> tape;

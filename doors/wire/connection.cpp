@@ -7,6 +7,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/doors/wire/json_lines.hpp>
+#include <draftproof/doors/wire/shared_rows.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -19,6 +20,12 @@ std::vector<std::span<const std::byte>> parts_of(const Message& message, Form fo
   for (const Tensor* tensor : order)
     if (!tensor->bytes.empty()) parts.push_back(tensor->bytes);
   return parts;
+}
+
+/// Whether `reply` says that the region could not be mapped.
+bool is_unmapped(const Message& reply) {
+  const auto type = reply.fields.find("type"), unmapped = reply.fields.find("unmapped");
+  return type != reply.fields.end() && *type == "error" && unmapped != reply.fields.end() && *unmapped == true;
 }
 
 /// The last lines of stderr on one line, without what cannot be printed.
@@ -34,14 +41,16 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-Connection::Connection(Address address, ConnectionOptions options)
+Connection::Connection(Address address, ConnectionOptions options, SharedRegion* region)
     : address_(std::move(address)),
       options_(std::move(options)),
+      region_(region),
       peer_(open_peer(address_, options_.child, Peer::Clock::now() + options_.hello_limit)) {
   constexpr std::uint64_t most_hello = std::uint64_t{1} << 20;
   try {
     const Message hello = receive({}, {most_hello, most_hello}, "hello", options_.hello_limit);
     declaration_ = read_declaration(hello.fields);
+    if (form() == Form::lines || !takes_shared_rows(hello.fields)) region_ = nullptr;
   } catch (const ChildLost& lost) {
     throw DoorError(fmt::format("{}: hello: found {}, wanted a message, and nothing {} before it", address_.name(),
                                 lost.what(), address_.listens() ? "sent" : "printed"));
@@ -94,8 +103,10 @@ Message Connection::ask(Message& request, ReplyLimit most, std::chrono::millisec
   const std::int64_t id = ++last_id_;
   request.fields["id"] = id;
   std::string head;
-  const auto parts = parts_of(request, form(), head);
-  if (!options_.dump_folder.empty()) dump(parts);
+  if (!options_.dump_folder.empty()) dump(parts_of(request, form(), head));
+  Message shared;
+  const bool shares = region_ != nullptr && share_rows(request, *region_, shared);
+  const auto parts = parts_of(shares ? shared : request, form(), head);
   Message reply = receive(parts, most, "reply", limit);
   const auto found = reply.fields.find("id");
   if (found == reply.fields.end() || *found != id)
@@ -103,7 +114,9 @@ Message Connection::ask(Message& request, ReplyLimit most, std::chrono::millisec
                      found == reply.fields.end()
                          ? "missing"
                          : in_quotes(found->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace))));
-  return reply;
+  if (!shares || !is_unmapped(reply)) return reply;
+  region_ = nullptr;
+  return ask(request, most, limit);
 }
 
 std::filesystem::path Connection::dump_file() const {

@@ -10,6 +10,7 @@
 #include <draftproof/doors/wire/message.hpp>
 #include <draftproof/doors/wire/message_reader.hpp>
 #include <draftproof/doors/wire/peer.hpp>
+#include <draftproof/doors/wire/shared_region.hpp>
 
 namespace draftproof::doors {
 
@@ -30,7 +31,8 @@ class Connection {
  public:
   /// Starts the program, or connects to it, and reads its hello. Throws: DoorError if there is none within the limit, or
   /// if it declares another major version.
-  Connection(Address address, ConnectionOptions options);
+  /// Rows go through `region` if the program says that it maps it; null: never. It outlives the connection.
+  Connection(Address address, ConnectionOptions options, SharedRegion* region = nullptr);
   /// Asks the program to end; ends a child, or the connection, a second later.
   ~Connection();
   Connection(const Connection&) = delete;
@@ -38,12 +40,15 @@ class Connection {
 
   const Declaration& declaration() const { return declaration_; }
   Form form() const { return *reader_.form(); }
+  /// Whether the program maps the region: it says so in frames, and has not failed to.
+  bool shares_rows() const { return region_ != nullptr; }
 
   /// Sends `request`, with the field `id` added, and returns the reply; its tensors are valid until the next call.
+  /// A program that finds no way to map the region is asked again in a frame, and so from then on.
   /// Throws: ChildLost, and DoorError if `request` cannot be sent or the id of the reply is another.
   Message ask(Message& request, ReplyLimit most, std::chrono::milliseconds limit);
 
-  /// File with the last request, if there is a folder for it.
+  /// File with the last request, if there is a folder for it; shared rows are in it too.
   std::filesystem::path dump_file() const;
 
  private:
@@ -54,6 +59,7 @@ class Connection {
 
   Address address_;
   ConnectionOptions options_;
+  SharedRegion* region_;
   std::unique_ptr<Peer> peer_;
   MessageReader reader_;
   Declaration declaration_;

@@ -27,19 +27,27 @@ std::string drafts_text(const ServedBatch& batch, int row) {
 
 }  // namespace
 
-Dialogue::Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit)
-    : address_(std::move(address)), options_(std::move(options)), batch_limit_(batch_limit) {
-  connection_ = std::make_unique<Connection>(address_, options_);
+Dialogue::Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit,
+                   bool shares_rows)
+    : address_(std::move(address)),
+      options_(std::move(options)),
+      batch_limit_(batch_limit),
+      shares_rows_(shares_rows) {
+  connect();
   declaration_ = connection_->declaration();
   constexpr int widest_line = 64;
   int& most = declaration_.most_vocabulary;
   if (connection_->form() == Form::lines) most = most == 0 ? widest_line : std::min(most, widest_line);
 }
 
+void Dialogue::connect() {
+  connection_ = std::make_unique<Connection>(address_, options_, shares_rows_ ? &region_ : nullptr);
+}
+
 void Dialogue::start_again() {
   if (connection_) return;
   const nlohmann::json before = to_json(declaration_);
-  connection_ = std::make_unique<Connection>(address_, options_);
+  connect();
   nlohmann::json now = to_json(connection_->declaration());
   now["most_vocabulary"] = declaration_.most_vocabulary;
   if (now != before)

@@ -15,7 +15,9 @@ namespace draftproof::doors {
 class Dialogue {
  public:
   /// Opens the first connection. `batch_limit` is the time for one answer. Throws: DoorError.
-  Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit);
+  /// With `shares_rows` large rows lie in memory that the program maps, if it says that it does.
+  Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit,
+           bool shares_rows = true);
 
   const Declaration& declaration() const { return declaration_; }
 
@@ -29,6 +31,9 @@ class Dialogue {
   /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
   Message ask(Message& request, ReplyLimit most);
 
+  /// Where rows of the next batch are not copied any more; null if the program does not map it.
+  SharedRegion* region() { return connection_ && connection_->shares_rows() ? &region_ : nullptr; }
+
   /// What happened to the process or connection so far, a line for each loss.
   const std::vector<std::string>& incidents() const { return incidents_; }
 
@@ -37,12 +42,15 @@ class Dialogue {
  private:
   void answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result, bool halved);
   std::chrono::milliseconds limit_for(int rows, bool halved) const;
+  void connect();
   void start_again();
   void keep_request(int crash) const;
 
   Address address_;
   ConnectionOptions options_;
   std::chrono::milliseconds batch_limit_;
+  bool shares_rows_;
+  SharedRegion region_;  // of all connections, one after the other
   std::unique_ptr<Connection> connection_;
   Declaration declaration_;
   std::vector<std::string> incidents_;

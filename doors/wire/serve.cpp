@@ -11,12 +11,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <draftproof/doors/wire/batch_message.hpp>
 #include <draftproof/doors/wire/message_reader.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
+#include <draftproof/doors/wire/shared_rows.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -161,8 +163,9 @@ ServedBatch read_batch(const Message& message, WireFunction ask, Level level) {
   return batch;
 }
 
-Message answer_batch(Served& served, const Message& request, WireFunction ask, ServedResult& result) {
-  const ServedBatch batch = read_batch(request, ask, served.declaration().level);
+Message answer_batch(Served& served, const Message& request, WireFunction ask, bool mapped, ServedResult& result) {
+  ServedBatch batch = read_batch(request, ask, served.declaration().level);
+  batch.mapped = mapped;
   size_result(batch, ask, result);
   if (ask == WireFunction::verify)
     served.verify(batch, result);
@@ -182,6 +185,14 @@ Message answer_batch(Served& served, const Message& request, WireFunction ask, S
   reply.tensors.push_back(tensor_of("draws", {log.draws().size() / 4, 4}, log.draws()));
   reply.tensors.push_back(tensor_of("weights", {log.weights().size()}, log.weights()));
   return reply;
+}
+
+/// Keeps freed memory for the next request: many verifiers take and free a copy of each row, and memory that went back to
+/// the system in between costs a fault for each page.
+void keep_freed_memory() {
+  constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest that malloc takes for the second
+  mallopt(M_TRIM_THRESHOLD, kept);
+  mallopt(M_MMAP_THRESHOLD, least_mapped);
 }
 
 Message answer_models(Served& served, const Message& request, std::vector<std::int32_t>& text) {
@@ -212,24 +223,31 @@ void serve(Served& served, int input, int output) {
   std::cout.flush();  // what was printed so far goes there too
   std::fflush(stdout);
   std::signal(SIGPIPE, SIG_IGN);
+  keep_freed_memory();
   FrameChannel channel(in, out);
-  channel.send({.fields = to_json(served.declaration())});
+  nlohmann::json hello = to_json(served.declaration());
+  offer_shared_rows(hello);
+  channel.send({.fields = std::move(hello)});
+  MappedRows shared;
   ServedResult result;
   std::vector<std::int32_t> text;
-  while (const auto request = channel.receive()) {
+  while (auto request = channel.receive()) {
     const auto type = request->fields.find("type");
     const std::string asked = type != request->fields.end() && type->is_string() ? type->get<std::string>() : "";
     if (asked == "bye") break;
     Message reply;
     try {
+      const bool mapped = shared.add_to(*request);
       if (asked == "verify" || asked == "draft")
-        reply =
-            answer_batch(served, *request, asked == "verify" ? WireFunction::verify : WireFunction::draft, result);
+        reply = answer_batch(served, *request, asked == "verify" ? WireFunction::verify : WireFunction::draft, mapped,
+                             result);
       else if (asked == "generate")
         reply = answer_models(served, *request, text);
       else
         throw request_fault("type", type == request->fields.end() ? "nothing" : type->dump(),
                             "verify, draft, generate or bye");
+    } catch (const Unmapped& error) {
+      reply = {.fields = {{"type", "error"}, {"message", error.what()}, {"unmapped", true}}};
     } catch (const std::exception& error) {
       reply = {.fields = {{"type", "error"}, {"message", error.what()}}};
     }

@@ -30,6 +30,7 @@ struct ServedBatch {
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
+  bool mapped = false;                      ///< p and q are mapped for reading: a write there ends the process
   std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; rows beyond a length are zero
   std::span<const std::byte> q{};           ///< [b, Q, V]
   std::span<const std::int32_t> drafts{};   ///< [b, n], padded with -1

@@ -79,7 +79,8 @@ void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::s
 
 WireProgram::WireProgram(const Address& address, WireOptions options)
     : options_(std::move(options)),
-      dialogue_(address, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit),
+      dialogue_(address, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit,
+                options_.shared_memory),
       form_{.level = declaration().level,
             .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
             .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows")},
@@ -136,6 +137,7 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
   for (std::span<const std::size_t> left = order; !left.empty();) {
     const auto start = std::chrono::steady_clock::now();
     const auto chosen = left.first(next_batch(inputs, calls, left));
+    packed_.region = dialogue_.region();
     pack_calls(inputs, calls, chosen, form_, packed_);
     dialogue_.answer(packed_.batch, WireFunction::verify, result_);
     unpack_runs(result_, calls, chosen, runs);

@@ -25,6 +25,7 @@ struct WireOptions {
   std::optional<RowKind> kind{};  ///< of rows in run(); empty: the first that the program declares
   std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};
   std::filesystem::path dump_folder{};             ///< requests are here before they are sent, and stay after a crash
+  bool shared_memory = true;                       ///< for large rows, where the program maps it; else frames
   std::size_t most_bytes = std::size_t{64} << 20;  ///< of a request of run(), with the largest reply to it
   ChildOptions child{};
 };

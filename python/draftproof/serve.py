@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from draftproof import program
 from draftproof.subject import Subject
-from draftproof.wire import WireError, frame, read_frame
+from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, frame, read_frame, shares_memory
 
 
 def ask(subject: Subject, arguments: Sequence[str], *, input: str = "", progress: bool = False) -> dict[str, Any]:
@@ -68,12 +68,20 @@ def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bo
 def _converse(subject: Subject, stream: BinaryIO, bar: Any) -> None:
     """Answers until the host says bye or hangs up."""
     try:
-        stream.write(frame(subject.declaration.hello(), {}))
-        stream.flush()
-        while (request := read_frame(stream)) is not None and request[0]["type"] != "bye":
-            before = subject.calls
-            stream.write(frame(*subject.answer(*request)))
+        shared = SharedMemory()
+        message: tuple[Fields, Arrays] = {**subject.declaration.hello(), **shares_memory()}, {}
+        while True:
+            stream.write(frame(*message))
             stream.flush()
+            before = subject.calls
+            try:
+                request = read_frame(stream, shared)
+            except Unmapped as error:
+                message = error.reply(), {}
+                continue
+            if request is None or request[0]["type"] == "bye":
+                return
+            message = subject.answer(*request)
             bar.update(subject.calls - before)
     except (BrokenPipeError, ConnectionResetError, WireError):
         return  # the host hung up; what it found is in its document

@@ -87,8 +87,11 @@ TEST(TraceFile, RefusesArraysThatContradictEachOther) {
   expect_refused(put32("emitted", {1, 2}), {"p_rows", "wanted 2"});
   expect_refused(put64("request", {0}), {"request", "1 entries"});
   expect_refused(put64("block_start", {0, 1}), {"block_start", "2 entries"});
-  expect_refused([](TraceFile& f) { f.put("drafts", DType::I32, {1, 1}, std::vector<std::int32_t>{0}); },
-                 {"drafts", "shape [1, 1]", "1 dimensions"});
+  expect_refused(
+      [](TraceFile& f) {
+        f.put("drafts", DType::I32, {1, 1}, std::vector<std::int32_t>{0});
+      },
+      {"drafts", "shape [1, 1]", "1 dimensions"});
 }
 
 TEST(TraceFile, NamesThePlaceOfAWrongIndex) {
@@ -129,7 +132,8 @@ TEST(TraceFile, NamesThePlaceOfAWrongRow) {
     std::vector<float> law(5);
     trace.law(RowsOf::target, 3, law);
   };
-  expect_input_error([&] { law_of(std::numeric_limits<float>::quiet_NaN()); }, {"bad: p_rows, row 3, token 2: found NaN"});
+  expect_input_error([&] { law_of(std::numeric_limits<float>::quiet_NaN()); },
+                     {"bad: p_rows, row 3, token 2: found NaN"});
   expect_input_error([&] { law_of(std::numeric_limits<float>::infinity()); }, {"p_rows, row 3, token 2: found inf"});
   expect_input_error([&] { law_of(-1); }, {"p_rows, row 3: found log-probabilities whose exponentials sum to"});
 }
@@ -151,7 +155,8 @@ TEST(TraceFile, RefusesWrongIdsOfTruncatedRows) {
 TEST(TraceFile, RefusesBytesThatAreNoFile) {
   const auto bytes = good_file().bytes();
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() - 1})
-    EXPECT_THROW(Trace::of_bytes({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}, "cut"), InputError);
+    EXPECT_THROW(Trace::of_bytes({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}, "cut"),
+                 InputError);
   EXPECT_THROW(Trace::open("no/such/trace.safetensors"), InputError);
 }
 

@@ -63,12 +63,12 @@ struct Slips {
 
 struct Form {
   std::size_t vocabulary = 64, records = 2000;
-  int length = 4;                ///< drafts of a block
-  double noise = 0.8;            ///< of log q around log p
-  bool half = false;             ///< float16
-  std::size_t top = 0;           ///< n of the truncated form; 0: whole rows
+  int length = 4;       ///< drafts of a block
+  double noise = 0.8;   ///< of log q around log p
+  bool half = false;    ///< float16
+  std::size_t top = 0;  ///< n of the truncated form; 0: whole rows
   std::string draft_law = "iid";
-  double zeros = 0;              ///< share of tokens with p = 0
+  double zeros = 0;  ///< share of tokens with p = 0
 };
 
 inline Law softmax(Law logits) {
@@ -111,7 +111,9 @@ class Recording {
 
   /// The file, of the first `blocks` blocks; of all by default.
   TraceFile file(std::size_t blocks = ~std::size_t{0}) const;
-  Trace trace(std::size_t blocks = ~std::size_t{0}) const { return Trace::of_bytes(file(blocks).bytes(), "recording"); }
+  Trace trace(std::size_t blocks = ~std::size_t{0}) const {
+    return Trace::of_bytes(file(blocks).bytes(), "recording");
+  }
   std::size_t blocks() const { return accepted_.size(); }
 
  private:
@@ -196,7 +198,8 @@ std::vector<T> stored(const std::vector<Law>& rows, std::size_t count) {
 
 inline TraceFile Recording::file(std::size_t blocks) const {
   blocks = std::min(blocks, accepted_.size());
-  const auto records = static_cast<std::size_t>(block_start_[blocks]), drafts = static_cast<std::size_t>(draft_start_[blocks]);
+  const auto records = static_cast<std::size_t>(block_start_[blocks]),
+             drafts = static_cast<std::size_t>(draft_start_[blocks]);
   const auto rows = static_cast<std::size_t>(q_start_[blocks]);
   const auto first = [](const auto& values, std::size_t count) {
     return std::remove_cvref_t<decltype(values)>(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
@@ -215,7 +218,9 @@ inline TraceFile Recording::file(std::size_t blocks) const {
   file.metadata = {{"schema", "draftproof.trace/1"},
                    {"vocabulary", std::to_string(form_.vocabulary)},
                    {"draft_law", form_.draft_law},
-                   {"values", form_.top > 0 ? "probability" : form_.half ? "logit" : "log_probability"}};
+                   {"values", form_.top > 0 ? "probability"
+                              : form_.half  ? "logit"
+                                            : "log_probability"}};
   if (form_.top == 0) {
     for (const auto& [name, laws, count] : {std::tuple{"p_rows", &p_, records}, {"q_rows", &q_, rows}}) {
       if (form_.half)

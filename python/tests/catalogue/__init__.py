@@ -34,6 +34,7 @@ class Entry:
     check     the gate's check that refutes it; empty for a right one
     on        the smallest instance found by hand that shows the slip; empty where the slip has none: another row of a
               batch, an earlier call
+    open      the gate is undecided where others are violated: the draw is of no kind whose law it can find
     drafts    law of the drafts
     sampled   trials by which `exact` finds its law, where few branches do not give it: noise of a race, generators
               seeded within
@@ -45,6 +46,7 @@ class Entry:
     why: str
     check: str = ""
     on: str = ""
+    open: bool = False
     level: str = "chain"
     drafts: str = "iid"
     batched: bool = False

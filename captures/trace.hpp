@@ -1,0 +1,117 @@
+// A trace: the records of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
+// in one .safetensors file (docs/python-captures.md, "Layout"). Everything but the rows is checked on opening, each
+// row when it is read.
+//
+//   R, B, D, Q   records (emitted tokens), blocks (calls of the verifier for one request), drafts, proposal rows
+//   S            symbols of a row: V, or n + 1 in the truncated form, whose last symbol is the rest
+//
+// Cost: opening reads what is not a row. The rows are mapped into memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/captures/array.hpp>
+#include <draftproof/captures/capture_schema.hpp>
+#include <draftproof/captures/mapped_file.hpp>
+
+namespace draftproof {
+
+/// Whose rows: the target's, one a record, or the proposal's.
+enum class RowsOf { target, proposal };
+
+class Trace {
+ public:
+  static constexpr std::string_view schema = "draftproof.trace/1";
+
+  /// Maps a file. Throws: InputError, with the array, if it is no trace, or if its arrays contradict each other.
+  static Trace open(const std::filesystem::path& path);
+  /// The same of the bytes of a file; `name` stands in messages.
+  static Trace of_bytes(std::vector<std::byte> bytes, std::string name);
+
+  const std::string& file() const { return file_; }
+  std::size_t records() const { return emitted_.size(); }
+  std::size_t blocks() const { return accepted_.size(); }
+  std::size_t drafts() const { return drafts_.size(); }
+  std::size_t proposal_rows() const { return rows_[1].count; }
+  /// V.
+  std::size_t vocabulary() const { return vocabulary_; }
+  /// S.
+  std::size_t symbols() const { return columns_ + (truncated_ ? 1 : 0); }
+  bool truncated() const { return truncated_; }
+  Values values() const { return values_; }
+  /// Storage type of the rows.
+  DType dtype() const { return dtype_; }
+  /// `iid`, `without_replacement`, `greedy`, `unknown` or another word of the recorder.
+  const std::string& draft_law() const { return draft_law_; }
+  const nlohmann::json& metadata() const { return metadata_; }
+  /// Bytes of all rows.
+  std::size_t row_bytes() const;
+
+  // By record r < R.
+  std::int32_t emitted(std::size_t r) const { return emitted_[r]; }
+  /// The row of the proposal at the same prefix, or -1.
+  std::int64_t emitted_q(std::size_t r) const { return emitted_q_[r]; }
+
+  // By draft d < D. Drafts of a block are numbered from draft_start(b) on.
+  std::int32_t draft(std::size_t d) const { return drafts_[d]; }
+  /// The draft before it, as a number within the block, or -1 at the root.
+  std::int32_t draft_parent(std::size_t d) const { return draft_parent_[d]; }
+  std::size_t draft_q(std::size_t d) const { return static_cast<std::size_t>(draft_q_[d]); }
+
+  // By block b <= B: first record, draft and proposal row; R, D and Q for b = B.
+  std::size_t block_start(std::size_t b) const { return static_cast<std::size_t>(block_start_[b]); }
+  std::size_t draft_start(std::size_t b) const { return static_cast<std::size_t>(draft_start_[b]); }
+  std::size_t q_start(std::size_t b) const { return static_cast<std::size_t>(q_start_[b]); }
+  /// Accepted drafts of block b < B, as the engine counted them.
+  std::int32_t accepted(std::size_t b) const { return accepted_[b]; }
+  std::int64_t request(std::size_t b) const { return request_[b]; }
+
+  /// The symbol of `token` in a row: the token itself, or its column, or n for the rest.
+  std::size_t symbol(RowsOf whose, std::size_t row, std::int32_t token) const;
+
+  /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum that normalised it.
+  /// Throws: InputError, with array, row and token, if the stored row is no law.
+  double law(RowsOf whose, std::size_t row, std::span<float> out) const;
+
+  /// Whether the stored probability of a symbol is 0.
+  bool is_zero(RowsOf whose, std::size_t row, std::size_t symbol) const;
+
+ private:
+  struct Rows {
+    std::string name;                   // of the array in messages
+    const std::byte* values = nullptr;  // [count, columns]
+    const std::byte* ids = nullptr;     // int32 [count, columns], truncated form
+    const std::byte* rest = nullptr;    // float [count], truncated form
+    std::size_t count = 0;
+  };
+
+  Trace(std::span<const std::byte> bytes, std::string name);
+  const Rows& rows(RowsOf whose) const { return rows_[whose == RowsOf::target ? 0 : 1]; }
+  void check_indices() const;
+  void check_ids() const;
+  template <class Entry>
+  double law_of_logits(const Rows& rows, std::size_t row, std::span<float> out) const;
+  double law_of_probabilities(const Rows& rows, std::size_t row, std::span<float> out) const;
+
+  std::string file_, draft_law_;
+  nlohmann::json metadata_;
+  Values values_ = Values::Logit;
+  DType dtype_ = DType::F32;
+  bool truncated_ = false;
+  std::size_t vocabulary_ = 0, columns_ = 0;
+  Rows rows_[2];
+  std::vector<std::int32_t> emitted_, drafts_, draft_parent_, accepted_;
+  std::vector<std::int64_t> emitted_q_, draft_q_, block_start_, draft_start_, q_start_, request_;
+  std::shared_ptr<const MappedFile> mapped_{};
+  std::shared_ptr<const std::vector<std::byte>> held_{};
+};
+
+}  // namespace draftproof

@@ -1,0 +1,83 @@
+// The tokens of a pair of rows in groups: along p / q, along p, along q and along the token number. Groups depend on
+// the rows alone. Each group has its probability and a bound of how far rounding in a file has moved it.
+//
+//   t       (p - q) / (p + q)   68 groups along p / q: |t| in quarters of octaves from 2^-8 to 1, on both sides of 0
+//   depth   -log2 p             64 groups, half an octave each; the last has all below 2^-31
+//   id      token number        32 groups of equal width
+//   h_x     rounding            the stored probability of x is the true one times e^d, |d| <= h_x, before normalising
+//   slack   sum of p_x (e^h_x - 1) over a group
+//
+// Correctness: with Z = E_stored[e^-d] and any function f of groups, of stored mean m,
+//   E_true f - m = E_stored[(e^-d - 1)(f - m)] / Z     since the stored mean of f - m is 0
+//               <= sum over groups of |f - m| slack / (1 - total slack)
+// because |e^-d - 1| <= e^h - 1 and Z >= 1 - total slack. Bets divide by the upper bound of E f (group_bets.hpp).
+//
+// h_x by storage: a logarithm v is off by half a unit in its last place, 2^(floor(log2 |v|) - s) with s significant
+// bits (11 or 24), and |v| <= |ln p_x| + |log of the row's sum|; a probability by 2^-24 of itself. Added to both are
+// 2^-22 + 2^-24 |ln p_x| for the single precision of e^v here. The slack of a group of depth uses its smallest p.
+//
+// Cost: one pass over both rows, 3 ns a token.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <draftproof/sim/device/host_device.hpp>
+
+namespace draftproof {
+
+inline constexpr int ratio_groups = 68, depth_groups = 64, id_groups = 32;
+
+/// Group along p / q, ascending; 34 and more have p >= q.
+inline int ratio_group(float p, float q) {
+  const float sum = p + q, t = sum > 0 ? (p - q) / sum : 0.0f;
+  constexpr std::int32_t below = (bit_cast<std::uint32_t>(0x1p-8f) >> 21) - 1;
+  const auto octave = static_cast<std::int32_t>(bit_cast<std::uint32_t>(t) << 1 >> 22) - below;
+  const std::int32_t size = octave < 0 ? 0 : octave;
+  return t < 0 ? ratio_groups / 2 - 1 - size : ratio_groups / 2 + size;
+}
+
+/// Group along p, the largest p first.
+inline int depth_group(float p) {
+  constexpr std::int32_t one = bit_cast<std::uint32_t>(1.0f) >> 22;
+  const std::int32_t depth = one - static_cast<std::int32_t>(bit_cast<std::uint32_t>(p) >> 22);
+  return depth < 0 ? 0 : depth < depth_groups ? depth : depth_groups - 1;
+}
+
+/// Group along the number of a token.
+inline int id_group(std::size_t token, std::size_t symbols) { return static_cast<int>(token * id_groups / symbols); }
+
+/// How the numbers of a row are stored.
+struct RowRounding {
+  int significant_bits = 24;  ///< 11: float16
+  bool logarithms = true;     ///< false: probabilities
+};
+
+/// e^h - 1 for each group of depth.
+using DepthSlack = std::array<double, depth_groups>;
+/// `log_sum`: logarithm of the sum of e^v over the row; 0 for probabilities.
+DepthSlack depth_slack(RowRounding rounding, double log_sum);
+
+/// Probability and slack of each group.
+template <int groups>
+struct GroupMasses {
+  std::array<double, groups> mass{}, slack{};
+};
+
+struct RowGroups {
+  GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< only of a pair
+  GroupMasses<depth_groups> depth_p, depth_q;
+  GroupMasses<id_groups> id_p, id_q;
+  GroupMasses<2> top;  ///< tokens with the largest p; all others
+  float largest_p = 0;
+  double overlap = 0;                       ///< sum of min(p, q), of a pair
+  double top_overlap = 0, top_slack_q = 0;  ///< of the tokens with the largest p: sum of min(p, q); slack of q
+};
+
+/// The groups of rows p and q [S]; one of them may be empty, its groups are then 0.
+void group_rows(std::span<const float> p, std::span<const float> q, const DepthSlack& slack_p,
+                const DepthSlack& slack_q, RowGroups& out);
+
+}  // namespace draftproof
