@@ -12,8 +12,8 @@
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/doors/gate/law_report.hpp>
 #include <draftproof/doors/gate/law_request.hpp>
+#include <draftproof/report/law_report.hpp>
 
 namespace draftproof::commands {
 

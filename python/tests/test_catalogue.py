@@ -1,4 +1,4 @@
-"""The gate on the catalogue: every slip is refuted where its author says, every right function holds."""
+"""The gate on the catalogue: every slip is refuted by the check that its entry names, every right function holds."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+def cases(*, wrong):
+    """Entries; those with a gap must fail, so that a gate without it is noticed."""
+    return [
+        pytest.param(
+            entry, id=entry.name, marks=[pytest.mark.xfail(strict=True, reason=entry.gap)] if entry.gap else []
+        )
+        for entry in catalogue.entries(wrong=wrong)
+    ]
+
+
 def checked(entry, *tiers):
     return draftproof.check(
         entry.fn,
@@ -39,7 +49,7 @@ def checked(entry, *tiers):
     )
 
 
-@pytest.mark.parametrize("entry", catalogue.entries(wrong=True), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", cases(wrong=True))
 def test_slip_is_refuted(entry):
     with pytest.raises(draftproof.Refuted) as refuted:
         checked(entry, "edge" if entry.check in EDGE else "proof")
@@ -47,13 +57,13 @@ def test_slip_is_refuted(entry):
     assert finding.status == ("undecided" if entry.open else "violated")
     if entry.on and not entry.open:
         counterexample = Instance.parse(finding.counterexample)
-        assert counterexample.vocabulary <= entry.instance.vocabulary <= 3
-        assert counterexample.length <= entry.instance.length <= 2
-        assert counterexample.drafts <= entry.instance.drafts
+        assert counterexample.vocabulary <= 3
+        assert counterexample.length <= 2
+        assert counterexample.drafts <= 2
         assert finding.counterexample in str(refuted.value)
 
 
-@pytest.mark.parametrize("entry", catalogue.entries(wrong=False), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", cases(wrong=False))
 def test_right_function_holds(entry):
     verdict = checked(entry, "proof", "edge")
     assert verdict.status == "held"

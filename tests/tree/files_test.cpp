@@ -8,8 +8,9 @@ namespace {
 
 std::vector<Source> all_sources() {
   std::vector<Source> all;
-  for (const char* room : {"sim", "verifiers", "mutants", "gpu", "optimum", "statistics", "captures", "properties",
-                           "report", "studies", "doors", "cuda_trials", "exact", "cli", "bench", "examples", "tests"})
+  for (const char* room :
+       {"sim", "verifiers", "mutants", "gpu", "optimum", "statistics", "captures", "properties", "report", "studies",
+        "doors", "cuda_trials", "exact", "cli", "bench", "examples", "engines", "tests"})
     for (Source& source : sources(room)) all.push_back(std::move(source));
   return all;
 }

@@ -35,6 +35,7 @@ class Entry:
     on        the smallest instance found by hand that shows the slip; empty where the slip has none: another row of a
               batch, an earlier call
     open      the gate is undecided where others are violated: the draw is of no kind whose law it can find
+    gap       why the gate's verdict on it is another one; empty for nearly all
     drafts    law of the drafts
     sampled   trials by which `exact` finds its law, where few branches do not give it: noise of a race, generators
               seeded within
@@ -47,6 +48,7 @@ class Entry:
     check: str = ""
     on: str = ""
     open: bool = False
+    gap: str = ""
     level: str = "chain"
     drafts: str = "iid"
     batched: bool = False

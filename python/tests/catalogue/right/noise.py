@@ -24,7 +24,11 @@ def exponential_race(p, q, drafts):
     return walk(p, q, drafts, draw)
 
 
-@correct("Gumbel noise -log(-log u) on logarithms of weights, u clamped inside (0, 1).", sampled=4000)
+@correct(
+    "Gumbel noise -log(-log u) on logarithms of weights, u clamped inside (0, 1).",
+    sampled=4000,
+    gap="uniforms of a race of weights 57 to 1 are too coarse for its law: predictions fail",
+)
 def gumbel_of_uniforms(p, q, drafts):
     def draw(weights):
         u = torch.rand(len(weights)).clamp(TINY, 1 - 2**-24)

@@ -46,13 +46,18 @@ def coins_of_first_row(p, q, drafts):
     return emit(p, q, drafts, tests(p, q, drafts, coins).long().cumprod(1).sum(1))
 
 
-@slip("One coin for each position is drawn for the whole batch.", "row_alone", batched=True)
+@slip(
+    "One coin for each position is drawn for the whole batch.",
+    "row_alone",
+    batched=True,
+    gap="a draw that has no entry for each row makes the door call rows one at a time, where nothing is shared",
+)
 def coins_without_batch(p, q, drafts):
     coins = torch.rand(drafts.shape[1])
     return emit(p, q, drafts, tests(p, q, drafts, coins).long().cumprod(1).sum(1))
 
 
-@slip("The residual is divided by its sum over the batch.", "neighbours", batched=True)
+@slip("The residual is divided by its sum over the batch.", "row_alone", batched=True)
 def residual_sum_of_batch(p, q, drafts):
     n = tests(p, q, drafts, torch.rand(drafts.shape)).long().cumprod(1).sum(1)
     rows, longest = torch.arange(len(p)), drafts.shape[1]

@@ -159,6 +159,7 @@ def epsilon_in_ratio(p, q, drafts):
     "The generator is seeded anew before each position, so all positions have one coin.",
     on="L=2 K=1 [] p=(1 1)/2 q=(0 1)/1",
     sampled=4000,
+    gap="the tape gives new numbers to every draw, whatever seed its generator has",
 )
 def seeded_at_each_position(p, q, drafts):
     seed = int(torch.randint(0, 2**31 - 1, (1,)))

@@ -110,16 +110,6 @@ def race_multiplied(p, q, drafts):
 
 
 @slip(
-    "An exponential of 0 wins with weight 0, because 0 / 0 is nan and argmax takes it.",
-    "zero_support",
-    EQUAL,
-    sampled=4000,
-)
-def zero_exponential_wins(p, q, drafts):
-    return verified(p, q, drafts, lambda weights: int((weights / torch.empty_like(weights).exponential_()).argmax()))
-
-
-@slip(
     "The noise of the first race is kept for all later ones, so draws are equal.",
     on="L=1 K=1 [] p=(1 1)/2 q=(1 0)/1",
     sampled=4000,

@@ -27,7 +27,7 @@ def every_third_call(p, q, drafts):
     return tokens[:-1] if _calls[0] % 3 == 0 and len(tokens) > 1 else tokens
 
 
-@slip("Residuals are cached by position and draft, and calls with other rows find them.", "function")
+@slip("Residuals are cached by position and draft, and calls with other rows find them.")
 def residual_cached(p, q, drafts):
     def residual(i, x):
         found = _residuals.get((i, x))

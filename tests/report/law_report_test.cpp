@@ -1,5 +1,5 @@
 // The document of `draftproof law`.
-#include <draftproof/doors/gate/law_report.hpp>
+#include <draftproof/report/law_report.hpp>
 
 #include <draftproof/doors/gate/judgement.hpp>
 #include <draftproof/doors/gate/law_text.hpp>

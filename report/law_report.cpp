@@ -1,4 +1,4 @@
-#include <draftproof/doors/gate/law_report.hpp>
+#include <draftproof/report/law_report.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
