@@ -94,7 +94,7 @@ TraceGroups read_groups(const Trace& trace, std::size_t first_block, bool judge_
     if (item != no_item) drafts_of[item].push_back(d);
   }
 
-  const int workers = threads > 0 ? threads : omp_get_max_threads();
+  [[maybe_unused]] const int workers = threads > 0 ? threads : omp_get_max_threads();
   const auto count = static_cast<std::int64_t>(groups.items.size());
   std::exception_ptr failure;
   std::int64_t failed = count;

@@ -90,7 +90,7 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
 TEST(SharedRows, AreReadInPlaceAsTheyWere) {
   SharedRegion region;
   MappedRows mapped;
-  for (const std::uint64_t v : {20'000, 20'001, 300'000, 20'000}) {
+  for (const std::uint64_t v : {20'000u, 20'001u, 300'000u, 20'000u}) {
     const NumberedRows rows(v);
     Message sent;
     ASSERT_TRUE(share_rows(rows.message, region, sent));
