@@ -12,14 +12,14 @@ endif()
 if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
   set(ENV{CUDAHOSTCXX} ${CMAKE_CXX_COMPILER})
 endif()
+execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader --id=0 OUTPUT_VARIABLE capability
+                ERROR_QUIET RESULT_VARIABLE no_device)
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${DRAFTPROOF_CUDA_ARCHITECTURES})
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "here")
     # Machine code for one architecture is half the time of three.
-    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader --id=0 OUTPUT_VARIABLE capability
-                    ERROR_QUIET RESULT_VARIABLE failed)
     set(CMAKE_CUDA_ARCHITECTURES 90)
-    if(NOT failed AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
+    if(NOT no_device AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
       set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
     endif()
   endif()
@@ -43,9 +43,6 @@ foreach(architecture ${cuda_architectures})
     message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES: found ${architecture}, wanted numbers such as 80;90")
   endif()
 endforeach()
-message(STATUS "draftproof: GPU kernels for compute capability ${cuda_architectures} with nvcc "
-               "${CMAKE_CUDA_COMPILER_VERSION}")
-
 # draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|trees)
 #
 # Several files to a source: what they have in common, once per architecture, costs more than they do.
@@ -187,6 +184,17 @@ endforeach()
 
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
+if(DRAFTPROOF_CUDA STREQUAL "device" AND no_device)
+  # Nothing here would run them, and they are a third of the build. One kernel of every verifier is still translated, by
+  # tests (tests/gpu).
+  message(STATUS "draftproof: no CUDA device: GPU kernels are not built (./dev build device builds them), their tests "
+                 "are skipped")
+  draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
+  set(draftproof_translated_kernels ${kernel_sources})
+  return()
+endif()
+message(STATUS "draftproof: GPU kernels for compute capability ${cuda_architectures} with nvcc "
+               "${CMAKE_CUDA_COMPILER_VERSION}")
 if(DRAFTPROOF_CUDA_MUTANTS)
   draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
   draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART plain)

@@ -12,6 +12,7 @@
 // Correctness: p_I is the law of the selected draft for any levels, and verifying one draft of known law is lossless.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,15 +40,28 @@ struct Ladder {
   /// Shared memory of a team that makes the plan together, in bytes.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
 
+  /// Coverage of i.i.d. drafts.
+  template <class Scalar>
+  struct Independent {
+    int drafts;
+    DRAFTPROOF_DEVICE FixedCoverage<Scalar> operator()(const auto&, const auto&) const {
+      return FixedCoverage<Scalar>(drafts);
+    }
+  };
+
   /// The bins, levels and selected law. Immutable once made.
   template <class L>
   struct Core {
     using Scalar = typename L::Scalar;
 
-    DRAFTPROOF_DEVICE Core(const L& laws, int drafts)
+    /// `cover(laws, bins)`: the coverage of the drafts.
+    template <class Cover>
+    requires(!std::convertible_to<const Cover&, int>) DRAFTPROOF_DEVICE Core(const L& laws, const Cover& cover)
         : bins{laws.bins()},
-          plan{plan_ladder(laws, bins, FixedCoverage<Scalar>(drafts), true)},
+          plan{plan_ladder(laws, bins, cover(laws, bins), true)},
           levels{workspace_of(laws), plan, decltype(bins)::single_tokens} {}
+
+    DRAFTPROOF_DEVICE Core(const L& laws, int drafts) : Core(laws, Independent<Scalar>{drafts}) {}
 
     DRAFTPROOF_DEVICE int bin(const L& laws, Token x) const { return laws.bin(bins, x); }
     /// Probability that the selected draft is token x.
@@ -77,8 +91,9 @@ struct Ladder {
 
   template <class L>
   struct Plan {
-    Plan(const L& laws, int drafts)
-        : shared{std::make_shared<const Core<L>>(laws, drafts)}, residual{residual_of(laws, shared)} {
+    template <class Cover>
+    Plan(const L& laws, const Cover& cover)
+        : shared{std::make_shared<const Core<L>>(laws, cover)}, residual{residual_of(laws, shared)} {
       nothing_left = may_leave_nothing(laws, *shared);
       Token x = 0;
       for (; nothing_left && x < laws.vocabulary(); ++x) nothing_left = !(laws.target(x) > shared->selected(laws, x));
@@ -108,7 +123,8 @@ struct Ladder {
   /// The plan in the memory of the team that made it.
   template <PlannedByTeam L>
   struct Plan<L> {
-    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : own(laws, drafts) {
+    template <class Cover>
+    DRAFTPROOF_DEVICE Plan(const L& laws, const Cover& cover) : own(laws, cover) {
       nothing_left = may_leave_nothing(laws, own);
       if (!nothing_left) return;
       nothing_left = !(laws.sum([&](Token x) { return own.left(laws, x) > 0 ? 0x1p-60 : 0.0; }) > 0);
@@ -121,7 +137,7 @@ struct Ladder {
 
   template <Laws L>
   DRAFTPROOF_DEVICE Plan<L> prepare(const L& laws, int drafts) const {
-    return Plan<L>(laws, drafts);
+    return Plan<L>(laws, Independent<typename L::Scalar>{drafts});
   }
 
   /// `plan` is a Plan or a view of one.

@@ -50,6 +50,12 @@ struct LadderGoal {
   ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
 };
 
+/// Coverage that knows f at the corners only: covered(i), and chord(a, b) of corners, in numbers of bins.
+template <class Coverage>
+concept CoveredByPlace = requires {
+  Coverage::by_place;
+};
+
 namespace detail {
 
 /// Levels are compared with uniforms on the 53-bit grid; rounding them down to the grid makes the comparison exact.
@@ -136,7 +142,7 @@ class LadderSweep {
     workspace_.each(2 * n, [&](int segment) {
       shares_[at(segment)] = Scalar{0};
       parents_[at(segment)] = no_parent;
-      if (segment < n) breaks_[at(segment)].chord = chord(segment, segment + 1);
+      if (segment < n) breaks_[at(segment)].chord = chord(segment);
     });
     workspace_.each(n - 1, [&](int i) {
       const int j = i + 1;
@@ -185,14 +191,30 @@ class LadderSweep {
     return goal_.on_f[at(j)] ? breaks_[at(j)].chord : goal_.slope[at(j)];
   }
 
-  /// Slope of f between two breaks.
-  DRAFTPROOF_DEVICE Scalar chord(int a, int b) const {
-    return coverage_.chord(breaks_[at(a)].missed, breaks_[at(b)].missed);
+  /// Slope of f from corner j to the next.
+  DRAFTPROOF_DEVICE Scalar chord(int j) const {
+    if constexpr (CoveredByPlace<Coverage>)
+      return coverage_.chord(goal_.corner[at(j)], goal_.corner[at(j + 1)]);
+    else
+      return coverage_.chord(breaks_[at(j)].missed, breaks_[at(j + 1)].missed);
+  }
+  /// Slope of f from the left neighbour of b, which leaves, to its right one: where f has no closed form, the mean of
+  /// the two slopes, in which nothing cancels.
+  DRAFTPROOF_DEVICE Scalar joined_chord(const Break& b) const {
+    if constexpr (CoveredByPlace<Coverage>) {
+      const Scalar left = breaks_[at(b.left)].missed - b.missed, right = b.missed - breaks_[at(b.right)].missed;
+      return (left * breaks_[at(b.left)].chord + right * b.chord) / (left + right);
+    } else {
+      return coverage_.chord(breaks_[at(b.left)].missed, breaks_[at(b.right)].missed);
+    }
   }
   /// Slope of f left of a break minus right of it, between its neighbours.
   DRAFTPROOF_DEVICE Scalar kink(const Break& b) const {
     const Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
-    return (goal_.s[at(b.right)] - goal_.s[at(b.left)]) * coverage_.bend(left.missed, b.missed, right.missed);
+    if constexpr (CoveredByPlace<Coverage>)
+      return left.chord - b.chord;
+    else
+      return (goal_.s[at(b.right)] - goal_.s[at(b.left)]) * coverage_.bend(left.missed, b.missed, right.missed);
   }
 
   DRAFTPROOF_DEVICE void schedule(Break& b) const {
@@ -253,13 +275,14 @@ class LadderSweep {
   /// Removes the break on top of the heap: the segments on its two sides become one.
   DRAFTPROOF_DEVICE void leave(Break& b, const Scalar& time, int merged) {
     Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
+    const Scalar joined = joined_chord(b);
     close(left, time);
     close(b, time);
     parents_[at(left.segment)] = parents_[at(b.segment)] = index(merged);
     b.gone = true;
     left.segment = index(merged);
     left.born = time;
-    left.chord = chord(b.left, b.right);
+    left.chord = joined;
     left.right = b.right;
     right.left = b.left;
     if (b.left > 0) respeed(left, time);

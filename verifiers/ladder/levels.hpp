@@ -79,6 +79,20 @@ class LadderLevels {
     return bin == top || ranks_.none_above(top + 1, bin + 1, u);
   }
 
+  /// The bins a .. b - 1 of the group that holds `bin`. Cost: O(log n) with tables for many trials, otherwise O(n).
+  std::pair<int, int> group(int bin, Interval u) const {
+    const auto least = [](int low, int high, const auto& holds) {  // least i in [low, high] with holds(i), or high
+      while (low < high) {
+        const int middle = low + (high - low) / 2;
+        (holds(middle) ? high : low) = holds(middle) ? middle : middle + 1;
+      }
+      return low;
+    };
+    const int first = least(0, bin, [&](int a) { return ranks_.none_above(a + 1, bin + 1, u); });
+    const int end = least(bin + 1, bins_, [&](int b) { return !ranks_.none_above(bin + 1, b + 1, u); });
+    return {first, end};
+  }
+
   /// The distinct levels from 0 to 1, and the ranks of breaks among them.
   const ListIn<Workspace, Scalar>& distinct() const { return distinct_; }
   const RangeMaximum& ranks() const { return ranks_.largest(); }

@@ -19,12 +19,14 @@
 
 #include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/verifiers/ladder/bin_residual.hpp>
+#include <draftproof/verifiers/ladder/distinct_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/live_paths.hpp>
 #include <draftproof/verifiers/ladder/path_bins.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
 #include <draftproof/verifiers/ladder/sorted_residual.hpp>
+#include <draftproof/verifiers/ladder/wor_coverage.hpp>
 
 namespace draftproof {
 
@@ -83,18 +85,15 @@ class LadderNode {
     active_ = std::move(active);
     if (no_choice(laws, active_)) return;
     bins_ = make_bins(laws.one() - active_[0] < Scalar(seldom_two));
-    const auto& workspace = workspace_of(laws);
-    plan_ = plan_ladder(laws, *bins_, MixedCoverage<Scalar, Active>(active_));
     // Tables for many trials: only for nodes where paths start.
-    levels_ = {workspace, plan_, !ShowsRows<L> && active_[active_.size() - 1] == laws.one()};
-    workspace.release_scratch();
-    if constexpr (RankedBySums<L>) reach_ = SelectedBins<L>::prefix_length(*bins_, plan_.slope);
-    equal_ = false;
-    // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
-    // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
-    if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
-      equal_ = !(laws.sum([this, rows = &seen_by_pass(laws)](Token x) { return above(*rows, x, rows->one()); }) >
-                 laws.zero());
+    finish(laws, MixedCoverage<Scalar, Active>(active_), !ShowsRows<L> && active_[active_.size() - 1] == laws.one());
+  }
+  /// Turns this into the node whose children are this many drafts without replacement; one is plain.
+  template <class MakeBins>
+  void plan_distinct(const L& laws, int children, const MakeBins& make_bins) {
+    if (children < 2) return;
+    bins_ = make_bins(false);
+    finish(laws, WorCoverage<Scalar>(laws, *bins_, children), !ShowsRows<L>);
   }
 
   /// Whether a node with this number of paths is plain.
@@ -230,7 +229,42 @@ class LadderNode {
     return {child, bin_of(child)};
   }
 
+  /// The same where the children were drawn without replacement.
+  template <class Tree, class R>
+  Choice choose_distinct(const Tree& tree, int u, const L& laws, R& random) const {
+    int children[max_drafts], count = 0;
+    Token tokens[max_drafts];
+    for (const int child : tree.draws(u)) {
+      tokens[count] = tree.token(child);
+      children[count++] = child;
+    }
+    if (plain()) return {children[0], 0};
+    struct {
+      const Bins& bins;
+      const LadderLevels<Scalar, Workspace>& levels;
+    } const core{*bins_, levels_};
+    const int child =
+        children[count == 1 ? 0 : draftproof::choose_distinct(DraftedPosition<L>(laws, tokens, count), core, random)];
+    return {child, bin(laws, tree.token(child))};
+  }
+
  private:
+  /// Levels and laws of the node, whose bins are there.
+  template <class Coverage>
+  DRAFTPROOF_DEVICE void finish(const L& laws, const Coverage& coverage, bool many_trials) {
+    const auto& workspace = workspace_of(laws);
+    plan_ = plan_ladder(laws, *bins_, coverage);
+    levels_ = {workspace, plan_, many_trials};
+    workspace.release_scratch();
+    if constexpr (RankedBySums<L>) reach_ = SelectedBins<L>::prefix_length(*bins_, plan_.slope);
+    equal_ = false;
+    // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
+    // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
+    if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
+      equal_ = !(laws.sum([this, rows = &seen_by_pass(laws)](Token x) { return above(*rows, x, rows->one()); }) >
+                 laws.zero());
+  }
+
   /// If two or more paths are active with less than this probability, a plan for one prefix gains less than it costs
   /// (docs/ladder.md), except for few tokens.
   static constexpr double rarely_two = 0x1p-8;

@@ -73,6 +73,15 @@ class LadderPaths {
     start_paths_ = paths;
     return *start_;
   }
+  /// The node whose children are this many drafts without replacement.
+  const Entry& distinct(const ConditionalModel<L>& conditionals, int context, int children) {
+    const L& here = conditionals.laws(context);
+    return at({&here, Start::distinct, static_cast<std::uint32_t>(children), no_token}, [&] {
+      LadderNode<L> node;
+      node.plan_distinct(here, children, [&](bool coarse) { return bins_of(here, coarse); });
+      return node;
+    });
+  }
   /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose laws are given.
   const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int bin,
                      int context) {
@@ -91,7 +100,7 @@ class LadderPaths {
   /// About 130 MB: the nodes of a step or two with long rows, or thousands with short ones.
   static constexpr std::size_t most_bins = std::size_t{1} << 20;
 
-  enum class Start : std::uint8_t { paths, node };
+  enum class Start : std::uint8_t { paths, node, distinct };
   struct Key {
     const L* laws;
     Start start;
@@ -111,15 +120,16 @@ class LadderPaths {
   using Bins = typename LadderNode<L>::Bins;
 
   /// Bins, fine and coarse ones, are kept per laws, for any prefix that leads there.
+  std::shared_ptr<const Bins> bins_of(const L& laws, bool coarse) {
+    auto& bins = shared_[coarse][&laws];
+    if (!bins) {
+      bins = std::make_shared<const Bins>(ladder_bins(laws, coarse));
+      bins_ += static_cast<std::size_t>(bins->size());
+    }
+    return bins;
+  }
   LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
-    return LadderNode<L>(laws, std::move(active), [&](bool coarse) {
-      auto& bins = shared_[coarse][&laws];
-      if (!bins) {
-        bins = std::make_shared<const Bins>(ladder_bins(laws, coarse));
-        bins_ += static_cast<std::size_t>(bins->size());
-      }
-      return bins;
-    });
+    return LadderNode<L>(laws, std::move(active), [&](bool coarse) { return bins_of(laws, coarse); });
   }
 
   template <class Make>

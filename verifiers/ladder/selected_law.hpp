@@ -34,7 +34,10 @@ struct LadderBounds {
         unserved(workspace.template scratch<Scalar>(bins.size() + 1)) {
     const int n = bins.size();
     workspace.each(n + 1, [&](int i) {
-      covered[at(i)] = Scalar{1} - coverage.none(Scalar(Scalar{1} - s(i)));
+      if constexpr (CoveredByPlace<Coverage>)
+        covered[at(i)] = coverage.covered(i);
+      else
+        covered[at(i)] = Scalar{1} - coverage.none(Scalar(Scalar{1} - s(i)));
       unserved[at(i)] = Greater{}(excess(i), Scalar{0});
     });
     peak = place_of_greatest(workspace, n + 1, [this](int i) { return unserved[at(i)]; });

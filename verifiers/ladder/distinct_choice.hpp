@@ -1,0 +1,85 @@
+// The choice of a ladder among drafts without replacement: the group of the best-ranked draft, and one of its drafts.
+//
+//   H, G, Z        bins above the group taken, the group, the bins below it
+//   g_1, g_2, ..   drafts in G in draw order
+//   k              the race of the drafts fixes the law of g_1 .. g_k; later ones are drafts or not by what else rang
+//
+// If H is empty, g_1 is chosen. Otherwise the race of the drafts goes on: tokens are drawn from q on H and the
+// undrafted part of Z. k falls by one with each from Z, from the number of drafts in G, until one lies in H or k = 1.
+// Then g_i, i < k, is chosen with probability q(g_i) / q(G), and g_k with the rest.
+// Cost: O(K), and O(K) draws where a group holds several drafts (remaining_bins.hpp).
+// Correctness: the choice has law q(x) / q(G) on the event that G is hit and H is not, for all disjoint H, G, Z
+// (docs/ladder.md, "Without replacement").
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/remaining_bins.hpp>
+
+namespace draftproof {
+
+/// Drafts of the group taken, in draw order.
+struct DistinctGroup {
+  int drafts[max_drafts], size = 0;  ///< places among all drafts
+  int top = 0;                       ///< bin of the best-ranked draft
+  std::uint32_t u = 0;               ///< interval of the uniform that decides which breaks are up
+};
+
+/// Index in the group of the chosen draft; the group has more than one. `core` has bins and levels.
+struct DistinctChoice {
+  template <class P, class Core, class R>
+  int of(const P& at, const Core& core, const DistinctGroup& group, R& random) const {
+    const auto& bins = core.bins;
+    const auto [first, end] = core.levels.group(group.top, group.u);
+    const auto above = bins.proposal_below(first);
+    if (first == 0 || !(above > at.zero())) return 0;
+    // The draft that q on G chooses; the last index also stands for none of the drafts.
+    auto rest = bins.proposal_below(end) - above;
+    int wanted = 0;
+    for (; wanted + 1 < group.size; ++wanted) {
+      const auto& q = at.proposal(at.draft(group.drafts[wanted]));
+      if (!(q < rest) || random.flip(q, rest)) break;
+      rest -= q;
+    }
+    if (wanted == 0) return 0;
+    Token below[2 * max_drafts];
+    int seen = 0;
+    for (int k = 0, member = 0; k < at.drafts(); ++k) {
+      if (member < group.size && group.drafts[member] == k)
+        ++member;
+      else
+        below[seen++] = at.draft(k);
+    }
+    int k = group.size;
+    for (;;) {
+      const RemainingBins remaining(at.laws(), bins, end, below, seen);
+      const auto left = remaining.mass();
+      if (!(left > at.zero()) || random.flip(above, decltype(rest)(above + left))) break;
+      if (--k == 1) break;
+      const Token next = random.pick(remaining);
+      if (next == no_token) break;  // only by rounding: what is left is below the grid of the sums
+      below[seen++] = next;
+    }
+    return wanted < k - 1 ? wanted : k - 1;
+  }
+};
+
+/// Place among the drafts of `at` of the draft that a ladder selects. Not for teams of a device.
+template <class P, class Core, class R, class Chooser = DistinctChoice>
+int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
+  const auto& laws = at.laws();
+  int bin[max_drafts];
+  DistinctGroup group;
+  group.top = ladder_bin(laws, core.bins, at.draft(0));
+  for (int k = 0; k < at.drafts(); ++k) {
+    bin[k] = ladder_bin(laws, core.bins, at.draft(k));
+    if (bin[k] < group.top) group.top = bin[k];
+  }
+  group.u = core.levels.draw(random);
+  for (int k = 0; k < at.drafts(); ++k)
+    if (core.levels.together(group.top, bin[k], group.u)) group.drafts[group.size++] = k;
+  return group.drafts[group.size == 1 ? 0 : choice.of(at, core, group, random)];
+}
+
+}  // namespace draftproof

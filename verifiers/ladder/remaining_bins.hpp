@@ -1,0 +1,142 @@
+// The proposal on the bins from a break on, without some tokens: its mass and draws from it. Drafts without
+// replacement go on from there after the race of a trial.
+//
+//   mass()        q-mass
+//   draw(word)    a token, proportional to q
+//
+// Cost: O(n) and O(n + log V) for n tokens left out where the laws keep sums along their ranking. Else O(V), but for
+// the mass on fresh rows, which is O(n) while a sixteenth of the bins' mass is left.
+// Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are
+// not added in the first place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/path_bins.hpp>
+
+namespace draftproof {
+
+/// Refers to its arguments. `seen`: n distinct tokens of bins from `first` on.
+template <class L, class Bins>
+class RemainingBins {
+ public:
+  using Scalar = typename L::Scalar;
+
+  RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n)
+      : laws_{laws}, bins_{bins}, first_{first}, seen_{seen}, n_{n} {}
+
+  Scalar mass() const {
+    if constexpr (FreshLaws<L>) {  // by subtraction while that loses at most four bits
+      const double all = bins_.proposal_below(bins_.size()) - bins_.proposal_below(first_);
+      double left = all;
+      for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
+      if (left >= all * 0x1p-4) return left;
+    }
+    return laws_.sum([this](Token x) { return weight(x); });
+  }
+  Token draw(std::uint64_t word) const { return weights().draw(word); }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    weights().for_each(visit);
+  }
+  template <class Visit>
+  void for_each_realised(Visit visit) const {
+    visit_realised(weights(), visit);
+  }
+
+ private:
+  Scalar weight(Token x) const {
+    const auto& q = laws_.proposal(x);
+    return q > laws_.zero() && !(ladder_bin(laws_, bins_, x) < first_) && !among(x, seen_, n_) ? Scalar(q) : laws_.zero();
+  }
+  auto weights() const {
+    return laws_.weights([this](Token x) { return weight(x); });
+  }
+
+  const L& laws_;
+  const Bins& bins_;
+  int first_;
+  const Token* seen_;
+  int n_;
+};
+
+/// Stretches of a ranking with exact sums, or its single tokens.
+template <RankedBySums L, class Bins>
+class RemainingBins<L, Bins> {
+ public:
+  RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n)
+      : laws_{laws}, ranking_{laws.ranking()}, first_{first_rank(bins, first)}, n_{n} {
+    for (int i = 0; i < n; ++i) rank_[static_cast<std::size_t>(i)] = rank_of(bins, seen[i]);
+    std::sort(rank_.begin(), rank_.begin() + n);
+  }
+
+  double mass() const { return static_cast<double>(left()) * unit; }
+  Token draw(std::uint64_t word) const {
+    if (left() == 0) return no_token;
+    // The place among the integers of the tokens that are left; tokens left out before it push it on.
+    std::uint64_t place = below(first_) + scale(word, left());
+    for (int i = 0; i < n_ && below(rank(i)) <= place; ++i) place += below(rank(i) + 1) - below(rank(i));
+    int low = first_, high = ranking_.size() - 1;  // last rank with below(rank) <= place
+    while (low < high) {
+      const int middle = low + (high - low + 1) / 2;
+      if (below(middle) <= place)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return ranking_.token(low);
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (int j = first_, i = 0; j < ranking_.size(); ++j) {
+      if (i < n_ && rank(i) == j)
+        ++i;
+      else
+        visit(ranking_.token(j), ranking_.proposal(j, j + 1));
+    }
+  }
+
+ private:
+  static constexpr double unit = 0x1p-62;
+
+  static int first_rank(const Bins& bins, int bin) {
+    if constexpr (Bins::single_tokens)
+      return bin;
+    else
+      return bins.first(bin);
+  }
+  int rank_of(const Bins& bins, Token x) const {
+    if constexpr (Bins::single_tokens)
+      return bins.of(x);
+    else
+      return ranking_.of(x);
+  }
+  int rank(int i) const { return rank_[static_cast<std::size_t>(i)]; }
+  /// q-mass of the ranks below j, in units of 2^-62.
+  std::uint64_t below(int j) const {
+    const auto sums = laws_.exact_prefix();
+    return sums[sums.size() - 1 - static_cast<std::size_t>(ranking_.size() - j)].proposal;
+  }
+  std::uint64_t left() const {
+    std::uint64_t sum = below(ranking_.size()) - below(first_);
+    for (int i = 0; i < n_; ++i) sum -= below(rank(i) + 1) - below(rank(i));
+    return sum;
+  }
+
+  using Ranking = decltype(std::declval<const L&>().ranking());
+
+  const L& laws_;
+  Ranking ranking_;
+  int first_, n_;
+  std::array<int, 2 * max_drafts> rank_{};
+};
+
+}  // namespace draftproof

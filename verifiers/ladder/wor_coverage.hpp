@@ -1,0 +1,117 @@
+// F, the probability that K drafts without replacement hit a set of bins: the bound of G in a ladder for such drafts.
+//
+//   F_i          covered(i)     probability that some draft falls in the first i bins
+//   (F_b - F_a) / (s_b - s_a)   chord(a, b)
+//   N            clocks of the bins below a break that have rung: each token's at rate q (sim: exponential race)
+//
+// Fractions: F from the probabilities of all K-subsets, any bins. Floating point: K = 2 in closed form,
+// F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_integral.hpp).
+//
+// Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes.
+// Correctness: F is concave along any order (docs/ladder.md), so a sweep can spend any G below it. Chords of bins are
+// formed from terms of the bin's own size; differences of F would set levels at random on narrow bins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/race_integral.hpp>
+
+namespace draftproof {
+
+template <class Scalar>
+class WorCoverage {
+ public:
+  /// F has no closed form: the sweep asks for values at places (level_sweep.hpp).
+  static constexpr bool by_place = true;
+
+  /// F of `drafts` >= 1 drafts of the proposal of `laws` on these bins.
+  /// Throws: std::invalid_argument for fractions of more than 64 tokens at K > 2.
+  template <class L, class Bins>
+  WorCoverage(const L& laws, const Bins& bins, int drafts)
+      : covered_(at(bins.size()) + 1, Scalar{0}), mass_(at(bins.size()), Scalar{0}), chord_(mass_.size(), Scalar{1}) {
+    Tokens tokens;
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (const Scalar q = laws.proposal(x); q > Scalar{0}) {
+        tokens.emplace_back(ladder_bin(laws, bins, x), q);
+        mass_[at(tokens.back().first)] += q;
+      }
+    if (drafts == 2)
+      pairs(tokens);
+    else if constexpr (!std::is_floating_point_v<Scalar>)
+      subsets(tokens, drafts);
+    else if (drafts > 2)
+      chord_ = RaceIntegral(tokens, bins.size(), drafts).chords();
+    for (std::size_t i = 0; i < mass_.size(); ++i) covered_[i + 1] = covered_[i] + mass_[i] * chord_[i];
+    if (!mass_.empty()) covered_.back() = Scalar{1};
+  }
+
+  const Scalar& covered(int i) const { return covered_[at(i)]; }
+  Scalar chord(int a, int b) const {
+    if (b == a + 1) return chord_[at(a)];
+    Scalar rise{0}, width{0};
+    for (int i = a; i < b; ++i) {
+      rise += mass_[at(i)] * chord_[at(i)];
+      width += mass_[at(i)];
+    }
+    return rise / width;
+  }
+
+ private:
+  using Tokens = std::vector<std::pair<int, Scalar>>;  ///< bin and q
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G), R the sum of q / (1 - q).
+  void pairs(const Tokens& tokens) {
+    std::vector<Scalar> odds(mass_.size(), Scalar{0}), above(mass_.size(), Scalar{0});
+    for (const auto& [bin, q] : tokens) {
+      if (!(q < Scalar{1})) return;  // the only token: F = s
+      odds[at(bin)] += q / (Scalar{1} - q);
+    }
+    for (std::size_t i = 0; i + 1 < mass_.size(); ++i) above[i + 1] = above[i] + mass_[i];
+    Scalar below{0};
+    for (std::size_t i = mass_.size(); i-- > 0;) {
+      chord_[i] = Scalar{1} + below - above[i] * (odds[i] / mass_[i]);
+      below += odds[i];
+    }
+  }
+
+  /// Grows the probability that the first drafts are the set S by one token a time; F from the K-sets by their
+  /// highest bin.
+  void subsets(const Tokens& tokens, int drafts) {
+    if (tokens.size() > 64) throw std::invalid_argument("drafts without replacement in fractions: more than 64 tokens");
+    struct Drawn {
+      Scalar probability{0}, mass{0};
+      int highest = 0;
+    };
+    std::unordered_map<std::uint64_t, Drawn> sets{{0, {Scalar{1}, Scalar{0}, static_cast<int>(mass_.size())}}};
+    for (int k = 0; k < drafts && at(k) < tokens.size(); ++k) {
+      std::unordered_map<std::uint64_t, Drawn> grown;
+      for (const auto& [set, drawn] : sets)
+        for (std::size_t x = 0; x < tokens.size(); ++x) {
+          if ((set >> x & 1) != 0) continue;
+          const auto& [bin, q] = tokens[x];
+          Drawn& next = grown[set | std::uint64_t{1} << x];
+          next.probability += drawn.probability * q / (Scalar{1} - drawn.mass);
+          next.mass = drawn.mass + q;
+          next.highest = bin < drawn.highest ? bin : drawn.highest;
+        }
+      sets = std::move(grown);
+    }
+    std::vector<Scalar> first(mass_.size(), Scalar{0});  // probability that the highest drafted bin is i
+    for (const auto& [set, drawn] : sets) first[at(drawn.highest)] += drawn.probability;
+    for (std::size_t i = 0; i < mass_.size(); ++i) chord_[i] = first[i] / mass_[i];
+  }
+
+  std::vector<Scalar> covered_, mass_, chord_;
+};
+
+}  // namespace draftproof
