@@ -55,8 +55,10 @@ struct LadderWor {
     const auto& laws = at.laws();
     const int chosen = choose_distinct(at, core, random, choice);
     const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
-    return random.emit(plan.residual);
+    if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
+    if (!plan.nothing_left) return random.emit(plan.residual);
+    // Only by rounding. The drafts can be all tokens, so x may be one that the target does not have.
+    return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
   }
 };
 

@@ -55,7 +55,8 @@ class RemainingBins {
  private:
   Scalar weight(Token x) const {
     const auto& q = laws_.proposal(x);
-    return q > laws_.zero() && !(ladder_bin(laws_, bins_, x) < first_) && !among(x, seen_, n_) ? Scalar(q) : laws_.zero();
+    const bool left = q > laws_.zero() && !(ladder_bin(laws_, bins_, x) < first_) && !among(x, seen_, n_);
+    return left ? Scalar(q) : laws_.zero();
   }
   auto weights() const {
     return laws_.weights([this](Token x) { return weight(x); });

@@ -49,8 +49,15 @@ class WorCoverage {
       subsets(tokens, drafts);
     else if (drafts > 2)
       chord_ = RaceIntegral(tokens, bins.size(), drafts).chords();
-    for (std::size_t i = 0; i < mass_.size(); ++i) covered_[i + 1] = covered_[i] + mass_[i] * chord_[i];
-    if (!mass_.empty()) covered_.back() = Scalar{1};
+    // Bins with fewer than K tokens from them on: a draft lies above for certain, and rounding must not deny it.
+    std::size_t decided = mass_.size();
+    for (std::vector<int> count = counts(tokens); decided > 1 && count[decided - 1] < drafts; --decided) {
+    }
+    for (std::size_t i = 0; i < mass_.size(); ++i) {
+      if (i >= decided) chord_[i] = Scalar{0};
+      covered_[i + 1] = i + 1 < decided ? Scalar(covered_[i] + mass_[i] * chord_[i]) : Scalar{1};
+      if (i + 1 == decided && decided < mass_.size()) chord_[i] = (Scalar{1} - covered_[i]) / mass_[i];
+    }
   }
 
   const Scalar& covered(int i) const { return covered_[at(i)]; }
@@ -68,6 +75,14 @@ class WorCoverage {
   using Tokens = std::vector<std::pair<int, Scalar>>;  ///< bin and q
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  /// Number of tokens in each bin and those below it.
+  std::vector<int> counts(const Tokens& tokens) const {
+    std::vector<int> count(mass_.size(), 0);
+    for (const auto& token : tokens) ++count[at(token.first)];
+    for (std::size_t i = count.size(); i-- > 1;) count[i - 1] += count[i];
+    return count;
+  }
 
   /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G), R the sum of q / (1 - q).
   void pairs(const Tokens& tokens) {

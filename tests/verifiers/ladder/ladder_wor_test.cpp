@@ -34,8 +34,7 @@ auto planned_wor_law(const L& laws, int drafts) {
   return law;
 }
 
-/// Law of the selected draft, output law and acceptance by an enumeration of every branch. Selection alone is the
-/// verifier whose target accepts every selected draft: its flip is read from the verdict of `at` with p = p_I.
+/// Output law and acceptance by an enumeration of every branch.
 struct Enumerated {
   std::vector<Rational> output;
   Rational accepted = 0;
@@ -68,14 +67,14 @@ Enumerated enumerate_wor(const L& laws, int drafts) {
 template <class L>
 std::vector<Rational> enumerated_selection(const L& laws, int drafts) {
   std::vector<Rational> law(static_cast<std::size_t>(laws.vocabulary()));
-  auto plan = LadderWor{}.prepare(laws, drafts);
-  plan.nothing_left = true;  // a failed test is ignored: the selected draft is emitted
+  const auto plan = LadderWor{}.prepare(laws, drafts);
   Explorer<Rational> explorer;
   Token tuple[max_drafts];
   explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
-        return verify(LadderWor{}, DraftedPosition<L>(laws, tuple, count), plan, random);
+        const int chosen = choose_distinct(DraftedPosition<L>(laws, tuple, count), plan.core(), random);
+        return accepted(tuple[chosen], chosen);
       },
       [&](const Leaf<Rational>& leaf) {
         law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
