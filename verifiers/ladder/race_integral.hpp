@@ -5,194 +5,187 @@
 //   N', own      number of clocks that have rung by t, below the bin and in it
 //   chord        1/W integral over t of e^(-ct) [W Pr(own = 0) Pr(N' < K)
 //                                                - c sum over k + j < K, j > 0, of Pr(N' = k) Pr(own = j)]
+//   Times        four times t, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //
-// A bin's tokens up to `light` enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric
-// functions of e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one.
-// Cost: O(K M) a heavy token, O(K^2 M) a bin; M = 40 to 300 nodes.
+// A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric functions of
+// e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp).
+// Cost: O(K) operations on all times for a heavy token, O(K^2) for a bin; 12 to 60 octaves of times.
 // Correctness: Pr(all drafts below a set) is the integral of c e^(-ct) Pr(N' < K) (docs/optimum.md); differences of
 // two of them, term by term, give the chord. All terms have the bin's own size, so narrow bins keep their precision.
+// The trapezoid rule in log t errs by less than 1e-15 of each of the two terms: off the real axis by an angle d a
+// probability is at most (sec d)^K times its value at t cos d, so with n nodes an octave the error is at most
+// 2 (sec d)^K e^(-2 pi n d / ln 2); the best d has tan d = 2 pi n / (K ln 2). Sums go lane by lane in one order, so
+// every width gives the same bits.
 // Source: derived in docs/ladder.md, "Without replacement".
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <numbers>
-#include <utility>
 #include <vector>
+
+#include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/race_bins.hpp>
 
 namespace draftproof {
 
 class RaceIntegral {
  public:
-  /// `tokens`: bin and q > 0 of each token; bins 0 .. bins - 1 all have tokens. drafts > 2.
-  RaceIntegral(const std::vector<std::pair<int, double>>& tokens, int bins, int drafts)
-      : drafts_{at(drafts)}, first_(at(bins) + 1, 0), q_(tokens.size()) {
-    for (const auto& [bin, q] : tokens) ++first_[at(bin) + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    auto place = first_;
-    for (const auto& [bin, q] : tokens) q_[place[at(bin)]++] = q;
-    lay_out_times();
+  /// drafts > 2; `bins` must outlive this.
+  RaceIntegral(const RaceBins& bins, int drafts) : bins_{bins}, drafts_{static_cast<std::size_t>(drafts)} {
+    // Below the first time K clocks have rung with probability at most t^K / K!, and the term of a bin of mass W is
+    // off by at most W t^K / (K - 1)! <= 1e-16 W.
+    const auto k = static_cast<double>(drafts);
+    start_ = std::min(0x1p-3, std::pow(1e-16 * std::tgamma(k), 1 / k));
+    // The integrand decays at the rate of all mass but the K - 1 largest tokens.
+    an_octave_ = drafts > 8 ? 2 : 1;
+    const double step = std::exp2(1.0 / static_cast<double>(lanes * an_octave_));
+    double start = start_;
+    for (std::size_t phase = 0; phase < an_octave_; ++phase, start *= step) {
+      Cell cell{};
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        set(cell.at, lane, start * std::exp2(static_cast<double>(lane) / lanes));
+      times_.push_back(cell);
+    }
+    while (bins.slowest > 0 && get(times_.back().at, 0) * bins.slowest < longest)
+      times_.push_back({times_[times_.size() - an_octave_].at * 2.0});
+    groups_ = live_ = times_.size();
+    counts_.assign(drafts_ * groups_, Cell{Times{} + 0.0});
+    own_ = counts_;
+    below_.assign(groups_, Cell{Times{} + 1.0});
+    for (std::size_t n = 0; n < groups_; ++n) counts_[n] = below_[n];
+    rung_.resize(groups_);
   }
 
   /// (F(bins up to i) - F(bins above i)) / q(bin i) for each bin.
   std::vector<double> chords() {
-    const std::size_t bins = first_.size() - 1;
-    std::vector<double> mass(bins, 0), above(bins, 0), chord(bins, 0);
-    for (std::size_t i = 0; i < bins; ++i)
-      for (std::size_t x = first_[i]; x < first_[i + 1]; ++x) mass[i] += q_[x];
-    for (std::size_t i = 0; i + 1 < bins; ++i) above[i + 1] = above[i] + mass[i];
-    for (std::size_t i = bins; i-- > 0;) {
-      // Fewer than K tokens from here on: a draft lies above for certain.
-      const bool decided = q_.size() - first_[i] < drafts_;
+#if DRAFTPROOF_WIDE
+    if (simd::in_use() == simd::Width::avx512) return chords_avx512();
+    if (simd::in_use() == simd::Width::avx2) return chords_avx2();
+#endif
+    return all_chords();
+  }
+
+ private:
+#if defined(__CUDACC__)
+  using Times = double;  // never run there
+  static constexpr std::size_t lanes = 1;
+  static void set(Times& times, std::size_t, double value) { times = value; }
+  static double get(const Times& times, std::size_t) { return times; }
+#else
+  static constexpr std::size_t lanes = 4;
+  using Times [[gnu::vector_size(lanes * sizeof(double))]] = double;
+  static void set(Times& times, std::size_t lane, double value) { times[lane] = value; }
+  static double get(const Times& times, std::size_t lane) { return times[lane]; }
+#endif
+
+  /// Four times in a list: template arguments lose the alignment of a vector type, members keep it.
+  struct alignas(lanes * sizeof(double)) Cell {
+    Times at;
+  };
+
+  /// Beyond a rate times t of 45 a node weighs less than e^-45 < 3e-20.
+  static constexpr double longest = 45;
+  /// Times with Pr(N' < K) below this adds less than this to any later integral: Pr(N' < K) falls as bins join.
+  static constexpr double spent = 1e-20;
+
+#if DRAFTPROOF_WIDE
+  DRAFTPROOF_AVX2 std::vector<double> chords_avx2() { return all_chords(); }
+  DRAFTPROOF_AVX512 std::vector<double> chords_avx512() { return all_chords(); }
+#endif
+
+  DRAFTPROOF_INLINE std::vector<double> all_chords() {
+    std::vector<double> chord(bins_.size(), 0);
+    for (std::size_t i = bins_.size(); i-- > 0;) {
+      const double above = bins_.above[i], width = bins_.mass[i];
       ring(i);
-      if (!decided)
-        chord[i] = integral(above[i], mass[i]) / mass[i];
+      // Fewer than K tokens from here on: a draft lies above for certain.
+      if (bins_.tokens_from[i] >= drafts_)
+        chord[i] = integral(above, width) / width;
       else if (i == 0)
-        chord[i] = 1 / mass[i];
+        chord[i] = 1 / width;
       join();
     }
     return chord;
   }
 
- private:
-  using Nodes = std::vector<double>;
-
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-  /// Beyond (c + mass that is left to ring) t = 45 a node weighs less than e^-45 < 3e-20.
-  static constexpr double longest = 45;
-  /// A node with Pr(N' < K) below this adds less than this to any later integral: Pr(N' < K) falls as bins join.
-  static constexpr double spent = 1e-20;
-  /// Powers of q kept of light tokens. With q t <= 45 / 2^14 a power sum of degree m + 1 is 0.003 of that of degree m,
-  /// so that those left out weigh 0.003^6 < 1e-15 of the first.
-  static constexpr std::size_t powers = 6;
-  static constexpr double light_share = 0x1p-14;
-
-  /// Nodes per factor of two in time: the fewest with a relative error of 1e-14. Off the real axis by an angle d each
-  /// probability is at most (sec d)^K times its value at t cos d; the trapezoid rule in log t then errs by at most
-  /// 2 (sec d)^K e^(-2 pi d / h) of each of the two terms. The best d has tan d = 2 pi / (h K).
-  static std::size_t nodes_per_octave(double drafts) {
-    for (std::size_t nodes = 2;; ++nodes) {
-      const double frequency = 2 * std::numbers::pi * static_cast<double>(nodes) / std::numbers::ln2;
-      const double angle = std::atan(frequency / drafts);
-      if (2 * std::pow(std::cos(angle), -drafts) * std::exp(-frequency * angle) <= 1e-14) return nodes;
-    }
+  /// 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of it, x^12 / 13!.
+  DRAFTPROOF_INLINE static void rung_by(const Times& x, Times& y) {
+    Times value = Times{} + 1.0;
+    for (double degree = 12; degree > 1; --degree) value = 1.0 - value * x / degree;
+    y = value * x;
   }
 
-  void lay_out_times() {
-    // Below the first time K clocks have rung with probability at most t^K / K!, and the term of a bin of mass W is
-    // off by at most W t^K / (K - 1)! <= 1e-16 W.
-    const auto k = static_cast<double>(drafts_);
-    start_ = std::pow(1e-16 * std::tgamma(k), 1 / k);
-    per_octave_ = nodes_per_octave(k);
-    // The integrand decays at the rate of all mass but the K - 1 largest tokens.
-    Nodes largest = q_;
-    const std::size_t heads = std::min(drafts_ - 1, largest.size());
-    std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(heads), largest.end(),
-                      std::greater<>{});
-    double left = 0;
-    for (std::size_t x = largest.size(); x-- > heads;) left += largest[x];
-    if (!(left > 0)) return;  // fewer than K tokens: no integral is asked for
-    light_ = left * light_share;
-    do
-      times_.push_back(start_ * std::exp2(static_cast<double>(times_.size()) / static_cast<double>(per_octave_)));
-    while (times_.back() * left < longest);
-    live_ = times_.size();
-    counts_.assign(drafts_, Nodes(live_, 0));
-    counts_[0].assign(live_, 1);
-    own_ = counts_;
-    below_.assign(live_, 1);
-    rung_.resize(live_);
-    head_.resize(live_);
+  /// Sets y to 1 - e^(-rate t): y (2 - y) from octave to octave adds one and a half roundings to the relative error of
+  /// y and does not amplify it.
+  DRAFTPROOF_INLINE void ring_by(double rate, Cell* y) const {
+    for (std::size_t n = 0; n < an_octave_; ++n) rung_by(times_[n].at * rate, y[n].at);
+    for (std::size_t n = an_octave_; n < live_; ++n) y[n].at = y[n - an_octave_].at * (2.0 - y[n - an_octave_].at);
   }
 
-  /// Sets y[n] = 1 - e^(-rate t): y (2 - y) from octave to octave adds one and a half roundings to the relative error
-  /// of y and does not amplify it.
-  void ring_by(double rate, Nodes& y) const {
-    for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) y[n] = -std::expm1(-rate * times_[n]);
-    for (std::size_t n = per_octave_; n < live_; ++n) y[n] = y[n - per_octave_] * (2 - y[n - per_octave_]);
-  }
+  DRAFTPROOF_INLINE Cell* own(std::size_t k) { return own_.data() + k * groups_; }
+  DRAFTPROOF_INLINE Cell* counts(std::size_t k) { return counts_.data() + k * groups_; }
 
-  /// The law of the number of clocks of bin i that have rung, at every node.
-  void ring(std::size_t i) {
-    std::array<double, powers + 1> sum{};
-    std::size_t lights = 0;
-    for (std::size_t x = first_[i]; x < first_[i + 1]; ++x)
-      if (const double q = q_[x]; q <= light_ && first_[i + 1] - first_[i] > 1) {
-        ++lights;
-        double power = 1;
-        for (std::size_t m = 1; m <= powers; ++m) sum[m] += power *= q;
-      }
-    if (lights > 0) {
-      light_law(sum);
+  /// The law of the number of clocks of bin i that have rung.
+  DRAFTPROOF_INLINE void ring(std::size_t i) {
+    const RaceBins::Powers& light = bins_.light[i];
+    if (light[1] > 0) {
+      light_law(light);
     } else {
-      for (std::size_t k = 0; k < drafts_; ++k) std::fill_n(own_[k].begin(), live_, k == 0 ? 1.0 : 0.0);
+      for (std::size_t k = 0; k < drafts_; ++k)
+        for (std::size_t n = 0; n < live_; ++n) own(k)[n].at = Times{} + (k == 0 ? 1.0 : 0.0);
     }
-    for (std::size_t x = first_[i]; x < first_[i + 1]; ++x)
-      if (lights == 0 || q_[x] > light_) {
-        ring_by(q_[x], rung_);
-        add_clock(own_, rung_);
-      }
+    for (std::size_t x = bins_.first_heavy[i]; x < bins_.first_heavy[i + 1]; ++x) {
+      ring_by(bins_.heavy[x], rung_.data());
+      for (std::size_t k = drafts_; k-- > 1;)
+        for (std::size_t n = 0; n < live_; ++n) own(k)[n].at += rung_[n].at * (own(k - 1)[n].at - own(k)[n].at);
+      for (std::size_t n = 0; n < live_; ++n) own(0)[n].at -= rung_[n].at * own(0)[n].at;
+    }
   }
 
-  /// One more clock, which has rung with probability y.
-  void add_clock(std::vector<Nodes>& law, const Nodes& y) const {
-    for (std::size_t k = drafts_; k-- > 1;)
-      for (std::size_t n = 0; n < live_; ++n) law[k][n] += y[n] * (law[k - 1][n] - law[k][n]);
-    for (std::size_t n = 0; n < live_; ++n) law[0][n] -= y[n] * law[0][n];
-  }
-
-  /// Sum of (e^(qt) - 1)^m over light tokens: m! S(i, m) / i! t^i times the sum of q^i, S the Stirling numbers of the
-  /// second kind.
-  static constexpr double stirling[powers + 1][powers + 1] = {
-      {},
-      {0, 1, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720},
-      {0, 0, 1, 1, 7. / 12, 1. / 4, 31. / 360},
-      {0, 0, 0, 1, 3. / 2, 5. / 4, 3. / 4},
-      {0, 0, 0, 0, 1, 2, 13. / 6},
-      {0, 0, 0, 0, 0, 1, 5. / 2},
-      {0, 0, 0, 0, 0, 0, 1}};
-
-  void light_law(const std::array<double, powers + 1>& sum) {
-    ring_by(sum[1], rung_);
+  DRAFTPROOF_INLINE void light_law(const RaceBins::Powers& sum) {
+    constexpr std::size_t powers = RaceBins::powers;
+    ring_by(sum[1], rung_.data());
     for (std::size_t n = 0; n < live_; ++n) {
-      const double t = times_[n];
-      std::array<double, powers + 1> power{};  // of e^(qt) - 1
-      for (std::size_t m = 1; m <= std::min(powers, drafts_ - 1); ++m) {
-        double value = 0;
-        for (std::size_t i = powers; i >= m; --i) value = value * t + stirling[m][i] * sum[i];
-        for (std::size_t i = 0; i < m; ++i) value *= t;
-        power[m] = value;
+      const Times t = times_[n].at;
+      Times power[powers + 1], symmetric[max_drafts];
+      Times scale = t;
+      for (std::size_t m = 1; m <= powers && m < drafts_; ++m, scale = scale * t) {
+        Times value = Times{} + 0.0;
+        for (std::size_t p = powers; p >= m; --p) value = value * t + RaceBins::stirling[m][p] * sum[p];
+        power[m] = m % 2 == 1 ? value * scale : -value * scale;
       }
-      own_[0][n] = 1;
+      symmetric[0] = 1.0 - rung_[n].at;
+      own(0)[n].at = symmetric[0];
       for (std::size_t k = 1; k < drafts_; ++k) {
-        double value = 0;
-        for (std::size_t m = std::min(k, powers); m >= 1; --m)
-          value += (m % 2 == 1 ? power[m] : -power[m]) * own_[k - m][n];
-        own_[k][n] = value / static_cast<double>(k);
+        Times value = Times{} + 0.0;
+        for (std::size_t m = k < powers ? k : powers; m >= 1; --m) value = value + power[m] * symmetric[k - m];
+        symmetric[k] = value / static_cast<double>(k);
+        own(k)[n].at = symmetric[k];
       }
     }
-    for (std::size_t k = 0; k < drafts_; ++k)
-      for (std::size_t n = 0; n < live_; ++n) own_[k][n] *= 1 - rung_[n];
   }
 
   /// W times the chord of the bin of mass `width` with `above` before it.
-  double integral(double above, double width) {
-    ring_by(above, head_);
-    const double step = std::numbers::ln2 / static_cast<double>(per_octave_);
-    double sum = width * before_start(above, width, step);
-    for (std::size_t n = 0; n < live_ && above * times_[n] <= longest; ++n) {
-      double own = 0, both = 0;
+  DRAFTPROOF_INLINE double integral(double above, double width) {
+    const double step = std::numbers::ln2 / static_cast<double>(4 * an_octave_);
+    ring_by(above, rung_.data());
+    Times sum = Times{} + 0.0;
+    for (std::size_t n = 0; n < live_ && !(get(times_[n].at, 0) * above > longest); ++n) {
+      const Times t = times_[n].at, head = rung_[n].at;
+      Times rung = Times{} + 0.0, both = rung;
       for (std::size_t j = 1; j < drafts_; ++j) {
-        own += own_[j][n];
-        both += counts_[drafts_ - 1 - j][n] * own;
+        rung = rung + own(j)[n].at;
+        both = both + counts(drafts_ - 1 - j)[n].at * rung;
       }
-      sum += times_[n] * (1 - head_[n]) * (width * own_[0][n] * below_[n] - above * both);
+      const Times term = t * (1.0 - head) * (width * own(0)[n].at * below_[n].at - above * both);
+      sum = sum + (t * above <= longest ? term : Times{} + 0.0);
     }
-    return step * sum;
+    double total = width * before_start(above, width, step);
+    for (std::size_t lane = 0; lane < lanes; ++lane) total += get(sum, lane);
+    return step * total;
   }
 
   /// Sum of t g(t) / W over the nodes before the first: there g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a power
@@ -210,28 +203,26 @@ class RaceIntegral {
   }
 
   /// The bin joins those below.
-  void join() {
-    for (std::size_t k = drafts_; k-- > 0;)
-      for (std::size_t n = 0; n < live_; ++n) {
-        double value = counts_[k][n] * own_[0][n];
-        for (std::size_t j = 1; j <= k; ++j) value += counts_[k - j][n] * own_[j][n];
-        counts_[k][n] = value;
-      }
+  DRAFTPROOF_INLINE void join() {
     for (std::size_t n = 0; n < live_; ++n) {
-      double fewer = 0;
-      for (std::size_t k = 0; k < drafts_; ++k) fewer += counts_[k][n];
-      below_[n] = fewer;
+      Times fewer = Times{} + 0.0;
+      for (std::size_t k = drafts_; k-- > 0;) {
+        Times value = counts(k)[n].at * own(0)[n].at;
+        for (std::size_t j = 1; j <= k; ++j) value = value + counts(k - j)[n].at * own(j)[n].at;
+        counts(k)[n].at = value;
+        fewer = fewer + value;
+      }
+      below_[n].at = fewer;
     }
-    while (live_ > 0 && below_[live_ - 1] < spent) --live_;
+    while (live_ > 0 && get(below_[live_ - 1].at, 0) < spent) --live_;
   }
 
-  std::size_t drafts_;
-  std::vector<std::size_t> first_;  ///< of bin i: its tokens are first_[i] .. first_[i + 1] - 1
-  Nodes q_;
-  double start_ = 0, light_ = 0;
-  std::size_t per_octave_ = 1, live_ = 0;
-  Nodes times_, below_, rung_, head_;  ///< below_: Pr(N' < K)
-  std::vector<Nodes> counts_, own_;    ///< Pr(N' = k), Pr(own = k): [k][node]
+  const RaceBins& bins_;
+  std::size_t drafts_, groups_ = 0, live_ = 0;
+  double start_ = 0;
+  std::size_t an_octave_ = 1;       ///< groups of times in an octave
+  std::vector<Cell> counts_, own_;  ///< Pr(N' = k), Pr(own = k): [k][group]
+  std::vector<Cell> times_, below_, rung_;  ///< Pr(N' < K)
 };
 
 }  // namespace draftproof

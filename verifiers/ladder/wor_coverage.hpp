@@ -37,22 +37,34 @@ class WorCoverage {
   template <class L, class Bins>
   WorCoverage(const L& laws, const Bins& bins, int drafts)
       : covered_(at(bins.size()) + 1, Scalar{0}), mass_(at(bins.size()), Scalar{0}), chord_(mass_.size(), Scalar{1}) {
-    Tokens tokens;
-    for (Token x = 0; x < laws.vocabulary(); ++x)
-      if (const Scalar q = laws.proposal(x); q > Scalar{0}) {
-        tokens.emplace_back(ladder_bin(laws, bins, x), q);
-        mass_[at(tokens.back().first)] += q;
-      }
-    if (drafts == 2)
-      pairs(tokens);
-    else if constexpr (!std::is_floating_point_v<Scalar>)
-      subsets(tokens, drafts);
-    else if (drafts > 2)
-      chord_ = RaceIntegral(tokens, bins.size(), drafts).chords();
+    std::vector<std::size_t> tokens_from;
+    if constexpr (std::is_floating_point_v<Scalar>) {
+      const RaceBins race(laws, bins, drafts);
+      mass_ = race.mass;
+      tokens_from = race.tokens_from;
+      if (drafts == 2)
+        pairs(odds_of(race));
+      else if (drafts > 2)
+        chord_ = RaceIntegral(race, drafts).chords();
+    } else {
+      Tokens tokens;
+      tokens_from.resize(mass_.size());
+      for (Token x = 0; x < laws.vocabulary(); ++x)
+        if (const Scalar q = laws.proposal(x); q > Scalar{0}) {
+          const int bin = ladder_bin(laws, bins, x);
+          tokens.emplace_back(bin, q);
+          mass_[at(bin)] += q;
+          ++tokens_from[at(bin)];
+        }
+      for (std::size_t i = tokens_from.size(); i-- > 1;) tokens_from[i - 1] += tokens_from[i];
+      if (drafts == 2)
+        pairs(odds_of(tokens));
+      else if (drafts > 2)
+        subsets(tokens, drafts);
+    }
     // Bins with fewer than K tokens from them on: a draft lies above for certain, and rounding must not deny it.
     std::size_t decided = mass_.size();
-    for (std::vector<int> count = counts(tokens); decided > 1 && count[decided - 1] < drafts; --decided) {
-    }
+    while (decided > 1 && tokens_from[decided - 1] < at(drafts)) --decided;
     for (std::size_t i = 0; i < mass_.size(); ++i) {
       if (i >= decided) chord_[i] = Scalar{0};
       covered_[i + 1] = i + 1 < decided ? Scalar(covered_[i] + mass_[i] * chord_[i]) : Scalar{1};
@@ -76,25 +88,32 @@ class WorCoverage {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  /// Number of tokens in each bin and those below it.
-  std::vector<int> counts(const Tokens& tokens) const {
-    std::vector<int> count(mass_.size(), 0);
-    for (const auto& token : tokens) ++count[at(token.first)];
-    for (std::size_t i = count.size(); i-- > 1;) count[i - 1] += count[i];
-    return count;
+  /// R(G), the sum of q / (1 - q), of each bin; empty if there is one token only, where F = s.
+  std::vector<Scalar> odds_of(const Tokens& tokens) const {
+    std::vector<Scalar> odds(mass_.size(), Scalar{0});
+    if (tokens.size() < 2) return {};
+    for (const auto& [bin, q] : tokens) odds[at(bin)] += q / (Scalar{1} - q);
+    return odds;
+  }
+  static std::vector<double> odds_of(const RaceBins& race) {
+    std::vector<double> odds(race.size(), 0);
+    for (std::size_t i = 0; i < odds.size(); ++i) {
+      for (std::size_t m = RaceBins::powers; m > 0; --m) odds[i] += race.light[i][m];
+      for (std::size_t x = race.first_heavy[i]; x < race.first_heavy[i + 1]; ++x) {
+        if (!(race.heavy[x] < 1)) return {};
+        odds[i] += race.heavy[x] / (1 - race.heavy[x]);
+      }
+    }
+    return odds;
   }
 
-  /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G), R the sum of q / (1 - q).
-  void pairs(const Tokens& tokens) {
-    std::vector<Scalar> odds(mass_.size(), Scalar{0}), above(mass_.size(), Scalar{0});
-    for (const auto& [bin, q] : tokens) {
-      if (!(q < Scalar{1})) return;  // the only token: F = s
-      odds[at(bin)] += q / (Scalar{1} - q);
-    }
-    for (std::size_t i = 0; i + 1 < mass_.size(); ++i) above[i + 1] = above[i] + mass_[i];
-    Scalar below{0};
-    for (std::size_t i = mass_.size(); i-- > 0;) {
-      chord_[i] = Scalar{1} + below - above[i] * (odds[i] / mass_[i]);
+  /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G).
+  void pairs(const std::vector<Scalar>& odds) {
+    Scalar above{0}, below{0};
+    for (const Scalar& mass : mass_) above += mass;
+    for (std::size_t i = odds.size(); i-- > 0;) {
+      above -= mass_[i];
+      chord_[i] = Scalar{1} + below - above * (odds[i] / mass_[i]);
       below += odds[i];
     }
   }
