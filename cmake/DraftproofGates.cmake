@@ -1,4 +1,4 @@
-# draftproof_discover_gates(<target> [PROFILE pr|nightly] [SEED n] [SHARE s] [TIERS proof edge sampled]
+# draftproof_discover_gates(<target> [PROFILE quick|pr|nightly] [SEED n] [SHARE s] [TIERS proof edge sampled]
 #                           [DEVICE cuda] [PREFIX text] [LABELS ...] [TIMEOUT seconds] [ALL])
 #
 # Makes a CTest test of every gate of <target>: an executable that links draftproof::cli and has verifiers of its own
@@ -6,7 +6,7 @@
 # more without a word here. A test is `<target> check VERIFIER --tier TIER`; it reports skipped, not passed, where
 # nothing could be asked.
 #
-#   PROFILE   how much is asked: pr (default) or nightly, which adds the label slow
+#   PROFILE   how much is asked: quick, pr (default) or nightly, which adds the label slow
 #   SEED      of everything random; 1 if not given
 #   SHARE     of the false-alarm probability of 1e-9 that a whole build may spend: 1 if this target is all of it.
 #             Divided evenly among the sampled gates
@@ -58,7 +58,7 @@ function(draftproof_discover_gates target)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${stub})
 endfunction()
 
-# draftproof_add_door_gates(<name> DOOR spec | LIBRARY target [PROFILE pr|nightly] [SEED n] [SHARE s]
+# draftproof_add_door_gates(<name> DOOR spec | LIBRARY target [PROFILE quick|pr|nightly] [SEED n] [SHARE s]
 #                           [TIERS proof edge sampled] [PREFIX text] [LABELS ...] [TIMEOUT seconds])
 #
 # CTest tests of a verifier that is not compiled into a program of draftproof's: PREFIX<name>.TIER runs
@@ -66,6 +66,7 @@ endfunction()
 #
 #   DOOR      as --door takes it: exec:COMMAND or lib:PATH
 #   LIBRARY   a shared library target that exports draftproof_door (draftproof_door.h), instead of DOOR
+#   PROFILE   how much is asked: quick, pr (default) or nightly, which adds the label slow
 #   SHARE     of the false-alarm probability of 1e-9 of a whole build; 1 if this is all of it
 function(draftproof_add_door_gates name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DOOR;LIBRARY;PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
@@ -84,8 +85,19 @@ function(draftproof_add_door_gates name)
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
   endforeach()
+  if(NOT arg_PROFILE MATCHES "^(quick|pr|nightly)$")
+    message(FATAL_ERROR "draftproof_add_door_gates: found PROFILE ${arg_PROFILE}, wanted quick, pr or nightly")
+  endif()
   if(NOT arg_TIERS)
     set(arg_TIERS proof edge sampled)
+  endif()
+  foreach(tier ${arg_TIERS})
+    if(NOT tier MATCHES "^(proof|edge|sampled)$")
+      message(FATAL_ERROR "draftproof_add_door_gates: found TIERS ${tier}, wanted some of proof, edge and sampled")
+    endif()
+  endforeach()
+  if(arg_PROFILE STREQUAL nightly)
+    list(APPEND arg_LABELS slow)
   endif()
   set(program draftproof::draftproof)
   if(TARGET draftproof)

@@ -168,7 +168,8 @@ Declaration read_declaration(const nlohmann::json& hello) {
     if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate");
     result.functions = functions->get<std::vector<std::string>>();
   }
-  constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53;
+  constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53,
+                most_state_size = 1 << 16;
   reader.number("most_rows", result.most_rows, 1, most_rows);
   reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
   reader.number("most_drafts", result.most_drafts, 0, most_drafts);
@@ -177,6 +178,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.flag("deterministic", result.deterministic);
   reader.share("tolerance", result.tolerance);
   reader.number("coin_bits", result.coin_bits, 1, most_bits);
+  reader.number("state_size", result.state_size, 0, most_state_size);
   return result;
 }
 
@@ -198,7 +200,8 @@ nlohmann::json to_json(const Declaration& declaration) {
           {"ragged", declaration.ragged},
           {"deterministic", declaration.deterministic},
           {"tolerance", declaration.tolerance},
-          {"coin_bits", declaration.coin_bits}};
+          {"coin_bits", declaration.coin_bits},
+          {"state_size", declaration.state_size}};
 }
 
 }  // namespace draftproof::doors

@@ -36,15 +36,18 @@ struct Declaration {
   std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate
   int most_rows = 4096;                          ///< in a batch
   int fewest_drafts = 1;
-  int most_drafts = 0;                           ///< 0: no limit
-  int most_vocabulary = 0;                       ///< 0: no limit
-  bool ragged = true;                            ///< rows of a batch may have different numbers of drafts
-  bool deterministic = true;                     ///< equal calls have equal results
+  int most_drafts = 0;        ///< 0: no limit
+  int most_vocabulary = 0;    ///< 0: no limit
+  bool ragged = true;         ///< rows of a batch may have different numbers of drafts
+  bool deterministic = true;  ///< equal calls have equal results
   double tolerance = 0;  ///< total variation from the target that the program admits, as an approximate rule does
-  int coin_bits = 24;                            ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
+  int coin_bits = 24;    ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
+  int state_size = 0;    ///< numbers that a result gives to the next call on its text; 0: calls are independent
 
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
+  /// Whether results carry a state to the next call.
+  bool stateful() const { return state_size > 0; }
 };
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1 where

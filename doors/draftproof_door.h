@@ -107,6 +107,8 @@ typedef struct dp_batch {
   const int32_t* parents; /* [b][n] for DP_TREE, else NULL */
   const uint64_t* seeds;  /* [b]: equal rows with equal seeds give equal tokens; or NULL */
   const dp_tape* tape;    /* or NULL */
+  int32_t state_size;     /* S, as declared; 0 for `draft` */
+  const double* state;    /* [b][S]: what the call before left, zeros in a first call; NULL if S is 0 */
 } dp_batch;
 
 /* Results. The library writes every entry of counts and status, and counts[i] tokens of row i. */
@@ -118,6 +120,7 @@ typedef struct dp_result {
   int32_t* status; /* [b] */
   char* message;   /* the library's words on an error, cut to message_size with its zero byte; empty at first */
   size_t message_size;
+  double* state; /* [b][S]: finite numbers that the row gives to its next call, where status is DP_OK; NULL if S is 0 */
 } dp_result;
 
 /* For `generate`: row t of target and proposal is the law of the token after token t. A text starts after token 0. */
@@ -179,6 +182,10 @@ typedef struct dp_verifier {
      device's address; frees it. */
   int32_t (*upload)(void* self, const void* from, size_t bytes, void** to);
   void (*release)(void* self, void* uploaded);
+
+  /* Since 1.2 of the protocol. For a verifier that is exact over several calls only: the numbers that a row's result
+     gives to the next call on the same text, whose context are the tokens emitted so far [0: calls are independent]. */
+  int32_t state_size;
 } dp_verifier;
 
 DRAFTPROOF_DOOR_EXPORT const dp_verifier* draftproof_door(uint32_t abi);

@@ -62,6 +62,7 @@ struct Input {
   std::vector<std::vector<double>> p, q;
   std::vector<Token> drafts;
   std::vector<int> parents{};
+  std::vector<double> state{};  ///< of a program with state: what the call before it left, zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }
   bool operator==(const Input&) const = default;
@@ -76,6 +77,7 @@ struct Call {
 struct Run {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};  ///< emitted: accepted drafts, then one more
+  std::vector<double> state{};  ///< of a program with state, where status is ok: for the next call
   std::vector<Draw> draws{};    ///< one for each place used, in order
   std::string message{};        ///< of the program, where status is not ok
 };

@@ -43,6 +43,27 @@ def rejection_sampling(with_proposal: bool) -> Any:
     return door(lmdeploy_rejection_sampling, arrays="torch", batched=True, races=False)
 
 
+def beside_greedy() -> Any:
+    """A request beside a greedy one of the same rows, in one batch. The greedy one must follow the argmax."""
+    import torch
+
+    torch.set_num_threads(1)
+    forward = _implementation().forward
+
+    def lmdeploy_beside_greedy(p: Any, q: Any, drafts: Any) -> Any:
+        likeliest = p.argmax(-1)
+        bonus = torch.cat([torch.multinomial(p[-1], 1), likeliest[-1:]])
+        greedy = torch.tensor([False, True])
+        rows = [torch.stack([one, one]) for one in (torch.log(p[:-1]), drafts, q)]
+        out = forward(rows[0], rows[1], bonus, is_greedy=greedy, draft_probs=rows[2])[0]
+        matched = int((likeliest[:-1] == drafts).int().cumprod(0).sum())
+        if out[1][out[1] >= 0].tolist() != likeliest[: matched + 1].tolist():
+            raise RuntimeError(f"greedy request: found {out[1].tolist()}, wanted {likeliest[: matched + 1].tolist()}")
+        return out[0][out[0] >= 0]
+
+    return door(lmdeploy_beside_greedy, arrays="torch", races=False)
+
+
 ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),
     replaces="the base class of its backends, by an empty one",
@@ -53,6 +74,14 @@ ENGINE = Engine(
             lambda: rejection_sampling(False),
             models=40,
             note="drafts are taken as certain: the rule is exact whatever law drew them",
+        ),
+        EngineDoor(
+            "beside_greedy",
+            beside_greedy,
+            models=8,
+            predictions=64,
+            tiers=("proof",),
+            note="a batch of a random and a greedy request; the greedy one must follow the argmax",
         ),
     ),
 )

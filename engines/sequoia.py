@@ -8,10 +8,14 @@ from typing import Any
 from draftproof.declare import door
 from draftproof.engines import Engine, EngineDoor, functions_of
 
+# p = q. The softmax of the logarithms of q is one step of float32 above p at token 0.
+EQUAL_UP_TO_ROUNDING = "p=(17 19)/36 q=(17 19)/36 K=1"
 
-def accept_step(dtype: str) -> Any:
+
+def accept_step(dtype: str, rows: str = "") -> Any:
     """One node: K children drawn without replacement from q, and a residual. Its noise and coins are arrays of the
-    object; they are drawn here as its loop draws them, uniformly in its dtype on the CPU."""
+    object; they are drawn here as its loop draws them, uniformly in its dtype on the CPU. `rows` is the dtype of the
+    rows that are handed over, `dtype` if empty."""
     import torch
     from torch.nn.functional import softmax
 
@@ -46,7 +50,7 @@ def accept_step(dtype: str) -> Any:
         drafts="without_replacement",
         level="position",
         arrays="torch",
-        dtype=dtype,
+        dtype=rows or dtype,
         races=False,
         draft=own_drafter,
         name=f"sequoia_accept_step_{dtype}",
@@ -57,7 +61,14 @@ ENGINE = Engine(
     sources="Infini-AI-Lab/Sequoia",
     replaces="the object of its tree, by one that has the rows of one node",
     doors=(
-        EngineDoor("accept_step_float32", lambda: accept_step("float32"), models=6, predictions=32, tiers=("proof",)),
+        EngineDoor(
+            "accept_step_float32",
+            lambda: accept_step("float32"),
+            models=6,
+            predictions=32,
+            tiers=("proof",),
+            instances=(EQUAL_UP_TO_ROUNDING,),
+        ),
         EngineDoor(
             "accept_step_float16",
             lambda: accept_step("float16"),
@@ -67,6 +78,6 @@ ENGINE = Engine(
             note="float16 is the default of its scripts",
         ),
         EngineDoor("drafter_float32", lambda: accept_step("float32"), tiers=("sampled",)),
-        EngineDoor("drafter_float16", lambda: accept_step("float16"), tiers=("sampled",)),
+        EngineDoor("drafter_float16", lambda: accept_step("float16", "float32"), tiers=("sampled",)),
     ),
 )

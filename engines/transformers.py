@@ -1,7 +1,8 @@
-"""transformers: the verification of assisted generation, and whole `generate` with an assistant."""
+"""transformers: the verification of assisted generation."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
@@ -26,16 +27,6 @@ def speculative_sampling() -> Any:
 
 ENGINE = Engine(
     packages=("transformers==5.23.0",),
-    needs=(
-        "huggingface-hub",
-        "tokenizers",
-        "safetensors",
-        "regex",
-        "pyyaml",
-        "filelock",
-        "fsspec",
-        "tqdm",
-        "packaging",
-    ),
+    needs=tuple((Path(__file__).parent / "transformers_needs.txt").read_text().split()),
     doors=(EngineDoor("speculative_sampling", speculative_sampling, models=24, instances=(EQUAL_UP_TO_ROUNDING,)),),
 )

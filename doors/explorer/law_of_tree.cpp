@@ -40,7 +40,8 @@ class Collector {
     std::vector<OutcomeMass> list;
     for (const auto& [id, sum] : sums_) list.push_back({store_.outcome_at(id), sum.value()});
     std::sort(list.begin(), list.end(), [](const OutcomeMass& a, const OutcomeMass& b) {
-      return std::tie(a.outcome.status, a.outcome.tokens) < std::tie(b.outcome.status, b.outcome.tokens);
+      return std::tie(a.outcome.status, a.outcome.tokens, a.outcome.state) <
+             std::tie(b.outcome.status, b.outcome.tokens, b.outcome.state);
     });
     return list;
   }

@@ -37,7 +37,7 @@ struct Stretch {
 
 struct ProgramLaw {
   LawState state = LawState::settled;
-  std::vector<OutcomeMass> outcomes{};  ///< distinct, in order of (status, tokens)
+  std::vector<OutcomeMass> outcomes{};  ///< distinct, in order of (status, tokens, state)
   double unexplored = 0;                ///< mass of the branches that the limits cut
   /// Bound on the total variation by which a program that draws its coins on a grid and computes in floating point
   /// may miss the law it is written for; see deviation_limit().

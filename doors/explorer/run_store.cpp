@@ -40,6 +40,7 @@ std::uint64_t hash_of(const Draw& draw) {
 std::uint64_t hash_of(const Run& run) {
   std::uint64_t hash = mixed(0, static_cast<std::uint64_t>(run.status));
   for (const Token token : run.tokens) hash = mixed(hash, static_cast<std::uint64_t>(token));
+  for (const double number : run.state) hash = mixed(hash, bits_of(number));
   return hash;
 }
 
@@ -91,9 +92,11 @@ RunStore::Chain RunStore::add(const Run& run, std::size_t tape) {
         fmt::format("log of a run: found {} draws, wanted at most the {} of its tape", run.draws.size(), tape));
   const auto outcome = outcome_index_.find_or_add(
       hash_of(run),
-      [&](std::uint32_t id) { return outcomes_[id].status == run.status && outcomes_[id].tokens == run.tokens; },
+      [&](std::uint32_t id) {
+        return outcomes_[id] == Outcome{.status = run.status, .tokens = run.tokens, .state = run.state};
+      },
       [&] {
-        outcomes_.push_back({run.status, run.tokens});
+        outcomes_.push_back({run.status, run.tokens, run.state});
       });
   Chain chain = link(no_draw, outcome);
   for (std::size_t place = run.draws.size(); place-- > 0;) {

@@ -18,6 +18,7 @@ namespace draftproof::doors {
 struct Outcome {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};
+  std::vector<double> state{};  ///< for the next call, of a program with state
 
   bool operator==(const Outcome&) const = default;
 };

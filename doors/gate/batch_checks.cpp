@@ -122,16 +122,19 @@ class Batches {
 
   void compare(const char* check, const BatchRows& rows, std::size_t i, const Run& whole, const Run& other,
                const std::string& how) {
-    if (whole.tokens == other.tokens && whole.status == other.status && whole.draws == other.draws) return;
+    if (whole.tokens == other.tokens && whole.status == other.status && whole.state == other.state &&
+        whole.draws == other.draws)
+      return;
     const Input& input = rows.inputs[rows.calls[i].input];
     const auto said = [](const Run& run) {
       return run.status == RowStatus::ok ? fmt::format("({})", fmt::join(run.tokens, " "))
                                          : fmt::format("status {} {}", static_cast<int>(run.status), run.message);
     };
-    fail(check,
-         fmt::format("row {} of {}, drafts ({}): emits {}, {} {}", i, rows.calls.size(), fmt::join(input.drafts, " "),
-                     said(whole), how,
-                     whole.tokens == other.tokens && whole.status == other.status ? "other draws" : said(other)));
+    fail(check, fmt::format("row {} of {}, drafts ({}): emits {}, {} {}", i, rows.calls.size(),
+                            fmt::join(input.drafts, " "), said(whole), how,
+                            whole.tokens != other.tokens || whole.status != other.status ? said(other)
+                            : whole.state != other.state                                 ? "another state"
+                                                                                         : "other draws"));
   }
 
   void fail(const char* check, std::string evidence) { failed_.emplace(check, std::move(evidence)); }

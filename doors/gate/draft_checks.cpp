@@ -11,6 +11,7 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/doors/gate/draw_batches.hpp>
+#include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
@@ -109,7 +110,8 @@ class DraftChecks {
     const Source source = Source::open(standard_source(vocabulary, 1), {.seed = options_.seed});
     const std::vector<double> row = source.pair(0).proposals.front();
     std::vector<std::uint64_t> counts(row.size());
-    const int fewest = std::max(drafter_.info().fewest_drafts, program_.declaration().fewest_drafts);
+    const int fewest =
+        std::min(drafts_, std::max(drafter_.info().fewest_drafts, program_.declaration().fewest_drafts));
     draw(row, fewest, std::uint64_t{1} << options_.log2_large, small_proposals.size(), finding,
          [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
     const double log_e = ETable(row).log_e(counts, std::ldexp(1.0, options_.log2_large));
@@ -152,15 +154,22 @@ class DraftChecks {
   std::optional<bool> follows_proposal_{};
 };
 
+/// The law of the drafts that are drawn from one row: one token of a chain, the draws at one node of a tree.
+std::string_view law_of_one_row(const Declaration& declaration) {
+  if (declaration.level == Level::chain) return "iid";
+  if (declaration.level == Level::position) return declaration.law;
+  const DraftLaws& siblings = tree_law(declaration.law).info().siblings;
+  return siblings.any() ? std::string_view{} : siblings.names[0];
+}
+
 }  // namespace
 
 std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& options) {
   const Declaration& declaration = program.declaration();
-  // A chain drafts one token from each row.
   const bool chain = declaration.level == Level::chain;
-  const AnyDrafter* drafter = registry().drafter(chain ? "iid" : declaration.law);
-  if (!drafter)
-    throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of one position", declaration.law));
+  const std::string_view law = law_of_one_row(declaration);
+  const AnyDrafter* drafter = registry().drafter(law);
+  if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of one position", law));
   constexpr int usual = 3;
   int drafts = chain ? 1 : std::max(usual, declaration.fewest_drafts);
   if (declaration.most_drafts > 0) drafts = std::min(drafts, declaration.most_drafts);

@@ -5,6 +5,7 @@
 //   draft_law    whole tuples, on small models               the law's tuples, in fractions
 //   draft_noise  the first draft, at a large vocabulary      q, where the law's first draft has it
 //
+// A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's siblings.
 // Both are e-values (statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
 // tokens of little probability then never win, which a large vocabulary shows.
 #pragma once

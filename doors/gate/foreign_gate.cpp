@@ -8,8 +8,11 @@
 #include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/doors/gate/path_checks.hpp>
 #include <draftproof/doors/gate/text_checks.hpp>
+#include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof::doors {
@@ -25,6 +28,12 @@ bool decides_positions(const Declaration& declaration) {
                                        (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
 }
 
+/// Whether the program decides on paths or trees that trials have.
+bool decides_paths(const Declaration& declaration, int drafts) {
+  return declaration.has("verify") && declaration.level != Level::position &&
+         shape_of_trials(declaration, drafts).has_value();
+}
+
 }  // namespace
 
 std::string ForeignGate::refusal(Tier tier) const {
@@ -35,10 +44,11 @@ std::string ForeignGate::refusal(Tier tier) const {
   }
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
-  if (declaration.has("generate") || decides_positions(declaration)) return "";
-  if (declaration.level == Level::tree) return "trials of trees are not drawn through doors";
-  if (declaration.has("draft")) return "";
-  return "trials have one draft, the program takes no fewer than " + std::to_string(declaration.fewest_drafts);
+  if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
+  // A law that nobody knows is a finding.
+  if (path_registry().drafter(path_law(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
+    return "";
+  return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);
 }
 
 void ForeignGate::examine(GateResult& result, const GateOptions& options) const {
@@ -82,8 +92,9 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
 
 void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  const bool tree = declaration.level == Level::tree;
-  // sample_position() takes half of the budget; drafts and text have a quarter each.
+  const bool positions = decides_positions(declaration), paths = decides_paths(declaration, options.drafts);
+  // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
+  // trials; drafts and text have a quarter each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
   const auto add = [&result](std::vector<GateFinding> findings) {
     for (GateFinding& finding : findings) {
@@ -91,9 +102,23 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
       result.findings.push_back(std::move(finding));
     }
   };
-  if (decides_positions(declaration)) add(verified_trials(result, options));
-  if (declaration.has("draft") && !tree)
-    add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
+  if (positions) {
+    GateOptions asked = options;
+    if (paths) asked.share /= 2;  // sample_position() takes half of the share
+    add(verified_trials(result, asked));
+  }
+  if (paths) {
+    result.laws.emplace_back(path_law(declaration));
+    add({check_paths(*served_, {.log2_trials = options.profile.door_log2_trials - (positions ? 1 : 0),
+                                .drafts = options.drafts,
+                                .alpha = positions ? alpha : 2 * alpha,
+                                .seed = options.seed,
+                                .source = options.source,
+                                .door = door_,
+                                .stop = options.stop,
+                                .progress = options.progress})});
+  }
+  if (declaration.has("draft")) add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
   if (declaration.has("generate")) add(check_text(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
 }
 

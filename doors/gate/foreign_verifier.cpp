@@ -9,6 +9,7 @@
 
 #include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/doors/wire/batch_packer.hpp>
+#include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -18,15 +19,6 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16}
                                    << 20;  // of rows in a batch: beyond the caches larger ones gain nothing
-
-/// Probabilities in float32, or what the program takes in their place.
-RowForm form_of_trials(const Declaration& declaration) {
-  const auto usual = [](const auto& declared, auto wanted) {
-    return std::find(declared.begin(), declared.end(), wanted) != declared.end() ? wanted : declared.front();
-  };
-  return {declaration.level, usual(declaration.dtypes, Dtype::float32),
-          usual(declaration.rows, RowKind::probabilities)};
-}
 
 /// Rows of one position, as often as a batch needs them.
 class ForeignTrials final : public Decider<RatioTable, Philox> {
@@ -79,11 +71,9 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
     request.tape = {};
     request.randomness = program_->declaration().can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque;
     if (request.randomness == Randomness::seeded) request.seeds = seeds;
+    request.state = request.state.first(size * static_cast<std::size_t>(request.state_size));
     ServedResult result;
-    result.tokens_a_row = drafts_ + 1;
-    result.tokens.assign(size * (width + 1), -1);
-    result.counts.assign(size, 0);
-    result.status.assign(size, 0);
+    size_result(request, WireFunction::verify, result);
     {
       const std::lock_guard guard(*mutex_);
       program_->verify(request, result);

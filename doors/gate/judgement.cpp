@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,24 @@
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof::doors {
+
+int significant_bits(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float64:
+      return 53;
+    case Dtype::float32:
+      return 24;
+    case Dtype::float16:
+      return 11;
+    case Dtype::bfloat16:
+      break;
+  }
+  return 8;
+}
+
+double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
+  return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
+}
 
 namespace {
 
@@ -91,12 +110,11 @@ class Strings {
   std::map<Tokens, NeumaierSum, ShorterFirst> begins_, ends_;
 };
 
-/// The first emitted token with p = 0 after the tokens before it, or why the string is none.
-std::string fault_of(const Toy& toy, const Tokens& tokens) {
+/// The first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is none.
+std::string fault_of(const Toy& toy, Tokens prefix, const Tokens& tokens) {
   if (tokens.empty()) return "emits nothing";
   if (std::ssize(tokens) > toy.length)
     return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), toy.length);
-  Tokens prefix;
   for (const Token x : tokens) {
     if (x < 0 || x >= toy.vocabulary) return fmt::format("emits {}, which is no token", x);
     if (!(toy.target(prefix)[static_cast<std::size_t>(x)] > 0))
@@ -115,25 +133,30 @@ double accepted(const Toy& toy, const Input& input, const Tokens& tokens) {
   return std::max(0.0, static_cast<double>(tokens.size()) - 1);
 }
 
+double limit_of(const Toy& toy, const Input& input, const ProgramLaw& law, const Declaration& declaration) {
+  return law.limit + declaration.tolerance +
+         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), toy.vocabulary);
+}
+
+/// An edge finding, if the outcome is none of an exact verifier.
+void add_edge(const Toy& toy, const Tokens& prefix, const Input& input, std::size_t number, const OutcomeMass& mass,
+              Judgement& result) {
+  const auto& [outcome, probability] = mass;
+  const bool emits = outcome.status == RowStatus::ok;
+  const std::string fault = emits ? fault_of(toy, prefix, outcome.tokens) : std::string(status_text(outcome.status));
+  if (!fault.empty())
+    result.edges.push_back(
+        {fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault), probability, number, emits});
+}
+
+void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
+  std::stable_sort(result.edges.begin(), result.edges.end(),
+                   [](const EdgeOutcome& a, const EdgeOutcome& b) { return a.probability > b.probability; });
+  result.mass = mass.value();
+  result.distance = strings.distance(result.worst);
+}
+
 }  // namespace
-
-int significant_bits(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float64:
-      return 53;
-    case Dtype::float32:
-      return 24;
-    case Dtype::float16:
-      return 11;
-    case Dtype::bfloat16:
-      break;
-  }
-  return 8;
-}
-
-double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
-  return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
-}
 
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
   Judgement result;
@@ -141,27 +164,78 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
   NeumaierSum mass, acceptance;
   for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
     const Input& input = toy.inputs[i];
-    result.limit = std::max(result.limit, laws[i].limit + declaration.tolerance +
-                                              rounding_limit(declaration.dtypes.front(),
-                                                             static_cast<int>(input.drafts.size()), toy.vocabulary));
-    for (const auto& [outcome, probability] : laws[i].outcomes) {
-      const double weight = toy.drawn[i] * probability;
-      const bool emits = outcome.status == RowStatus::ok;
-      const std::string fault = emits ? fault_of(toy, outcome.tokens) : std::string(status_text(outcome.status));
-      if (!fault.empty())
-        result.edges.push_back(
-            {fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault), probability, i, emits});
-      if (!emits) continue;
+    result.limit = std::max(result.limit, limit_of(toy, input, laws[i], declaration));
+    for (const OutcomeMass& each : laws[i].outcomes) {
+      add_edge(toy, {}, input, i, each, result);
+      if (each.outcome.status != RowStatus::ok) continue;
+      const double weight = toy.drawn[i] * each.probability;
       mass.add(weight);
-      strings.emit(outcome.tokens, weight);
-      acceptance.add(weight * accepted(toy, input, outcome.tokens));
+      strings.emit(each.outcome.tokens, weight);
+      acceptance.add(weight * accepted(toy, input, each.outcome.tokens));
     }
   }
-  std::stable_sort(result.edges.begin(), result.edges.end(),
-                   [](const EdgeOutcome& a, const EdgeOutcome& b) { return a.probability > b.probability; });
-  result.mass = mass.value();
   result.acceptance = acceptance.value();
-  result.distance = strings.distance(result.worst);
+  finish(strings, mass, result);
+  return result;
+}
+
+Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore) {
+  Judgement result;
+  Strings strings(toy);
+  NeumaierSum mass, acceptance;
+  using Start = std::pair<Tokens, std::vector<double>>;  // what a call depends on: the tokens so far, and the state
+  const auto earlier = [](const Start& a, const Start& b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a < b;
+  };
+  std::map<Start, double, decltype(earlier)> open(earlier);
+  open[{{}, {}}] = 1;
+  double slack = 0;
+  for (int round = 0; round < toy.length; ++round) {
+    // All starts of this number of tokens: later calls only begin after more.
+    std::vector<Input> inputs;
+    std::vector<double> drawn;
+    std::vector<std::size_t> start_of;
+    std::vector<Tokens> prefixes;
+    for (; !open.empty() && std::ssize(open.begin()->first.first) == round; open.erase(open.begin())) {
+      const auto& [start, reached] = *open.begin();
+      std::vector<Input> here;
+      std::vector<double> shares;
+      toy.drafted(start.first, here, shares);
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        here[i].state = start.second;
+        inputs.push_back(std::move(here[i]));
+        drawn.push_back(reached * shares[i]);
+      }
+      start_of.resize(inputs.size(), prefixes.size());
+      prefixes.push_back(start.first);
+    }
+    if (inputs.empty()) continue;
+    const std::vector<ProgramLaw> laws = explore(inputs, drawn);
+    if (laws.empty()) break;
+    double farthest = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Tokens& prefix = prefixes[start_of[i]];
+      farthest = std::max(farthest, limit_of(toy, inputs[i], laws[i], declaration));
+      for (const OutcomeMass& each : laws[i].outcomes) {
+        add_edge(toy, prefix, inputs[i], i, each, result);
+        if (each.outcome.status != RowStatus::ok) continue;
+        const double weight = drawn[i] * each.probability;
+        if (round == 0) acceptance.add(weight * accepted(toy, inputs[i], each.outcome.tokens));
+        Tokens tokens = prefix;
+        tokens.insert(tokens.end(), each.outcome.tokens.begin(), each.outcome.tokens.end());
+        if (std::ssize(tokens) < toy.length && !each.outcome.tokens.empty()) {
+          open[{std::move(tokens), each.outcome.state}] += weight;
+        } else {
+          mass.add(weight);
+          strings.emit(tokens, weight);
+        }
+      }
+    }
+    slack += 2 * farthest;
+  }
+  result.limit = slack;
+  result.acceptance = acceptance.value();
+  finish(strings, mass, result);
   return result;
 }
 

@@ -9,6 +9,7 @@
 // grid; such outcomes are edge findings, with their probability a decision.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,18 @@ int significant_bits(Dtype dtype);
 /// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value, and computes
 /// with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);
+
+/// The laws of a program on inputs of calls, of which each is made with the probability in `drawn`; none to give up.
+using ExploreCalls =
+    std::function<std::vector<ProgramLaw>(const std::vector<Input>& inputs, const std::vector<double>& drawn)>;
+
+/// The judgement of a program with state: of successive calls, each with the state that the one before it left, until there
+/// are `length` tokens, which are held to the target without a completion. All calls that begin after equally many tokens
+/// are explored together.
+/// Cost: an exploration for each input after each string and state that is reached.
+/// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up in total
+/// variation, and a state computed from rows is off as they are.
+Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore);
 
 /// `laws` are those of toy.inputs, in order.
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);

@@ -21,22 +21,38 @@ std::string text_of(const Judgement& judgement) {
 
 }  // namespace
 
+namespace {
+
+/// Adds what one law says, whatever its outcomes.
+void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& answers) {
+  answers.calls += law.calls;
+  answers.predictions += law.predicted;
+  answers.unexplored += drawn * law.unexplored;
+  const std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
+  if (law.state == LawState::not_a_function)
+    answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
+                                               fmt::join(law.tape, " "))};
+  if (law.state == LawState::unsettled)
+    answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
+}
+
+}  // namespace
+
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
                    const ExploreOptions& explore) {
-  const std::vector<ProgramLaw> laws = explore_program(program, model.inputs, explore);
   Answers answers;
-  answers.judgement = judge(model, laws, declaration);
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    const ProgramLaw& law = laws[i];
-    answers.calls += law.calls;
-    answers.predictions += law.predicted;
-    answers.unexplored += model.drawn[i] * law.unexplored;
-    const std::string drafts = fmt::format("on drafts ({})", fmt::join(model.inputs[i].drafts, " "));
-    if (law.state == LawState::not_a_function)
-      answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})",
-                                                 drafts, fmt::join(law.tape, " "))};
-    if (law.state == LawState::unsettled)
-      answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
+  const ExploreCalls laws_on = [&](const std::vector<Input>& inputs, const std::vector<double>& drawn) {
+    std::vector<ProgramLaw> laws = explore_program(program, inputs, explore);
+    for (std::size_t i = 0; i < laws.size(); ++i) add_law(laws[i], inputs[i], drawn[i], answers);
+    if (answers.violated[3]) laws.clear();
+    return laws;
+  };
+  if (declaration.stateful() && model.drafted) {
+    Toy longer = model;  // a token beyond the first call's last shows a wrong state of the second one
+    ++longer.length;
+    answers.judgement = judge_calls(longer, declaration, laws_on);
+  } else if (const std::vector<ProgramLaw> laws = laws_on(model.inputs, model.drawn); !laws.empty()) {
+    answers.judgement = judge(model, laws, declaration);
   }
   if (answers.violated[3]) return answers;  // there is no law to judge
   const Judgement& judgement = answers.judgement;

@@ -1,6 +1,7 @@
 #include <draftproof/doors/gate/toy.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -30,11 +31,6 @@ const AnyDrafter& position_law(std::string_view law) {
   throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
 }
 
-const AnyTreeDrafter& tree_law(std::string_view law) {
-  if (const AnyTreeDrafter* drafter = path_registry().drafter(law)) return *drafter;
-  throw DoorError(fmt::format("law: found \"{}\", wanted a tree law of `draftproof list`", law));
-}
-
 /// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed part.
 struct PrefixRows {
   std::map<Tokens, std::pair<Row, Row>, ShorterFirst> rows;
@@ -49,9 +45,15 @@ struct PrefixRows {
   }
 };
 
-Input input_of(const DraftTree& tree, const PrefixRows& rows, Level level) {
+/// The input of a tree that was drafted after `start`.
+Input input_of(const DraftTree& tree, const PrefixRows& rows, const Tokens& start, Level level) {
+  const auto after = [&](int node) -> const std::pair<Row, Row>& {
+    Tokens prefix = start;
+    for (const Token x : path_to(tree, node)) prefix.push_back(x);
+    return rows.after(std::move(prefix));
+  };
   Input input;
-  input.p.push_back(rows.after({}).first);
+  input.p.push_back(after(DraftTree::root).first);
   std::vector<int> entry_of(static_cast<std::size_t>(tree.size()), -2);
   entry_of[DraftTree::root] = -1;
   for (const TreeDraw& draw : tree.all_draws()) {
@@ -59,35 +61,22 @@ Input input_of(const DraftTree& tree, const PrefixRows& rows, Level level) {
     const int entry = static_cast<int>(input.drafts.size());
     if (entry_of[static_cast<std::size_t>(child)] == -2) entry_of[static_cast<std::size_t>(child)] = entry;
     input.drafts.push_back(tree.token(child));
-    input.q.push_back(rows.after(path_to(tree, parent)).second);
-    input.p.push_back(rows.after(path_to(tree, child)).first);
+    input.q.push_back(after(parent).second);
+    input.p.push_back(after(child).first);
     if (level == Level::tree) input.parents.push_back(entry_of[static_cast<std::size_t>(parent)]);
   }
   return input;
 }
 
 /// Adds the probability of an input; equal inputs are one.
-void add(Toy& toy, Input input, double probability) {
-  const auto found = std::find(toy.inputs.begin(), toy.inputs.end(), input);
-  if (found == toy.inputs.end()) {
-    toy.inputs.push_back(std::move(input));
-    toy.drawn.push_back(probability);
+void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, double probability) {
+  const auto found = std::find(inputs.begin(), inputs.end(), input);
+  if (found == inputs.end()) {
+    inputs.push_back(std::move(input));
+    drawn.push_back(probability);
   } else {
-    toy.drawn[static_cast<std::size_t>(found - toy.inputs.begin())] += probability;
+    drawn[static_cast<std::size_t>(found - inputs.begin())] += probability;
   }
-}
-
-/// Most entries of a tree of this shape.
-int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law) {
-  if (law.fixed) return shape.drafts;  // K counts nodes
-  if (!law.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
-  constexpr int many = 1 << 20;
-  int total = 0, level = 1;
-  for (int depth = 0; depth < shape.length && total < many; ++depth) {
-    level *= std::min({shape.children_at(depth), max_drafts, vocabulary});
-    total += level;
-  }
-  return total;
 }
 
 /// Whether every input has as many drafts as the program wants. Drafts without replacement are fewer where the support of
@@ -102,6 +91,12 @@ bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
 }
 
 /// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
+/// Inputs of successive calls, of which each begins after one of the strings so far, and most of them that are explored.
+constexpr double most_stateful_calls = 100;
+double calls_of(const PathInstance& instance) {
+  return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
+}
+
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 DoorError no_models(const Declaration& declaration) {
@@ -113,6 +108,23 @@ DoorError no_models(const Declaration& declaration) {
 }
 
 }  // namespace
+
+const AnyTreeDrafter& tree_law(std::string_view law) {
+  if (const AnyTreeDrafter* drafter = path_registry().drafter(law)) return *drafter;
+  throw DoorError(fmt::format("law: found \"{}\", wanted a tree law of `draftproof list`", law));
+}
+
+int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law) {
+  if (law.fixed) return shape.drafts;  // K counts nodes
+  if (!law.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  constexpr int many = 1 << 20;
+  int total = 0, level = 1;
+  for (int depth = 0; depth < shape.length && total < many; ++depth) {
+    level *= std::min({shape.children_at(depth), max_drafts, vocabulary});
+    total += level;
+  }
+  return total;
+}
 
 Toy toy_of(const Instance& instance, std::string_view law) {
   const AnyDrafter& drafter = position_law(law);
@@ -128,7 +140,7 @@ Toy toy_of(const Instance& instance, std::string_view law) {
   };
   Explorer<Rational> explorer;
   each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
-    add(toy, {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
+    add(toy.inputs, toy.drawn, {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
         static_cast<double>(probability));
   });
   toy.optimum = static_cast<double>(cut_optimum<Rational>(normalised(instance.target), set_law<Rational>(draw)));
@@ -140,12 +152,18 @@ Toy toy_of(const PathInstance& instance, std::string_view law, Level level) {
   const AnyTreeDrafter& drafter = tree_law(level == Level::chain ? chain_law : law);
   Toy toy{.text = instance.text(), .length = instance.shape.length + 1, .vocabulary = instance.vocabulary()};
   const auto rows = std::make_shared<const PrefixRows>(instance);
-  const auto conditionals = instance.conditionals();
-  const auto branches = explore_trees<Rows<Rational>, Rational>(
-      drafter, conditionals, instance.shape, 0, {}, [&](const DraftTree& tree, const Rational& probability) {
-        add(toy, input_of(tree, *rows, level), static_cast<double>(probability));
-      });
-  if (branches == 0) throw DoorError(fmt::format("law {}: too many trees on {}", law, instance.text()));
+  const auto conditionals = std::make_shared<const PrefixTable<Rows<Rational>>>(instance.conditionals());
+  toy.drafted = [rows, conditionals, &drafter, shape = instance.shape, text = instance.text(), law = std::string(law),
+                 level](const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn) {
+    int context = 0;
+    for (const Token x : prefix) context = conditionals->next(context, x);
+    const auto branches = explore_trees<Rows<Rational>, Rational>(
+        drafter, *conditionals, shape, context, {}, [&](const DraftTree& tree, const Rational& probability) {
+          add(inputs, drawn, input_of(tree, *rows, prefix, level), static_cast<double>(probability));
+        });
+    if (branches == 0) throw DoorError(fmt::format("law {}: too many trees on {}", law, text));
+  };
+  toy.drafted({}, toy.inputs, toy.drawn);
   toy.target = [rows](const Tokens& prefix) -> const Row& { return rows->after(prefix).first; };
   return toy;
 }
@@ -211,6 +229,7 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
   const int first = number_without_edges(n);
   for (int m = first; m < first + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);
+    if (declaration.stateful() && calls_of(instance) > most_stateful_calls) continue;
     if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);

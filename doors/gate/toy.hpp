@@ -21,6 +21,7 @@
 #include <draftproof/doors/program.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 
 namespace draftproof::doors {
 
@@ -34,6 +35,9 @@ struct Toy {
   std::optional<double> optimum{};
   /// The target after a prefix of fewer than `length` tokens, V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
+  /// Of chains and trees: adds the inputs of a call after `prefix` and their probabilities, as `inputs` and `drawn` are
+  /// those of a first call.
+  std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
 };
 
 /// The toy of an instance. Throws: DoorError if the law has no such drafts.
@@ -42,6 +46,15 @@ Toy toy_of(const PathInstance& instance, std::string_view law, Level level);
 
 /// The name of the tree drafter whose drafts a chain has: one path.
 inline constexpr std::string_view chain_law = "iid_paths";
+
+/// The tree law of a program of chains or trees.
+inline std::string_view path_law(const Declaration& declaration) {
+  return declaration.level == Level::chain ? chain_law : std::string_view(declaration.law);
+}
+/// The tree drafter of that name. Throws: DoorError if there is none.
+const AnyTreeDrafter& tree_law(std::string_view law);
+/// Most entries of a tree of this shape under the law.
+int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law);
 
 /// Whether a program of this declaration takes the drafts of the instance.
 bool takes(const Declaration& declaration, const Instance& instance);

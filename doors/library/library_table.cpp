@@ -82,7 +82,8 @@ LibraryTable::~LibraryTable() {
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
     throw refuse("draftproof_door", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_DOOR_ABI));
-  constexpr std::size_t head = offsetof(dp_verifier, name), smallest = sizeof(dp_verifier);
+  // Tables of the first version of the ABI end before state_size.
+  constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),
                   fmt::format("at least {} of ABI {}", wanted, DRAFTPROOF_DOOR_ABI));
@@ -91,7 +92,9 @@ void LibraryTable::take(const dp_verifier* found) {
   if (found->abi != DRAFTPROOF_DOOR_ABI)
     throw refuse("table", fmt::format("ABI {}", found->abi), fmt::format("ABI {}", DRAFTPROOF_DOOR_ABI));
   if (found->size < smallest) throw too_small(smallest);
-  table_ = *found;
+  table_ = {};
+  std::memcpy(static_cast<void*>(&table_), found, std::min(found->size, sizeof table_));
+  if (found->size < sizeof table_) table_.state_size = 0;
 }
 
 void LibraryTable::check() {
@@ -116,6 +119,7 @@ void LibraryTable::check() {
   number("most_drafts", table_.most_drafts, INT32_MAX);
   number("most_vocabulary", table_.most_vocabulary, INT32_MAX);
   number("coin_bits", table_.coin_bits, 53);
+  number("state_size", table_.state_size, 1 << 16);
   if (!(table_.tolerance >= 0 && table_.tolerance <= 1))
     throw refuse("tolerance", fmt::format("{}", table_.tolerance), "0 .. 1");
   on_device_ = (table_.devices & DP_BIT(DP_CUDA)) != 0 && (table_.devices & DP_BIT(DP_CPU)) == 0;
@@ -145,6 +149,7 @@ Declaration LibraryTable::declared() const {
   declaration.ragged = table_.equal_lengths == 0;
   declaration.deterministic = table_.nondeterministic == 0;
   if (table_.coin_bits > 0) declaration.coin_bits = table_.coin_bits;
+  declaration.state_size = table_.state_size;
   return declaration;
 }
 

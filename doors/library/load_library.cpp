@@ -31,10 +31,15 @@ std::string status_text(std::int32_t status) {
 
 /// What a library writes in one call.
 struct Outputs {
-  Outputs(std::size_t rows, std::size_t stride, unsigned char pattern)
-      : tokens(rows * stride, pattern), counts(rows, pattern), status(rows, pattern), words(most_words, 0) {}
+  Outputs(std::size_t rows, std::size_t stride, std::size_t state_size, unsigned char pattern)
+      : tokens(rows * stride, pattern),
+        counts(rows, pattern),
+        status(rows, pattern),
+        state(rows * state_size, pattern),
+        words(most_words, 0) {}
 
   GuardedBuffer<std::int32_t> tokens, counts, status;
+  GuardedBuffer<double> state;
   GuardedBuffer<char> words;
 };
 
@@ -75,10 +80,11 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
   const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
   const LibraryInput p(batch.p, device, batch.mapped), q(batch.q, device, batch.mapped);
   const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
-      parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds));
+      parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds)), state(std::as_bytes(batch.state));
   LibraryTapes tapes(batch);
   pattern_ ^= 0xFF;
-  Outputs out(static_cast<std::size_t>(batch.rows), static_cast<std::size_t>(result.tokens_a_row), pattern_);
+  Outputs out(static_cast<std::size_t>(batch.rows), static_cast<std::size_t>(result.tokens_a_row),
+              static_cast<std::size_t>(result.state_size), pattern_);
 
   dp_batch in{};
   in.size = sizeof in;
@@ -98,14 +104,18 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
   in.parents = parents.as<std::int32_t>();
   if (batch.randomness == Randomness::seeded) in.seeds = seeds.as<std::uint64_t>();
   if (batch.randomness == Randomness::scripted) in.tape = tapes.callbacks();
+  in.state_size = batch.state_size;
+  in.state = state.as<double>();
   dp_result answer{sizeof(dp_result), result.tokens_a_row, out.tokens.data(), out.counts.data(),
-                   out.status.data(), out.words.data(),    most_words};
+                   out.status.data(), out.words.data(),    most_words,        nullptr};
+  if (result.state_size > 0) answer.state = out.state.data();
   const std::int32_t status = function(library_.self(), &in, &answer);
 
-  expect(out.tokens.intact() && out.counts.intact() && out.status.intact() && out.words.intact(), name,
-         "a write outside the buffers of the result", "writes inside");
+  expect(
+      out.tokens.intact() && out.counts.intact() && out.status.intact() && out.state.intact() && out.words.intact(),
+      name, "a write outside the buffers of the result", "writes inside");
   expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
-             seeds.unchanged(),
+             seeds.unchanged() && state.unchanged(),
          name, "inputs that the call changed", "inputs as they were");
   expect(tapes.stranger() == LibraryTapes::nobody, name, fmt::format("a draw for row {}", tapes.stranger()),
          fmt::format("rows 0 .. {}", batch.rows - 1));
@@ -135,6 +145,8 @@ void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t>
       const std::size_t first = i * static_cast<std::size_t>(result.tokens_a_row);
       for (std::size_t k = 0; k < static_cast<std::size_t>(out.counts[i]); ++k)
         result.tokens[first + k] = out.tokens[first + k];
+      const auto state = result.state_of(row);
+      for (std::size_t k = 0; k < state.size(); ++k) state[k] = out.state[i * state.size() + k];
     }
   }
 }

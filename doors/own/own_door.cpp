@@ -68,6 +68,7 @@ std::int32_t describe(void* self, dp_verifier* declared) {
   declared->most_drafts = own.most_drafts;
   declared->tolerance = own.tolerance;
   declared->coin_bits = own.coin_bits;
+  declared->state_size = own.state_size;
   declared->draft = own.has("draft") ? draft : nullptr;
   return DP_OK;
 }
@@ -89,20 +90,23 @@ ServedBatch as_served(const dp_batch& batch) {
           .drafts_a_row = batch.longest,
           .target_rows = batch.p_rows,
           .proposal_rows = batch.q_rows,
+          .state_size = batch.state == nullptr ? 0 : batch.state_size,
           .dtype = static_cast<Dtype>(batch.dtype),
           .kind = static_cast<RowKind>(batch.kind),
           .p = bytes(batch.p, batch.p_rows),
           .q = bytes(batch.q, batch.q_rows),
           .drafts = numbers(batch.drafts, rows * n),
           .lengths = numbers(verify ? batch.lengths : nullptr, rows),
-          .parents = numbers(batch.parents, rows * n)};
+          .parents = numbers(batch.parents, rows * n),
+          .state = std::span(batch.state, batch.state == nullptr ? 0 : rows * at(batch.state_size))};
 }
 
-std::vector<Token> tokens_of(OwnVerifier& verifier, const dp_batch& batch, int row, Philox::Role role) {
+std::vector<Token> tokens_of(OwnVerifier& verifier, const dp_batch& batch, int row, Philox::Role role,
+                             std::span<double> state) {
   const Input input = input_of(as_served(batch), row, verifier.declaration().level);
   const auto decide = [&](Words& words) {
     return role == Philox::Role::draft ? verifier.draft(input.q, batch.longest, words)
-                                       : verifier.verify(input, words);
+                                       : verifier.verify(input, words, state);
   };
   if (batch.randomness == DP_SEEDED && batch.seeds != nullptr) {
     WordsOf words(Philox(verifier.options().seed, batch.seeds[row], role));
@@ -120,7 +124,10 @@ std::int32_t run(void* self, const dp_batch* batch, dp_result* result, Philox::R
   for (std::int32_t row = 0; row < batch->rows; ++row) {
     result->counts[row] = 0;
     try {
-      const std::vector<Token> tokens = tokens_of(*static_cast<OwnVerifier*>(self), *batch, row, role);
+      const std::size_t size = result->state == nullptr ? 0 : static_cast<std::size_t>(batch->state_size);
+      const std::span state(result->state, static_cast<std::size_t>(batch->rows) * size);
+      const std::vector<Token> tokens = tokens_of(*static_cast<OwnVerifier*>(self), *batch, row, role,
+                                                  state.subspan(static_cast<std::size_t>(row) * size, size));
       std::copy(tokens.begin(), tokens.end(), result->tokens + std::ptrdiff_t{row} * result->stride);
       result->counts[row] = static_cast<std::int32_t>(tokens.size());
       result->status[row] = DP_OK;

@@ -1,6 +1,7 @@
 #include <draftproof/doors/own/own_verifier.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +45,28 @@ Level default_level(const AnyPathVerifier& verifier) {
   return verifier.info().most_drafts == 1 ? Level::chain : Level::tree;
 }
 
+/// Throws: RowRefused for numbers that are no state.
+VerifierState<double> state_in(const std::vector<double>& numbers) {
+  VerifierState<double> state;
+  for (std::size_t i = 0; i + 1 < numbers.size() && numbers[i] != 0; i += 2) {
+    if (!(numbers[i] >= 1 && numbers[i] <= max_path_length) || !(numbers[i + 1] >= 0))
+      throw RowRefused(RowStatus::bad_input,
+                       fmt::format("state: found the layer ({}, {}), wanted 1 .. {} and a ratio", numbers[i],
+                                   numbers[i + 1], max_path_length));
+    state.push_back({static_cast<int>(numbers[i]), numbers[i + 1]});
+  }
+  return state;
+}
+
+/// A ratio beyond the largest double changes no row, as the largest does.
+void write_state(const VerifierState<double>& state, std::span<double> numbers) {
+  std::fill(numbers.begin(), numbers.end(), 0.0);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    numbers[2 * i] = state[i].remaining;
+    numbers[2 * i + 1] = std::min(state[i].ratio, std::numeric_limits<double>::max());
+  }
+}
+
 }  // namespace
 
 /// An input with the plan of the verifier for it.
@@ -53,6 +76,8 @@ struct OwnVerifier::Prepared {
   DeciderPtr<Rows<double>, Scripted> decider{};
   std::optional<DraftedInput> drafted{};
   PathDeciderPtr<Rows<double>, Scripted> path_decider{};
+  std::unique_ptr<PathProcess<Rows<double>>> process{};
+  VerifierState<double> carry{};
 };
 
 OwnVerifier::~OwnVerifier() = default;
@@ -73,6 +98,7 @@ OwnVerifier::OwnVerifier(std::string_view name, OwnOptions options) : options_{s
   if (shared_noise()) declaration_.randomness = {Randomness::seeded};
   if (position_ != nullptr) declaration_.functions.emplace_back("draft");
   declaration_.coin_bits = options_.coin_bits;
+  if (stateful()) declaration_.state_size = 2 * max_path_length;
 }
 
 bool OwnVerifier::shared_noise() const {
@@ -137,6 +163,8 @@ std::unique_ptr<OwnVerifier::Prepared> OwnVerifier::prepare(const Input& input) 
                      fmt::format("{} is not defined for {} drafts at one node", declaration_.name, most));
   const TreeShape shape{.drafts = std::max(most, 1), .length = made->drafted->tree().length()};
   made->path_decider = path_->scripted_on(*made->drafted, shape);
+  made->process = path_->process_on(*made->drafted);
+  made->carry = state_in(input.state);
   return made;
 }
 
@@ -154,7 +182,7 @@ OwnVerifier::Prepared& OwnVerifier::prepared(const Input& input) {
   return **recent_.insert(recent_.begin(), std::move(made));
 }
 
-std::vector<Token> OwnVerifier::verify(const Input& input, Words& words) {
+std::vector<Token> OwnVerifier::verify(const Input& input, Words& words, std::span<double> state) {
   Prepared& at = prepared(input);
   Scripted random{WordsFrom(words)};
   std::vector<Token> tokens;
@@ -162,13 +190,15 @@ std::vector<Token> OwnVerifier::verify(const Input& input, Words& words) {
     tokens.push_back(at.decider->decide(input.drafts, random).token);
   } else {
     const DraftTree& tree = at.drafted->tree();
-    const StepOutput step = at.path_decider->decide(tree, {}, random);
+    const StepOutput step = at.path_decider->decide(tree, at.carry, random);
     if (step.node < 0 || step.node >= tree.size())
       throw RowRefused(RowStatus::failed,
                        fmt::format("ends at node {} of a tree of {} nodes", step.node, tree.size()));
     for (int u = step.node; u != DraftTree::root; u = tree.parent(u)) tokens.push_back(tree.token(u));
     std::reverse(tokens.begin(), tokens.end());
     tokens.push_back(step.extra.token);
+    if (step.extra.token != no_token && at.process && !state.empty())
+      write_state(at.process->after(tree, at.carry, step), state);
   }
   if (tokens.back() == no_token) throw RowRefused(RowStatus::no_mass, "a draw from weights that are all zero");
   return tokens;

@@ -5,6 +5,9 @@
 //   chain      paths, the drafts one after the other    where the scheme takes one path
 //   tree       paths                                    otherwise
 //
+// The state of a scheme that carries one (sim/trees/conditional_model.hpp) is a list of layers in two numbers each, what
+// remains of it, at least 1, and its ratio; zeros follow.
+//
 // Words come from anywhere: `verify` makes the scripted form of the verifier read them. The last few inputs keep
 // their plans.
 //
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,12 +59,13 @@ class OwnVerifier {
   const OwnOptions& options() const { return options_; }
   /// Whether scheme and drafter read the same noise: seeded only.
   bool shared_noise() const;
-  /// Whether the scheme is exact over several steps only, with state that a call has no field for: every call is a
-  /// first step.
+  /// Whether the scheme is exact over several steps only: a call begins with the state that the one before it left.
   bool stateful() const { return path_ != nullptr && path_->stateful(); }
 
-  /// The emitted tokens. Throws: RowRefused on rows that are no such input; exceptions of `words`.
-  std::vector<Token> verify(const Input& input, Words& words);
+  /// The emitted tokens. A scheme with state begins with that of the input, zeros in a first step, and writes that which it
+  /// leaves to `state`, of declaration().state_size numbers.
+  /// Throws: RowRefused on rows that are no such input; exceptions of `words`.
+  std::vector<Token> verify(const Input& input, Words& words, std::span<double> state = {});
   /// At most `drafts` drafts from the proposal, one row or one a draft. Throws: as verify.
   std::vector<Token> draft(const std::vector<std::vector<double>>& q, int drafts, Words& words) const;
 

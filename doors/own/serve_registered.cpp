@@ -33,8 +33,9 @@ class OwnDoor final : public Served {
 
   const Declaration& declaration() const override { return verifier_.declaration(); }
   void verify(const ServedBatch& batch, ServedResult& result) override {
-    serve(batch, result, Philox::Role::verify,
-          [&](int row, Words& words) { return verifier_.verify(input_of(batch, row, declaration().level), words); });
+    serve(batch, result, Philox::Role::verify, [&](int row, Words& words) {
+      return verifier_.verify(input_of(batch, row, declaration().level), words, result.state_of(row));
+    });
   }
   void draft(const ServedBatch& batch, ServedResult& result) override {
     serve(batch, result, Philox::Role::draft, [&](int row, Words& words) {
@@ -110,6 +111,8 @@ Input input_of(const ServedBatch& batch, int row, Level level) {
   Input input{.p = rows_of(batch, row, true, one ? 1 : n + 1),
               .q = rows_of(batch, row, false, one_proposal ? 1 : n),
               .drafts = part(batch.drafts)};
+  const auto state = batch.state_of(row);
+  input.state.assign(state.begin(), state.end());
   if (level == Level::tree) {
     if (batch.parents.empty() && n > 0)
       throw RowRefused(RowStatus::bad_input, "parents: found none, wanted one a draft");

@@ -40,6 +40,8 @@ Message batch_message(const ServedBatch& batch, WireFunction ask) {
     add_list(message, "lengths", {b}, batch.lengths);
     if (!batch.parents.empty()) add_list(message, "parents", {b, n}, batch.parents);
   }
+  if (ask == WireFunction::verify && batch.state_size > 0)
+    add_list(message, "state", {b, extent(batch.state_size)}, batch.state);
   if (batch.randomness == Randomness::scripted) add_list(message, "tape", {b, extent(batch.places)}, batch.tape);
   if (batch.randomness == Randomness::seeded) add_list(message, "seeds", {b}, batch.seeds);
   return message;
@@ -48,7 +50,8 @@ Message batch_message(const ServedBatch& batch, WireFunction ask) {
 ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
   constexpr std::uint64_t words = std::uint64_t{1} << 20, words_a_row = 256, number = 4, draw = 16, weight = 8;
   const std::uint64_t cells = extent(std::max(batch.vocabulary, batch.drafts_a_row + 1));
-  std::uint64_t row = number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row;
+  std::uint64_t row =
+      number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row + weight * extent(batch.state_size);
   if (batch.randomness == Randomness::scripted) row += extent(batch.places) * (draw + weight * cells);
   const std::uint64_t frame = words + extent(batch.rows) * row;
   // A number of 32 bits is up to 12 characters with its comma, a double 25, a draw with two names some hundred.
@@ -70,6 +73,7 @@ ServedBatch slice(const ServedBatch& batch, int first, int rows) {
   cut(part.parents, n);
   cut(part.tape, many(batch.places));
   cut(part.seeds, 1);
+  cut(part.state, many(batch.state_size));
   return part;
 }
 
@@ -88,6 +92,7 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
   check("parents", batch.parents.size(), verify && level == Level::tree ? b * n : 0);
   check("tape", batch.tape.size(), batch.randomness == Randomness::scripted ? b * many(batch.places) : 0);
   check("seeds", batch.seeds.size(), batch.randomness == Randomness::seeded ? b : 0);
+  check("state", batch.state.size(), verify ? b * many(batch.state_size) : 0);
   const bool single_target = verify && level == Level::position;
   check("rows of p", many(verify ? batch.target_rows : 0), verify ? (single_target ? 1 : n + 1) : 0);
   const bool single_proposal = !verify || (level == Level::position && batch.proposal_rows == 1);

@@ -22,19 +22,6 @@ void store_row(std::span<const double> row, RowKind kind, std::byte* to) {
   }
 }
 
-void store_row(std::span<const double> row, const RowForm& form, std::byte* to) {
-  switch (form.dtype) {
-    case Dtype::float32:
-      return store_row<float>(row, form.kind, to);
-    case Dtype::float64:
-      return store_row<double>(row, form.kind, to);
-    case Dtype::float16:
-      return store_row<Half>(row, form.kind, to);
-    case Dtype::bfloat16:
-      return store_row<Bfloat16>(row, form.kind, to);
-  }
-}
-
 int proposal_rows_of(const Input& input, int drafts_a_row, Level level) {
   return level == Level::position && input.q.size() == 1 ? 1 : drafts_a_row;
 }
@@ -66,7 +53,28 @@ std::array<std::byte*, 2> room_for(PackedBatch& packed, std::size_t p_size, std:
 
 }  // namespace
 
-void check_input(const Input& input, std::size_t number, Level level) {
+void store_row(std::span<const double> row, const RowForm& form, std::byte* to) {
+  switch (form.dtype) {
+    case Dtype::float32:
+      return store_row<float>(row, form.kind, to);
+    case Dtype::float64:
+      return store_row<double>(row, form.kind, to);
+    case Dtype::float16:
+      return store_row<Half>(row, form.kind, to);
+    case Dtype::bfloat16:
+      return store_row<Bfloat16>(row, form.kind, to);
+  }
+}
+
+RowForm form_of_trials(const Declaration& declaration) {
+  const auto usual = [](const auto& declared, auto wanted) {
+    return std::find(declared.begin(), declared.end(), wanted) != declared.end() ? wanted : declared.front();
+  };
+  return {declaration.level, usual(declaration.dtypes, Dtype::float32),
+          usual(declaration.rows, RowKind::probabilities), declaration.state_size};
+}
+
+void check_input(const Input& input, std::size_t number, Level level, int state_size) {
   const auto refuse = [number](std::string_view field, std::size_t found, const std::string& wanted) {
     return DoorError(fmt::format("input {}: {}: found {}, wanted {}", number, field, found, wanted));
   };
@@ -77,6 +85,8 @@ void check_input(const Input& input, std::size_t number, Level level) {
   if (!single && input.q.size() != n) throw refuse("rows of q", input.q.size(), fmt::format("{}", n));
   const std::size_t parents = level == Level::tree ? n : 0;
   if (input.parents.size() != parents) throw refuse("parents", input.parents.size(), fmt::format("{}", parents));
+  if (!input.state.empty() && input.state.size() != static_cast<std::size_t>(state_size))
+    throw refuse("numbers of the state", input.state.size(), fmt::format("{}, as declared", state_size));
   const std::size_t v = input.p.front().size();
   if (v == 0) throw refuse("p: entries", v, "at least 1");
   for (const auto* rows : {&input.p, &input.q})
@@ -99,6 +109,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
            .target_rows = form.level == Level::position ? 1 : static_cast<int>(n) + 1,
            .proposal_rows = proposal_rows_of(one, static_cast<int>(n), form.level),
            .places = static_cast<int>(places),
+           .state_size = form.state_size,
            .dtype = form.dtype,
            .kind = form.kind,
            .randomness = Randomness::scripted};
@@ -111,6 +122,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   packed.parents.assign(tree ? rows * n : 0, -1);
   packed.lengths.resize(rows);
   packed.tape.assign(rows * places, 0.0);
+  packed.state.assign(rows * static_cast<std::size_t>(form.state_size), 0.0);
   for (std::size_t row = 0; row < rows; ++row) {
     const Call& call = calls[chosen[row]];
     const Input& input = inputs[call.input];
@@ -128,12 +140,16 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
       std::copy(input.parents.begin(), input.parents.end(),
                 packed.parents.begin() + static_cast<std::ptrdiff_t>(row * n));
     packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
+    if (!packed.state.empty())
+      std::copy(input.state.begin(), input.state.end(),
+                packed.state.begin() + static_cast<std::ptrdiff_t>(row) * form.state_size);
     std::copy(call.tape.begin(), call.tape.end(), packed.tape.begin() + static_cast<std::ptrdiff_t>(row * places));
   }
   batch.drafts = packed.drafts;
   batch.lengths = packed.lengths;
   batch.parents = packed.parents;
   batch.tape = packed.tape;
+  batch.state = packed.state;
 }
 
 std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form) {
@@ -144,13 +160,14 @@ std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const 
                   .target_rows = form.level == Level::position ? 1 : drafts_a_row + 1,
                   .proposal_rows = proposal_rows_of(input, drafts_a_row, form.level),
                   .places = places,
+                  .state_size = form.state_size,
                   .randomness = Randomness::scripted};
   ServedBatch none = row;
   none.rows = 0;
   const std::size_t laws = many(row.target_rows + row.proposal_rows) * many(row.vocabulary) * width(form.dtype);
   const std::uint64_t reply =
       reply_limit(row, WireFunction::verify).frame_bytes - reply_limit(none, WireFunction::verify).frame_bytes;
-  return laws + sizeof(double) * many(places) + sizeof(std::int32_t) * many(2 * drafts_a_row + 1) +
+  return laws + sizeof(double) * many(places + form.state_size) + sizeof(std::int32_t) * many(2 * drafts_a_row + 1) +
          static_cast<std::size_t>(reply);
 }
 

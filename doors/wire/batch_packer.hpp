@@ -16,7 +16,14 @@ struct RowForm {
   Level level = Level::chain;
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
+  int state_size = 0;                     ///< numbers of a row's state
 };
+
+/// The form of rows of trials: float32 and probabilities, or the first that the program takes in their place.
+RowForm form_of_trials(const Declaration& declaration);
+
+/// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
+void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
 struct PackedBatch {
@@ -24,14 +31,15 @@ struct PackedBatch {
   SharedRegion* region = nullptr;  ///< rows lie there if they are large, else in p and q; null: never
   std::vector<std::byte> p, q;
   std::vector<std::int32_t> drafts, lengths, parents;
-  std::vector<double> tape;
+  std::vector<double> tape, state;
 };
 
-/// Throws: DoorError with the number of the input if it has not the rows of its level or laws of one length.
-void check_input(const Input& input, std::size_t number, Level level);
+/// Throws: DoorError with the number of the input if it has not the rows of its level, laws of one length, or no state or
+/// one of `state_size` numbers.
+void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
 /// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary.
-/// A tape shorter than the longest is filled up with zeros: a program that goes beyond the end of such a tape is found
+/// An input without a state begins with zeros. A tape shorter than the longest is filled up with zeros: a program that goes beyond the end of such a tape is found
 /// by its log. Cost: a pass over the rows; one conversion for calls on the same input in sequence.
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);

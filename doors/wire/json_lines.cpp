@@ -73,9 +73,10 @@ struct KnownArray {
   std::size_t dimensions;
 };
 
-constexpr std::array<KnownArray, 13> known_arrays{{{"p", DType::F64, 3},
+constexpr std::array<KnownArray, 14> known_arrays{{{"p", DType::F64, 3},
                                                    {"q", DType::F64, 3},
                                                    {"tape", DType::F64, 2},
+                                                   {"state", DType::F64, 2},
                                                    {"target", DType::F64, 2},
                                                    {"proposal", DType::F64, 2},
                                                    {"seeds", DType::I64, 1},

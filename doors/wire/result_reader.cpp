@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,29 @@ void read_messages(const Message& reply, int rows, int first, ServedResult& resu
   }
 }
 
+/// The states of rows whose status is ok.
+void read_state(const Message& reply, int rows, int first, ServedResult& result) {
+  const Tensor* state = reply.find("state");
+  const std::vector<std::uint64_t> wanted{static_cast<std::uint64_t>(rows),
+                                          static_cast<std::uint64_t>(result.state_size)};
+  if (!state || state->dtype != DType::F64 || state->shape != wanted)
+    throw DoorError(
+        fmt::format("result: state: found {}, wanted f64 {}",
+                    state ? std::string(to_string(state->dtype)) + " " + shape_text(state->shape) : "nothing",
+                    shape_text(wanted)));
+  const auto numbers = state->as<double>();
+  const auto size = static_cast<std::size_t>(result.state_size);
+  for (int row = 0; row < rows; ++row) {
+    if (result.status[static_cast<std::size_t>(first + row)] != 0) continue;
+    const auto from = numbers.subspan(static_cast<std::size_t>(row) * size, size);
+    for (std::size_t i = 0; i < size; ++i)
+      if (!std::isfinite(from[i]))
+        throw row_fault(first + row, fmt::format("state: entry {}", i), fmt::format("{}", from[i]),
+                        "a finite number");
+    std::copy(from.begin(), from.end(), result.state_of(first + row).begin());
+  }
+}
+
 struct RowTokens {
   std::span<const std::int32_t> tokens;
   std::int32_t count;
@@ -77,6 +101,8 @@ void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& resul
   result.tokens.assign(rows * static_cast<std::size_t>(result.tokens_a_row), -1);
   result.counts.assign(rows, 0);
   result.status.assign(rows, 0);
+  result.state_size = ask == WireFunction::verify ? batch.state_size : 0;
+  result.state.assign(rows * static_cast<std::size_t>(result.state_size), 0.0);
   result.messages.clear();
   result.log.clear();
 }
@@ -121,6 +147,7 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Wire
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(i * w), w,
                 result.tokens.begin() + static_cast<std::ptrdiff_t>(at(row) * w));
   }
+  if (result.state_size > 0) read_state(reply, batch.rows, first, result);
   read_messages(reply, batch.rows, first, result);
   if (batch.randomness == Randomness::scripted)
     read_log(reply, batch, coin_bits, first, std::span(result.status).subspan(at(0)), result.log);

@@ -127,7 +127,7 @@ std::span<const T> list_field(const Message& message, const char* name, std::siz
 
 int extent(const Tensor& tensor, std::size_t dimension) { return static_cast<int>(tensor.shape[dimension]); }
 
-ServedBatch read_batch(const Message& message, WireFunction ask, Level level) {
+ServedBatch read_batch(const Message& message, WireFunction ask, Level level, int state_size) {
   ServedBatch batch;
   batch.vocabulary = number_field(message.fields, "vocabulary");
   batch.kind = named_field(message.fields, "kind", {RowKind::probabilities, RowKind::logits});
@@ -159,12 +159,19 @@ ServedBatch read_batch(const Message& message, WireFunction ask, Level level) {
     batch.places = extent(*message.find("tape"), 1);
   }
   if (batch.randomness == Randomness::seeded) batch.seeds = list_field<std::int64_t>(message, "seeds", 1, DType::I64);
+  if (ask == WireFunction::verify && state_size > 0) {
+    batch.state = list_field<double>(message, "state", 2, DType::F64);
+    batch.state_size = extent(*message.find("state"), 1);
+    if (batch.state_size != state_size)
+      throw request_fault("state", fmt::format("{} numbers a row", batch.state_size),
+                          fmt::format("the {} that are declared", state_size));
+  }
   check_shapes(batch, ask, level, "request");
   return batch;
 }
 
 Message answer_batch(Served& served, const Message& request, WireFunction ask, bool mapped, ServedResult& result) {
-  ServedBatch batch = read_batch(request, ask, served.declaration().level);
+  ServedBatch batch = read_batch(request, ask, served.declaration().level, served.declaration().state_size);
   batch.mapped = mapped;
   size_result(batch, ask, result);
   if (ask == WireFunction::verify)
@@ -177,6 +184,9 @@ Message answer_batch(Served& served, const Message& request, WireFunction ask, b
   reply.tensors = {tensor_of("tokens", {b, w}, integers(result.tokens)),
                    tensor_of("counts", {b}, integers(result.counts)),
                    tensor_of("status", {b}, integers(result.status))};
+  if (result.state_size > 0)
+    reply.tensors.push_back(tensor_of("state", {b, static_cast<std::uint64_t>(result.state_size)},
+                                      std::span<const double>(result.state)));
   for (const auto& [row, text] : result.messages) reply.fields["messages"][std::to_string(row)] = text;
   if (batch.randomness != Randomness::scripted) return reply;
   const ServedLog& log = result.log;
@@ -227,6 +237,7 @@ void serve(Served& served, int input, int output) {
   FrameChannel channel(in, out);
   nlohmann::json hello = to_json(served.declaration());
   offer_shared_rows(hello);
+  if (served.declaration().stateful()) hello["version"] = {1, 2};
   channel.send({.fields = std::move(hello)});
   MappedRows shared;
   ServedResult result;

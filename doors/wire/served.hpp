@@ -3,6 +3,7 @@
 //
 //   b   rows of the batch       n   drafts of its longest row        V   vocabulary
 //   P   target rows of a row, 1 or n + 1        Q   proposal rows of a row, 1 or n
+//   S   numbers of a row's state, 0 without
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct ServedBatch {
   int target_rows = 0;    ///< P
   int proposal_rows = 0;  ///< Q
   int places = 0;         ///< of the tape of each row
+  int state_size = 0;     ///< S
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
@@ -38,6 +40,7 @@ struct ServedBatch {
   std::span<const std::int32_t> parents{};  ///< [b, n] for trees, else empty
   std::span<const double> tape{};           ///< [b, places] if scripted, else empty
   std::span<const std::int64_t> seeds{};    ///< [b] if seeded, else empty
+  std::span<const double> state{};          ///< [b, S], zeros in a first call
 
   /// Row `i` of the target, or of the proposal, of batch row `row`: V values. T has the size of dtype.
   template <class T>
@@ -48,6 +51,8 @@ struct ServedBatch {
   std::span<const T> proposal(int row, int i) const {
     return values<T>(q, row, i, proposal_rows);
   }
+  /// The state that `row` begins with.
+  std::span<const double> state_of(int row) const { return state.subspan(at(row) * at(state_size), at(state_size)); }
   /// The tape of `row`.
   std::span<const double> tape_of(int row) const { return tape.subspan(at(row) * at(places), at(places)); }
 
@@ -124,6 +129,8 @@ struct ServedResult {
   std::vector<std::int32_t> tokens{};     ///< [b, tokens_a_row], filled with -1
   std::vector<std::int32_t> counts{};     ///< [b], 0: tokens emitted
   std::vector<std::int32_t> status{};     ///< [b], 0: a RowStatus other than crashed
+  int state_size = 0;                     ///< S for verify, 0 for draft
+  std::vector<double> state{};            ///< [b, S], zeros: what the row gives to its next call
   std::map<int, std::string> messages{};  ///< by row, where status is not ok
   ServedLog log{};                        ///< of scripted runs: end_row() once for each row
 
@@ -131,6 +138,11 @@ struct ServedResult {
   std::span<std::int32_t> tokens_of(int row) {
     const auto width = static_cast<std::size_t>(tokens_a_row);
     return std::span(tokens).subspan(static_cast<std::size_t>(row) * width, width);
+  }
+  /// The state after `row`, to be written.
+  std::span<double> state_of(int row) {
+    const auto size = static_cast<std::size_t>(state_size);
+    return std::span(state).subspan(static_cast<std::size_t>(row) * size, size);
   }
   void set(int row, RowStatus to, std::string message = {}) {
     status[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(to);

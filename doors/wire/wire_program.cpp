@@ -48,6 +48,9 @@ void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::s
     run.status = static_cast<RowStatus>(result.status[row]);
     const auto first = result.tokens.begin() + static_cast<std::ptrdiff_t>(row) * result.tokens_a_row;
     run.tokens.assign(first, first + result.counts[row]);
+    const auto size = static_cast<std::ptrdiff_t>(result.state_size);
+    const auto state = result.state.begin() + static_cast<std::ptrdiff_t>(row) * size;
+    run.state.assign(state, run.status == RowStatus::ok ? state + size : state);
     run.message.clear();
     if (const auto message = result.messages.find(static_cast<int>(row)); message != result.messages.end())
       run.message = message->second;
@@ -70,6 +73,7 @@ void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::s
     if (used > places) {  // zeros after the tape were used
       run.status = RowStatus::tape_short;
       run.tokens.clear();
+      run.state.clear();
       run.message.clear();
     }
   }
@@ -83,7 +87,8 @@ WireProgram::WireProgram(const Address& address, WireOptions options)
                 options_.shared_memory),
       form_{.level = declaration().level,
             .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
-            .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows")},
+            .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows"),
+            .state_size = declaration().state_size},
       rows_at_once_(std::min(first_rows, static_cast<std::size_t>(declaration().most_rows))) {}
 
 void WireProgram::require(std::string_view function) const {
@@ -121,7 +126,7 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
     throw DoorError(declaration().name + ": found no scripted randomness in its declaration");
   std::vector<std::string> refused(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    check_input(inputs[i], i, form_.level);
+    check_input(inputs[i], i, form_.level, form_.state_size);
     refused[i] = beyond_limits(inputs[i], declaration());
   }
   std::vector<std::size_t> order;
@@ -165,6 +170,7 @@ void WireProgram::ask_in_parts(const ServedBatch& batch, WireFunction ask, Serve
     std::copy(result_.tokens.begin(), result_.tokens.end(), at(result.tokens, result.tokens_a_row));
     std::copy(result_.counts.begin(), result_.counts.end(), at(result.counts, 1));
     std::copy(result_.status.begin(), result_.status.end(), at(result.status, 1));
+    std::copy(result_.state.begin(), result_.state.end(), at(result.state, result.state_size));
     for (const auto& [row, text] : result_.messages) result.messages[first + row] = text;
     const ServedLog& log = result_.log;
     result.log.append(log.counts(), log.draws(), log.weights(), log.streams());

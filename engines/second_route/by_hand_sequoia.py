@@ -18,6 +18,13 @@ from torch.nn.functional import softmax
 
 from draftproof.engines import discover, functions_of
 
+p = torch.tensor([17, 19], dtype=torch.float64).div(36).float()
+q = softmax(torch.log(p), -1)
+print("p = q = (17 19)/36: softmax of logarithms minus p, in units of 2^-25:", ((q - p).double() * 2**25).tolist())
+print("  p/q at token 0 above the largest coin, 1 - 2^-24:", bool(p[0] / q[0] > (1 - 2.0**-24)), end=", ")
+(residual,) = functions_of(discover()["sequoia"].root() / "utils.py", ["get_residual"], {"torch": torch})
+print("residual", residual(p, q).tolist())
+
 torch.manual_seed(0)
 scope = {"torch": torch, "softmax": softmax}
 (draw,) = functions_of(discover()["sequoia"].root() / "utils.py", ["sampling_without_replacement"], scope)

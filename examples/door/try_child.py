@@ -20,7 +20,7 @@ Q = [[0.125, 0.75, 0.125], [0.5, 0.375, 0.125]]
 TAPES = [[0.9375] * 64, [0.25] * 64, [0.0, 0.9375] * 32]
 DEFAULTS = {"engine_version": "", "level": "chain", "law": "iid", "randomness": ["scripted"], "dtypes": ["float32"],
             "rows": ["probabilities"], "functions": ["verify"], "most_rows": 4096, "most_drafts": 0,
-            "most_vocabulary": 0, "ragged": True, "deterministic": True, "coin_bits": 24}
+            "most_vocabulary": 0, "ragged": True, "deterministic": True, "coin_bits": 24, "state_size": 0}
 CHOICES = {"level": ["position", "chain", "tree"], "randomness": ["scripted", "seeded", "opaque"],
            "dtypes": ["float32", "float64", "float16", "bfloat16"], "rows": ["probabilities", "logits"],
            "functions": ["verify", "draft", "generate"]}
@@ -68,6 +68,8 @@ class Trial:
             arrays["tape"] = "F64", [numbers[i] for i in rows]
         if randomness == "seeded":
             arrays["seeds"] = "I64", [numbers[i] for i in rows]
+        if self.hello["state_size"] > 0:  # first calls
+            arrays["state"] = "F64", [[0.0] * self.hello["state_size"] for _ in rows]
         fields = {"type": "verify", "vocabulary": 3, "kind": self.hello["rows"][0], "randomness": randomness}
         return fields, arrays
 
@@ -102,13 +104,17 @@ class Trial:
         return rows
 
     def verify(self, randomness, numbers, place, rows=(0, 1, 2), shows=True):
-        """(status, tokens, draws) of each row."""
+        """(status, tokens, draws, state) of each row."""
         fields, arrays = self.request(randomness, numbers, rows)
         fields, reply = self.child.ask(fields, arrays, place)
         b, n = shape_of(arrays["drafts"][1])
         status = reply.get("status", [0] * b)
         for name, found in {"tokens": reply.get("tokens"), "counts": reply.get("counts"), "status": status}.items():
             want(isinstance(found, list) and len(found) == b, f"{place}: {name}", found, f"{b} rows")
+        size = self.hello["state_size"]
+        states = reply.get("state") if size else [[]] * b
+        good = isinstance(states, list) and [len(row) for row in states] == [size] * b
+        want(good, f"{place}: state", states, f"{b} rows of {size} numbers")
         log = [[]] * b
         if randomness == "scripted":
             log = self.read_log(fields, reply, arrays["tape"][1], place)
@@ -126,7 +132,10 @@ class Trial:
                 weights = [w for draw in log[i] for w in draw[4]]
                 good = all(w is not None and 0 <= w < math.inf for w in weights)
                 want(good, at + "weights", weights, "finite numbers >= 0, or status 4")
-            results.append((status[i], tokens[:count] if status[i] == 0 else [], log[i]))
+            good = status[i] != 0 or all(x is not None and abs(x) < math.inf for x in states[i])
+            want(good, at + "state", states[i], "finite numbers")
+            answer = (tokens[:count], states[i]) if status[i] == 0 else ([], [])
+            results.append((status[i], answer[0], log[i], answer[1]))
             if shows:
                 draws = "; ".join(" ".join(map(str, (d[0], d[3] or "", d[4] or ""))).strip() for d in log[i])
                 words = fields.get("messages", {}).get(str(i), "")
@@ -148,14 +157,14 @@ class Trial:
         print("scripted: tapes of 0.9375s, of 0.25s, and of both 0 and 0.9375")
         whole = self.verify("scripted", TAPES, "scripted batch")
         self.alone("scripted", TAPES, whole)
-        status, tokens, draws = whole[0]
+        status, tokens, draws, _ = whole[0]
         want(draws or status, "scripted batch: row 0: draws", "none", "every random number of the row")
         print(f"tape too short: row 0 with 0 .. {len(draws)} places")
         for places in range(len(draws) + 1):
             place = f"tape of {places} places"
             cut = self.verify("scripted", [TAPES[0][:places]], place, [0])[0]
-            wanted = whole[0] if places == len(draws) else (5, [], draws[:places])
-            want(cut == wanted, f"{place}: status, tokens, draws", cut, wanted)
+            wanted = whole[0] if places == len(draws) else (5, [], draws[:places], [])
+            want(cut == wanted, f"{place}: status, tokens, draws, state", cut, wanted)
         for at, (kind, size, _, stream, weights) in enumerate(draws if status == 0 else []):
             cells = [cell for cell in range(size) if kind == "integer" or (kind == "pick" and weights[cell] > 0)]
             if not cells:

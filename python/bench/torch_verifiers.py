@@ -1,10 +1,16 @@
-"""Times draftproof.torch beside what torch itself needs to sample: softmax and multinomial on the same rows.
+"""Times draftproof.torch beside torch's own sampling and beside the C++ form of each function, in one run.
 
     python python/bench/torch_verifiers.py [--device cuda] [--threads 1] [--batch 64] [--repeats 15]
 
-All functions of a size run in turn, again and again, so that other load on the machine meets all of them. A cell of the
-table is the least time of the repeats, the one that other load disturbed least. The second column is this time over
-that of torch.multinomial with one draw of one row a decision.
+A round calls every function once and then starts `draftproof bench` once for all C++ forms, so other load on the
+machine meets both. A cell is the best of the rounds. On one CPU thread both sides count processor time of that thread;
+with more threads, or on a device, torch is timed by the wall clock.
+
+torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch
+C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same law, plan included and
+        nothing kept. `cold` ones read rows from memory, `step_cost` ones from the cache
+
+A program without benchmarks, as in a wheel, leaves the C++ column empty.
 """
 
 from __future__ import annotations
@@ -22,51 +28,82 @@ try:
 except ModuleNotFoundError:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     import draftproof.torch as verifiers
+from draftproof import program
+
+SIZES = (32_000, 128_256)
+CPP = {  # names without the vocabulary; K = 4 and L = 4
+    "single_draft": "step_cost/token_path/iid_paths/{v}/1/4",
+    "block_verification": "step_cost/block/iid_paths/{v}/1/4",
+    "recursive_rejection": "cold/recursive_rejection/iid/{v}/4",
+    "recursive_rejection_without_replacement": "cold/recursive_rejection_wor/without_replacement/{v}/4",
+    "ladder": "cold/ladder/iid/{v}/4",
+    "ladder_block": "step_cost/ladder_block/iid_paths/{v}/4/4",
+}
+K = L = 4
 
 
-def calls(b: int, v: int, k: int, length: int, device: torch.device) -> dict[str, Callable[[], object]]:
+def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object]]:
     """What is timed, by name. Target logits N(0, 2.5^2); draft logits with N(0, 1) added; float32 probabilities."""
     generator = torch.Generator(device=device).manual_seed(1)
-    logits = 2.5 * torch.randn(b, length + 1, v, generator=generator, device=device)
+    logits = 2.5 * torch.randn(b, L + 1, v, generator=generator, device=device)
     p_rows = logits.softmax(-1)
-    q_rows = (logits[:, :-1] + torch.randn(b, length, v, generator=generator, device=device)).softmax(-1)
+    q_rows = (logits[:, :-1] + torch.randn(b, L, v, generator=generator, device=device)).softmax(-1)
     p, q, row = p_rows[:, 0].contiguous(), q_rows[:, 0].contiguous(), logits[:, 0].contiguous()
-    chain = verifiers.draft_iid(q_rows.flatten(0, 1), 1, generator=generator).reshape(b, length)
-    iid = verifiers.draft_iid(q, k, generator=generator)
-    distinct = verifiers.draft_gumbel_top_k(q, k, generator=generator)
-    paths_p = torch.stack([p_rows] * k, dim=1)
-    paths_q = torch.stack([q_rows] * k, dim=1)
-    paths = verifiers.draft_iid(q_rows.flatten(0, 1), k, generator=generator).reshape(b, length, k).transpose(1, 2)
+    chain = verifiers.draft_iid(q_rows.flatten(0, 1), 1, generator=generator).reshape(b, L)
+    iid = verifiers.draft_iid(q, K, generator=generator)
+    distinct = verifiers.draft_gumbel_top_k(q, K, generator=generator)
+    paths_p = torch.stack([p_rows] * K, dim=1)
+    paths_q = torch.stack([q_rows] * K, dim=1)
+    paths = verifiers.draft_iid(q_rows.flatten(0, 1), K, generator=generator).reshape(b, L, K).transpose(1, 2)
     options = {"generator": generator, "check": False}
     without = verifiers.recursive_rejection_without_replacement
     return {
         "softmax of one row": lambda: row.softmax(-1),
         "torch.multinomial, 1 of one row": lambda: torch.multinomial(p, 1, generator=generator),
-        f"torch.multinomial, {k} of one row": lambda: torch.multinomial(q, k, replacement=True, generator=generator),
-        f"draft_iid, {k}": lambda: verifiers.draft_iid(q, k, **options),
-        f"draft_gumbel_top_k, {k}": lambda: verifiers.draft_gumbel_top_k(q, k, **options),
-        f"single_draft, L = {length}": lambda: verifiers.single_draft(p_rows, q_rows, chain, **options),
-        f"block_verification, L = {length}": lambda: verifiers.block_verification(p_rows, q_rows, chain, **options),
-        f"recursive_rejection, K = {k}": lambda: verifiers.recursive_rejection(p, q, iid, **options),
-        f"recursive_rejection_without_replacement, K = {k}": lambda: without(p, q, distinct, **options),
-        f"ladder, K = {k}": lambda: verifiers.ladder(p, q, iid, **options),
-        f"ladder, K = {k}, 1024 buckets": lambda: verifiers.ladder(p, q, iid, buckets=1024, **options),
-        f"ladder_block, K = {k}, L = {length}, 1024 buckets": lambda: verifiers.ladder_block(
+        f"torch.multinomial, {K} of one row": lambda: torch.multinomial(q, K, replacement=True, generator=generator),
+        f"draft_iid, {K}": lambda: verifiers.draft_iid(q, K, **options),
+        f"draft_gumbel_top_k, {K}": lambda: verifiers.draft_gumbel_top_k(q, K, **options),
+        f"single_draft, L = {L}": lambda: verifiers.single_draft(p_rows, q_rows, chain, **options),
+        f"block_verification, L = {L}": lambda: verifiers.block_verification(p_rows, q_rows, chain, **options),
+        f"recursive_rejection, K = {K}": lambda: verifiers.recursive_rejection(p, q, iid, **options),
+        f"recursive_rejection_without_replacement, K = {K}": lambda: without(p, q, distinct, **options),
+        f"ladder, K = {K}": lambda: verifiers.ladder(p, q, iid, **options),
+        f"ladder, K = {K}, 1024 buckets": lambda: verifiers.ladder(p, q, iid, buckets=1024, **options),
+        f"ladder_block, K = {K}, L = {L}, 1024 buckets": lambda: verifiers.ladder_block(
             paths_p, paths_q, paths, buckets=1024, **options
         ),
     }
 
 
 def seconds(call: Callable[[], object], device: torch.device) -> float:
+    clock = time.thread_time if device.type == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
+
     def wait() -> None:
         if device.type == "cuda":
             torch.cuda.synchronize(device)
 
     wait()
-    start = time.perf_counter()
+    start = clock()
     call()
     wait()
-    return time.perf_counter() - start
+    return clock() - start
+
+
+def cpp_name(name: str, v: int) -> str | None:
+    """The benchmark of the C++ form of what `calls` names, None if it has none."""
+    form = CPP.get(name.partition(",")[0])
+    return form.format(v=v) if form else None
+
+
+def cpp_seconds(names: list[str]) -> dict[str, float]:
+    """Processor seconds for one decision, by name of the benchmark. Raises: ProgramError, ProgramNotFound."""
+    filters = [f"^{name}$" for name in names]
+    document = program.run(["bench", *filters, "--repetitions", "1", "--min-time", "0.05"])
+    return {one["run_name"]: 1 / one["items_per_second"] for one in document["benchmarks"]}
+
+
+def cell(best: float | None, floor: float) -> str:
+    return f"{1 / best:,.0f} | {best / floor:.2g}" if best else "|"
 
 
 def main() -> None:
@@ -75,28 +112,39 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="of torch on the CPU")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--drafts", type=int, default=4)
-    parser.add_argument("--length", type=int, default=4)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    device = torch.device(arguments.device)
-    sizes = (1_000, 32_000)
-    print(f"B = {arguments.batch}, {arguments.device}, {arguments.threads} threads, torch {torch.__version__}\n")
-    cells: dict[str, list[str]] = {}
-    for v in sizes:
-        timed = calls(arguments.batch, v, arguments.drafts, arguments.length, device)
-        times: dict[str, list[float]] = {name: [] for name in timed}
+    device, b = torch.device(arguments.device), arguments.batch
+    print(f"B = {b}, {arguments.device}, {arguments.threads} threads, torch {torch.__version__}\n")
+    lines: dict[str, list[str]] = {}
+    with_cpp = True
+    for v in SIZES:
+        timed = calls(b, v, device)
+        names = sorted({name for each in timed if (name := cpp_name(each, v))})
+        best: dict[str, float] = {}
+
+        def enter(name: str, spent: float, best: dict[str, float] = best) -> None:
+            best[name] = min(spent, best.get(name, spent))
+
         for repeat in range(arguments.repeats + 1):
             for name, call in timed.items():
-                took = seconds(call, device)
+                spent = seconds(call, device)
                 if repeat > 0:  # the first one warms up
-                    times[name].append(took)
-        floor = min(times["torch.multinomial, 1 of one row"])
-        for name, spent in times.items():
-            cells.setdefault(name, []).append(f"{arguments.batch / min(spent):,.0f} | {min(spent) / floor:.2g}")
-    print("| | " + " | ".join(f"V = {v:,}: decisions/s | time" for v in sizes) + " |")
-    print("|---" * (1 + 2 * len(sizes)) + "|")
-    for name, texts in cells.items():
+                    enter(name, spent / b)
+            if repeat > 0 and with_cpp:
+                try:
+                    for name, spent in cpp_seconds(names).items():
+                        enter(name, spent)
+                except (program.ProgramError, program.ProgramNotFound) as error:
+                    print(f"no times of C++ forms: {error}", file=sys.stderr)
+                    with_cpp = False
+        floor = best["torch.multinomial, 1 of one row"]
+        for name in timed:
+            shown = f"{cell(best[name], floor)} | {cell(best.get(cpp_name(name, v) or ''), floor)}"
+            lines.setdefault(name, []).append(shown)
+    head = " | ".join(f"V = {v:,}: torch, decisions/s | time | C++, decisions/s | time" for v in SIZES)
+    print(f"| | {head} |\n{'|---' * (1 + 4 * len(SIZES))}|")
+    for name, texts in lines.items():
         print(f"| {name} | {' | '.join(texts)} |")
 
 

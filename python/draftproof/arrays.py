@@ -83,11 +83,12 @@ def kind_of(fn: Callable[..., Any]) -> str:
 
 
 def _host(value: Any) -> Any:
-    """A numpy array of a tensor on any device; other values as they are."""
+    """A numpy array of a tensor on any device, or of an array of another library in the host's memory; other values as
+    they are."""
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
-        return np.asarray(value)
+    if hasattr(value, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
     return value
 
 
@@ -101,7 +102,7 @@ def tokens_of(output: Any) -> list[int]:
         values = [_host(value) for value in values]
     try:
         array = np.asarray(values)
-        if array.size and not np.issubdtype(array.dtype, np.integer):
+        if array.size and array.dtype.kind not in "iu":
             raise TypeError(f"dtype {array.dtype}")
         tokens: list[int] = array.reshape(-1).tolist()
     except (ValueError, TypeError) as error:

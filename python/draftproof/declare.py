@@ -51,7 +51,7 @@ def door(
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
-    draft       fn's own drafter: draft(q [V], K) -> at most K tokens
+    draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the law after token t, and the text starts after token 0
     tolerance   total variation from the target that an approximate rule admits

@@ -18,6 +18,7 @@ from draftproof.tape import LedgerEntry, NoMass, RowsUnclear, Tape, TapeShort, U
 from draftproof.wire import Arrays, Fields
 
 OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
+_Give = Callable[[NDArray[np.int64]], tuple[list[Any], dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class _Numbers:
             import torch
 
             made["generator"] = torch.Generator()
-            if seed is not None:
-                made["generator"].manual_seed(seed)
+            if not self.scripted:  # a new generator has the same seed each time: without one of the host, torch's own
+                made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
         return made
 
     def ended(self) -> list[Answer]:
@@ -183,10 +184,8 @@ class Subject:
                 answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
         if fields["type"] == "draft" and self.draft is not None:
-            fn, wanted, numbers = self.draft, int(fields["drafts"]), _Numbers(fields, arrays, self.races, self.compiled)
-            q = arrays["q"][:, 0]
-            answers = [self._guarded(fn, (self._to(q[i]), wanted), numbers, i) for i in range(len(q))]
-            return self._reply(fields, answers, numbers, wanted)
+            wanted, numbers = int(fields["drafts"]), _Numbers(fields, arrays, self.races, self.compiled)
+            return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
         if fields["type"] == "generate" and self.generate is not None:
             with intercept.seeded(int(fields["seed"])):
                 text = self.generate(arrays["target"], arrays["proposal"], int(fields["length"]), int(fields["drafts"]))
@@ -245,26 +244,44 @@ class Subject:
         finally:
             numbers.refuse()
 
-    def _batches(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
-        return [answer for part in rows.parts() for answer in self._together(rows, part, numbers)]
+    def _drafts(self, fn: Callable[..., Any], q: NDArray[Any], wanted: int, numbers: _Numbers) -> list[Answer]:
+        if not self.batched:
+            return [self._guarded(fn, (self._to(q[i]), wanted), numbers, i) for i in range(len(q))]
+        # With numbers of the host a batch is one row: an array of V numbers could be taken for one of each row.
+        parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 
-    def _together(self, rows: Rows, part: NDArray[np.int64], numbers: _Numbers) -> list[Answer]:
-        """A batch in one call, or row by row where that fails or its random numbers cannot be told apart."""
+        def give(part: NDArray[np.int64]) -> tuple[list[Any], dict[str, Any]]:
+            return [self._to(q[part]), wanted], {}
+
+        return [answer for part in parts for answer in self._together(fn, give, part, numbers)]
+
+    def _batches(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
         to, level = self._to, self.declaration.level
-        p, q = rows.p[part], rows.q[part]
-        if level == "position":
-            p, q = p[:, 0], q[:, 0] if q.shape[1] == 1 else q
-        given = [to(p), to(q), to(rows.drafts[part])]
-        if level == "tree" and rows.parents is not None:
-            given.append(to(rows.parents[part]))
+
+        def give(part: NDArray[np.int64]) -> tuple[list[Any], dict[str, Any]]:
+            p, q = rows.p[part], rows.q[part]
+            if level == "position":
+                p, q = p[:, 0], q[:, 0] if q.shape[1] == 1 else q
+            given = [to(p), to(q), to(rows.drafts[part])]
+            if level == "tree" and rows.parents is not None:
+                given.append(to(rows.parents[part]))
+            return given, {"lengths": to(rows.lengths[part])} if "lengths" in self._names[id(self.fn)] else {}
+
+        return [answer for part in rows.parts() for answer in self._together(self.fn, give, part, numbers)]
+
+    def _together(
+        self, fn: Callable[..., Any], give: _Give, part: NDArray[np.int64], numbers: _Numbers
+    ) -> list[Answer]:
+        """A batch in one call, or row by row where that fails or its random numbers cannot be told apart.
+
+        give   the arguments of fn for some rows, without generators
+        """
+        given, named = give(part)
         try:
             with numbers.of(part):
-                extra = numbers.generators(self._names[id(self.fn)])
-                if "lengths" in self._names[id(self.fn)]:
-                    extra["lengths"] = to(rows.lengths[part])
-                output = self.fn(*given, **extra)
+                output = fn(*given, **named, **numbers.generators(self._names[id(fn)]))
             self.calls += len(part)
-            answers = [Answer(tokens) for tokens in tokens_of_batch(output, len(part), level)]
+            answers = [Answer(tokens) for tokens in tokens_of_batch(output, len(part), self.declaration.level)]
             for i, answer in enumerate(numbers.ended()):
                 if answer.status != OK:
                     answers[i] = answer
@@ -277,4 +294,4 @@ class Subject:
             if isinstance(error, RowsUnclear):
                 self.alone = str(error)
             numbers.forget()
-            return [answer for i in part for answer in self._together(rows, np.array([i]), numbers)]
+            return [answer for i in part for answer in self._together(fn, give, np.array([i]), numbers)]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from test_capture_toys import MODULE, TEXTS, run_module
 import draftproof.capture
 from draftproof.capture.layout import read
 from draftproof.capture.options import skip_list
+
+Here = Callable[..., subprocess.CompletedProcess[str]]
 
 TOYS = ["--target", "python:toys:target", "--draft", "python:toys:draft", "--texts", "texts.jsonl"]
 SHORT = [*TOYS, "--positions", "40", "--context", "16", "--skip", "3"]
@@ -29,6 +32,30 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
+    """What `run_module` does, in this process: starting one takes longer than a capture of toys."""
+    (folder / "toys.py").write_text(MODULE.format(folder=str(Path(__file__).parent)), encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("toys", "wide"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in ("TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "TRANSFORMERS_VERBOSITY"):
+        monkeypatch.setenv(name, "1")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        capfd.readouterr()
+        code = draftproof.capture.main(arguments)
+        return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
+
+    yield run
+    for name in ("toys", "wide"):
+        sys.modules.pop(name, None)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
 def test_a_run_says_where_it_is_on_standard_error_alone(folder: Path) -> None:
     done = run_module(folder, *SHORT, "-o", "run.safetensors")
     assert (done.returncode, done.stdout) == (0, "")
@@ -37,10 +64,12 @@ def test_a_run_says_where_it_is_on_standard_error_alone(folder: Path) -> None:
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("at", [1, 4, 7])
-def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, number: signal.Signals, at: int) -> None:
-    assert run_module(folder, *SHORT, "-o", "whole.safetensors").returncode == 0
+@pytest.mark.parametrize(
+    ("number", "at"),
+    [*((number, at) for number in (signal.SIGINT, signal.SIGKILL) for at in (1, 4, 7)), (signal.SIGTERM, 4)],
+)
+def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, here: Here, number: signal.Signals, at: int) -> None:
+    assert here(*SHORT, "-o", "whole.safetensors").returncode == 0
     command = [*SHORT, "-o", "parts.safetensors"]
     stopped = run_module(folder, *command, AT_CALL=str(at), SIGNAL=str(int(number)))
     assert stopped.returncode == (-9 if number == signal.SIGKILL else 3)
@@ -48,7 +77,7 @@ def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, number: signal
     if number != signal.SIGKILL:
         assert "the same command goes on from here" in stopped.stderr
         assert "Traceback" not in stopped.stderr
-    again = run_module(folder, *command)
+    again = here(*command)
     assert again.returncode == 0
     # The first call asks for V, so the unit of call n is the (n - 1)-th; a signal that can be caught loses no unit.
     assert ("resuming" in again.stderr) == (at > 2 and number != signal.SIGKILL)
@@ -84,19 +113,19 @@ def test_a_model_that_never_returns_is_left_at_once(folder: Path) -> None:
         (["--draft-skip-layers", "3-1"], "layers as in 20-24,27"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(folder: Path, change: list[str], words: str) -> None:
-    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q", *change)
+def test_bad_input_is_one_line_and_exit_code_2(here: Here, change: list[str], words: str) -> None:
+    done = here(*SHORT, "-o", "run.safetensors", "-q", *change)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert done.stderr.startswith("draftproof capture: ")
     assert done.stderr.count("\n") == 1
 
 
-def test_texts_as_bytes(folder: Path) -> None:
+def test_texts_as_bytes(folder: Path, here: Here) -> None:
     (folder / "wide.py").write_text("import numpy as np\ndef f(ids):\n    return np.zeros((len(ids), 256))\n")
     (folder / "texts.txt").write_text("First text,\ntwo lines.\n\n \nSecond text, näher.\n", encoding="utf-8")
     given = ["--target", "python:wide:f", "--draft", "python:wide:f", "--texts", "texts.txt", "--tokenizer", "bytes"]
-    done = run_module(folder, *given, "--positions", "26", "--skip", "1", "-o", "run.safetensors")
+    done = here(*given, "--positions", "26", "--skip", "1", "-o", "run.safetensors")
     assert done.returncode == 0, done.stderr
     arrays, metadata = read(folder / "run.safetensors")
     assert metadata["texts"] == "2"
@@ -106,16 +135,16 @@ def test_texts_as_bytes(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{", "3", "[1.5]", "[]", '{"id": [1]}', '""', "[[1]]"])
-def test_lines_that_are_no_texts_are_refused(folder: Path, line: str) -> None:
+def test_lines_that_are_no_texts_are_refused(folder: Path, here: Here, line: str) -> None:
     (folder / "texts.jsonl").write_text(f"[1, 2, 3]\n{line}\n", encoding="utf-8")
-    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q")
+    done = here(*SHORT, "-o", "run.safetensors", "-q")
     assert done.returncode == 2
     assert "texts.jsonl, line 2: found" in done.stderr
 
 
-def test_ids_beyond_the_vocabulary_are_refused(folder: Path) -> None:
+def test_ids_beyond_the_vocabulary_are_refused(folder: Path, here: Here) -> None:
     (folder / "texts.jsonl").write_text("[1, 2, 23]\n", encoding="utf-8")
-    done = run_module(folder, *SHORT, "-o", "run.safetensors", "-q")
+    done = here(*SHORT, "-o", "run.safetensors", "-q")
     assert done.returncode == 2
     assert "texts[0], token 2: found id 23, wanted an id below 23" in done.stderr
 

@@ -170,6 +170,44 @@ def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> No
     assert "- small: 0.9.2, 0.10.0" in text
 
 
+def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["small:chain"]) == command.HELD
+    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD
+    assert "3 of 3 gates held, 1 models each" in capfd.readouterr().out
+    assert command.main(["small:chain"]) == command.HELD  # a later result keeps the count
+    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    (door,) = json.loads(kept.read_text())["doors"]
+    assert door["repeated"] == {"gates": 3, "held": 3, "models": 1, "seed": 1}
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| `chain` | 3 | 1 | 3 |" in text
+
+
+def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = checkout / "engines" / "small.py"
+    path.write_text(CHAIN.replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
+    assert command.main(["small:chain", "--repeat", "2", "--seed", "7"]) == command.VIOLATED
+    said = capfd.readouterr().out
+    assert "2 of 2 gates held" not in said and "seed 7: " in said and "exact_law" in said
+
+
+def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
+    result = _result("1", "held")
+    result["doors"][0]["replays"] = {"p=(1 0)": ["  exact_law     held", "  zero_support  violated  emits token 1"]}
+    engine_results.write(result, checkout / "engines" / "results")
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| held; on a kept instance violated: `zero_support` |" in text
+    assert "zero_support*, on a kept instance: emits token 1\n\n    p=(1 0)\n" in text
+
+
+def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
+    (checkout / "engines" / "measured").mkdir()
+    row = {"capture": "rows", "verifier": "small 1", "law": "iid", "drafts": 2, "rate": 0.5, "low": 0.25, "high": 0.75}
+    row |= {"optimum": 0.625, "tuples": 8, "microseconds": 12.34}
+    (checkout / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| rows | 2 | small 1 | `iid` | 0.5000 (0.2500 to 0.7500) | 0.6250 | 12.3 |" in text
+
+
 def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
     first = _result("1", "held")
     second = _result("1", "violated")

@@ -13,6 +13,8 @@ import pytest
 import draftproof
 from draftproof import store
 
+FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # of the proof tier: what one slip or one right function needs
+
 
 def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
     p, q = p.astype(float), q.astype(float)
@@ -49,7 +51,7 @@ def pick(weights: Any, rng: Any) -> int:
 
 
 def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
-    verdict = draftproof.check(right)
+    verdict = draftproof.check(right, **FEW)
     assert [tier.tier for tier in verdict.tiers] == ["proof", "edge", "sampled"]
     assert verdict.status == "held"
     assert verdict.calls > 1000
@@ -60,21 +62,21 @@ def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
 
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
     with pytest.raises(draftproof.Refuted) as caught:
-        draftproof.check(residual_of_p, tier="proof")
+        draftproof.check(residual_of_p, tier="proof", **FEW)
     (found,) = [f for f in caught.value.verdict.violations if f.check == "exact_law"]
     assert found.counterexample.startswith("L=1 K=1 [] p=")
     assert found.counterexample in str(caught.value)
     kept = json.loads((in_a_folder / ".draftproof" / "failures.json").read_text())
     assert kept == {"residual_of_p": [found.counterexample]}
-    again = draftproof.check(residual_of_p, tier="proof", raises=False)
+    again = draftproof.check(residual_of_p, tier="proof", raises=False, **FEW)
     assert again.calls < caught.value.verdict.calls  # the kept instance refutes it at once
-    mended = draftproof.check(right, tier="proof", name="residual_of_p")
+    mended = draftproof.check(right, tier="proof", name="residual_of_p", models=0)
     assert mended.status == "held"
     assert store.failures("residual_of_p") == []
 
 
 def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
-    verdict = draftproof.check(accept_equal, tier="proof", raises=False)
+    verdict = draftproof.check(accept_equal, tier="proof", raises=False, **FEW)
     (found,) = verdict.violations
     assert found.check == "zero_support"
     assert "2^-24" in found.evidence
@@ -82,7 +84,7 @@ def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
 
 @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="numpy 1 computes in float64 there")
 def test_a_coin_that_is_rounded_to_one_has_its_probability(in_a_folder: Path) -> None:
-    verdict = draftproof.check(rounded_coin, tier="proof", raises=False)
+    verdict = draftproof.check(rounded_coin, tier="proof", raises=False, **FEW)
     (found,) = verdict.violations
     assert found.check == "answers"
     assert found.counterexample == "L=1 K=1 [] p=(1)/1 q=(1)/1"
@@ -122,7 +124,7 @@ def test_a_function_of_lists_and_random_holds(in_a_folder: Path) -> None:
                 return [*drafts[:i], random.choices(range(len(rest)), rest)[0]]
         return [*drafts, random.choices(range(len(p[-1])), p[-1])[0]]
 
-    verdict = draftproof.check(plain, arrays="list", tier=("proof", "edge"))
+    verdict = draftproof.check(plain, arrays="list", tier=("proof", "edge"), **FEW)
     assert verdict.status == "held"
     assert {entry.operator for entry, _ in verdict.ledger} == {"random.random", "random.choices"}
 
@@ -143,31 +145,34 @@ def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Pat
     assert any("torch.compile" in note for note in verdict.notes)
 
 
-def drawn(q: Any, k: int) -> list[int]:
-    weights = q.astype(float)
-    return [int(np.random.choice(len(q), p=weights / weights.sum())) for _ in range(k)]
+def drawn(q: Any, k: int) -> Any:
+    sums = q.astype(float).cumsum(1)[:, None]
+    return (np.random.random((len(q), k, 1)) * sums[..., -1:] < sums).argmax(2)
 
 
-def likeliest(q: Any, k: int) -> list[int]:
-    return [int(q.argmax())] * k
+def likeliest(q: Any, k: int) -> Any:
+    return q.argmax(1)[:, None].repeat(k, 1)
 
 
 def test_a_drafter_is_held_to_its_law(in_a_folder: Path) -> None:
-    assert draftproof.check(right, draft=drawn, tier="sampled").status == "held"
-    verdict = draftproof.check(right, draft=likeliest, tier="sampled", raises=False)
+    # Trials have at most 64 drafts: a function of more is not asked for them, its drafter is.
+    asked: dict[str, Any] = {"tier": "sampled", "batched": True, "fewest_drafts": 65, "most_vocabulary": 256}
+    np.random.seed(1)
+    assert draftproof.check(right, draft=drawn, **asked).status == "held"
+    verdict = draftproof.check(right, draft=likeliest, raises=False, **asked)
     assert "draft_law" in {finding.check for finding in verdict.violations}
 
 
 def engine(residual: bool) -> Any:
     def text(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
-        target, proposal, tokens = np.array(target), np.array(proposal), [0]
-        vocabulary = len(target)
+        target, proposal, tokens = np.array(target).tolist(), np.array(proposal).tolist(), [0]
+        every = range(len(target))
         while len(tokens) <= length:
             p, q = target[tokens[-1]], proposal[tokens[-1]]
-            x = int(np.random.choice(vocabulary, p=q / q.sum()))
-            if not np.random.random() * q[x] < p[x]:
-                rest = np.maximum(p - q, 0) if residual else p
-                x = int(np.random.choice(vocabulary, p=rest / rest.sum()))
+            x = random.choices(every, q)[0]
+            if not random.random() * q[x] < p[x]:
+                rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)] if residual else p
+                x = random.choices(every, rest)[0]
             tokens.append(x)
         return tokens[1 : length + 1]
 
@@ -175,8 +180,9 @@ def engine(residual: bool) -> Any:
 
 
 def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> None:
-    assert draftproof.check(right, generate=engine(residual=True), tier="sampled").status == "held"
-    verdict = draftproof.check(right, generate=engine(residual=False), tier="sampled", raises=False)
+    asked: dict[str, Any] = {"tier": "sampled", "fewest_drafts": 65}  # as above: its text alone
+    assert draftproof.check(right, generate=engine(residual=True), **asked).status == "held"
+    verdict = draftproof.check(right, generate=engine(residual=False), raises=False, **asked)
     assert [finding.check for finding in verdict.violations] == ["generated_text"]
 
 
@@ -189,7 +195,8 @@ def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
 
 
 def test_verdicts_are_tables_and_plots(in_a_folder: Path) -> None:
-    verdict = draftproof.check(residual_of_p, tier="proof", raises=False)
+    instance = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"
+    verdict = draftproof.check(residual_of_p, tier="proof", instance=instance, models=0, raises=False)
     assert {"check", "status", "counterexample"} <= set(verdict.records()[0])
     assert "<table>" in verdict._repr_html_()
     pandas = pytest.importorskip("pandas")

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 MODULE = """
 import numpy as np, draftproof
+from catalogue.right.numpy_functions import numpy_batch
 
-def pick(w, rng): return int(rng.choice(len(w), p=w / w.sum()))
+np.random.seed(1)  # rows of a batch have no seeds of the host
+few = {"batched": True, "models": 4, "predictions": 32}
 
-def right(p, q, drafts, rng):
-    for i, x in enumerate(drafts):
-        if not rng.random() * float(q[i, x]) < float(p[i, x]):
-            return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
-    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+def right(p, q, drafts):
+    return numpy_batch(p, q, drafts, rng=np.random)
 
-def wrong(p, q, drafts, rng):
-    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
+def wrong(p, q, drafts):
+    sums = p[:, -1].cumsum(1)
+    return np.column_stack([drafts, (np.random.random((len(p), 1)) * sums[:, -1:] < sums).argmax(1)])
 
-test_right = draftproof.gates(right)
-test_wrong = draftproof.gates(wrong, tiers=["proof"])
+test_right = draftproof.gates(right, **few)
+test_wrong = draftproof.gates(wrong, tiers=["proof"], **few)
 """
 
 
@@ -30,7 +31,8 @@ test_wrong = draftproof.gates(wrong, tiers=["proof"])
 def run(in_a_folder: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.chdir(pytester.path)
     pytester.makepyfile(test_mine=MODULE)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    here = Path(__file__).parent
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (here.parent, here))))
     return pytester
 
 

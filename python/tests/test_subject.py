@@ -114,6 +114,30 @@ def test_numbers_that_belong_to_no_row_make_rows_run_alone() -> None:
     assert "numpy" in subject.alone
 
 
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("scripted", [False, True])
+def test_a_drafter_gets_a_row_or_a_batch(batched: bool, scripted: bool) -> None:
+    shapes = []
+
+    def draft(q: Any, k: int, rng: Any) -> Any:
+        shapes.append(q.shape)
+        u = rng.random((len(q), k) if batched else k)
+        return np.where(u < 0.5, 0, 1)
+
+    subject = door(chain, draft=draft, batched=batched)
+    fields, arrays = request(4, [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0]] if scripted else None)
+    arrays = {name: array for name, array in arrays.items() if name in ("q", "tape", "seeds")}
+    if batched and not scripted:  # rows of a batch have no seeds
+        arrays.pop("seeds")
+    _, reply = subject.answer(fields | {"type": "draft", "drafts": 2}, arrays)
+    assert shapes == ([(4, 2)] if batched and not scripted else [(1, 2) if batched else (2,)] * 4)
+    assert subject.calls == 4
+    assert reply["counts"].tolist() == [2] * 4
+    if scripted:
+        assert reply["tokens"].tolist() == [[0, 1], [1, 0], [1, 1], [0, 0]]
+        assert reply["draw_counts"].tolist() == [2] * 4
+
+
 def test_no_batch_has_the_size_of_another_dimension() -> None:
     for rows in range(1, 40):
         arrays = request(rows, [[0.5]] * rows, drafts=2)[1]
@@ -146,6 +170,41 @@ def test_tokens_are_read_from_what_functions_return() -> None:
         tokens_of_batch(np.array([[1], [0]]), 3, "chain")
 
 
+class Foreign:
+    """An array of a library that shares its memory by DLPack alone."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.asarray(values, np.int32)
+
+    def __dlpack__(self, **named: Any) -> Any:
+        return self.values.__dlpack__(**named)
+
+    def __dlpack_device__(self) -> Any:
+        return self.values.__dlpack_device__()
+
+
+def test_tokens_come_by_dlpack() -> None:
+    assert tokens_of(Foreign([2, 0, -1])) == [2, 0]
+    assert tokens_of([Foreign(1), Foreign(0)]) == [1, 0]
+    assert tokens_of_batch((Foreign([[1, 7], [0, 2]]), Foreign([1, 2])), 2, "chain") == [[1], [0, 2]]
+
+
+def test_a_function_of_jax_is_answered() -> None:
+    """Its random numbers are numpy's: jax draws from keys, which no context can replace."""
+    jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
+
+    def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        p, q, x = jnp.asarray(p), jnp.asarray(q), int(drafts[0])
+        if rng.random() * q[0, x] < p[0, x]:
+            return jnp.array([x, int((rng.random() >= jnp.cumsum(p[1])).sum())])
+        rest = jnp.maximum(p[0] - q[0], 0)
+        return jnp.array([int((rng.random() * rest.sum() >= jnp.cumsum(rest)).sum())])
+
+    _, reply = door(verify).answer(*request(3, [[0.75, 0.5], [0.5, 0.75], [0.5, 0.25]]))
+    assert reply["tokens"].tolist() == [[0, -1], [1, 1], [1, 0]]
+    assert reply["status"].tolist() == [OK] * 3
+
+
 def test_functions_that_name_torch_get_tensors() -> None:
     torch = pytest.importorskip("torch")
 
@@ -157,3 +216,24 @@ def test_functions_that_name_torch_get_tensors() -> None:
 
     assert kind_of(by_name) == kind_of(through) == "torch"
     assert kind_of(chain) == "numpy"
+
+
+def test_generators_of_batches_differ_from_call_to_call() -> None:
+    torch = pytest.importorskip("torch")
+    drawn = []
+
+    def noisy(p: Any, q: Any, drafts: Any, generator: Any) -> Any:
+        drawn.append(torch.rand(len(p), generator=generator).tolist())
+        return torch.zeros(len(p), 1, dtype=torch.int64)
+
+    fields, arrays = request(3)
+    del arrays["seeds"]
+    subject = door(noisy, batched=True)
+    drawn.clear()
+    torch.manual_seed(1)
+    for _ in range(2):
+        subject.answer(fields | {"randomness": "opaque"}, arrays)
+    assert drawn[0] != drawn[1]
+    torch.manual_seed(1)
+    subject.answer(fields | {"randomness": "opaque"}, arrays)
+    assert drawn[2] == drawn[0]

@@ -1,4 +1,4 @@
-"""draftproof.torch against the C++ verifiers: the same rows and numbers through the door, and the gate's verdict."""
+"""draftproof.torch against the C++ verifiers: the same rows and numbers through the door."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from test_torch_verifiers import numbers_of, random_rows  # noqa: E402
 
-import draftproof  # noqa: E402
 import draftproof.torch as verifiers  # noqa: E402
 from draftproof import program  # noqa: E402
 
@@ -83,33 +82,3 @@ def test_tokens_of_cpp_on_chains(host, own, name):
     wanted = ask(host, own, p, q, padded, lengths, u)
     assert [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)] == wanted
     assert set(counts.tolist()) == set(range(1, length + 2))
-
-
-def first_result(name):
-    """The tokens of a verifier, as the gate reads them: one column at a position.
-
-    Rows of a batch have equally many drafts here: a batch draws numbers for its longest row, which the gate reports as
-    other draws of the shorter ones.
-    """
-
-    def fn(p, q, drafts, generator):
-        tokens = getattr(verifiers, name)(p, q, drafts, generator=generator)[0]
-        return tokens if tokens.dim() == 2 else tokens[:, None]
-
-    return fn
-
-
-@pytest.mark.parametrize(
-    ("name", "level", "law"),
-    [
-        ("single_draft", "chain", "iid"),
-        ("block_verification", "chain", "iid"),
-        ("recursive_rejection", "position", "iid"),
-        ("recursive_rejection_without_replacement", "position", "without_replacement"),
-        ("ladder", "position", "iid"),
-    ],
-)
-def test_gate(in_a_folder, name, level, law):
-    declared = {"level": level, "batched": True, "arrays": "torch", "name": name}
-    verdict = draftproof.check(first_result(name), law, tier=["proof", "edge"], models=2, predictions=64, **declared)
-    assert verdict.status == "held"

@@ -42,12 +42,13 @@ class SeedUniforms {
 };
 
 /// A verifier that draws its own numbers, seeded or not: rejection with one residual after the other, of one position or of
-/// the first draft of a chain.
+/// a chain.
 class Rejection final : public Served {
  public:
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
 
   bool residual_is_p = false;
+  bool bonus_is_late = false;     ///< of a chain: the token after the last draft is drawn from the first row of p
   int fails_at = -1;              ///< batch whose rows fail
   int breaks_at = -1;             ///< batch that breaks the protocol
   std::set<int> sizes{};          ///< of batches
@@ -59,7 +60,7 @@ class Rejection final : public Served {
     EXPECT_LE(batch.rows, declaration_.most_rows);
     EXPECT_EQ(batch.dtype, declaration_.dtypes.front());
     EXPECT_EQ(batch.kind, declaration_.rows.front());
-    EXPECT_EQ(batch.target_rows, declaration_.level == Level::chain ? 2 : 1);
+    EXPECT_EQ(batch.target_rows, declaration_.level == Level::chain ? batch.drafts_a_row + 1 : 1);
     sizes.insert(batch.rows);
     asked.insert(batch.randomness);
     proposal_rows.insert(batch.proposal_rows);
@@ -101,19 +102,34 @@ class Rejection final : public Served {
     input.drafts.assign(first, first + batch.lengths[static_cast<std::size_t>(row)]);
     return input;
   }
+  static void reduce(std::vector<double>& target, const std::vector<double>& q) {
+    for (std::size_t y = 0; y < target.size(); ++y) target[y] = std::max(target[y] - q[y], 0.0);
+    const double total = std::accumulate(target.begin(), target.end(), 0.0);
+    for (double& weight : target) weight /= total;
+  }
+  std::vector<Token> decide_chain(const Input& input, SeedUniforms& random) const {
+    std::vector<Token> tokens;
+    for (std::size_t k = 0; k < input.drafts.size(); ++k) {
+      const auto x = static_cast<std::size_t>(input.drafts[k]);
+      std::vector<double> target = input.p[k];
+      if (!(random.next() * input.q[k][x] < target[x])) {
+        if (!residual_is_p) reduce(target, input.q[k]);
+        tokens.push_back(random.pick(target));
+        return tokens;
+      }
+      tokens.push_back(input.drafts[k]);
+    }
+    tokens.push_back(random.pick(input.p[bonus_is_late ? 0 : input.drafts.size()]));
+    return tokens;
+  }
   std::vector<Token> decide(const Input& input, SeedUniforms& random) const {
+    if (declaration_.level == Level::chain) return decide_chain(input, random);
     std::vector<double> target = input.p[0];
     for (std::size_t k = 0; k < input.drafts.size(); ++k) {
       const std::vector<double>& q = input.q[input.q.size() == 1 ? 0 : k];
       const auto x = static_cast<std::size_t>(input.drafts[k]);
-      if (random.next() * q[x] < target[x]) {
-        if (declaration_.level == Level::chain) return {input.drafts[k], random.pick(input.p[1])};
-        return {input.drafts[k]};
-      }
-      if (residual_is_p) continue;
-      for (std::size_t y = 0; y < target.size(); ++y) target[y] = std::max(target[y] - q[y], 0.0);
-      const double total = std::accumulate(target.begin(), target.end(), 0.0);
-      for (double& weight : target) weight /= total;
+      if (random.next() * q[x] < target[x]) return {input.drafts[k]};
+      if (!residual_is_p) reduce(target, q);
     }
     return {random.pick(target)};
   }

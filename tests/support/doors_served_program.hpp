@@ -21,7 +21,8 @@ class ServedProgram final : public Program {
 
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
     const Declaration& declaration = served_.declaration();
-    for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], i, declaration.level);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      check_input(inputs[i], i, declaration.level, declaration.state_size);
     const auto key = [&](std::size_t i) {
       const Input& input = inputs[calls[i].input];
       const bool one = declaration.level == Level::position && input.q.size() == 1;
@@ -39,13 +40,16 @@ class ServedProgram final : public Program {
  private:
   void run_batch(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
     const Declaration& declaration = served_.declaration();
-    pack_calls(inputs, calls, chosen_, {declaration.level, declaration.dtypes.front(), declaration.rows.front()},
+    pack_calls(inputs, calls, chosen_,
+               {declaration.level, declaration.dtypes.front(), declaration.rows.front(), declaration.state_size},
                packed_);
     const auto rows = chosen_.size(), width = static_cast<std::size_t>(packed_.batch.drafts_a_row) + 1;
     result_.tokens_a_row = static_cast<int>(width);
     result_.tokens.assign(rows * width, -1);
     result_.counts.assign(rows, 0);
     result_.status.assign(rows, 0);
+    result_.state_size = declaration.state_size;
+    result_.state.assign(rows * static_cast<std::size_t>(declaration.state_size), 0.0);
     result_.messages.clear();
     result_.log.clear();
     served_.verify(packed_.batch, result_);
@@ -56,11 +60,14 @@ class ServedProgram final : public Program {
       const auto tokens =
           result_.tokens_of(static_cast<int>(row)).first(static_cast<std::size_t>(result_.counts[row]));
       run.tokens.assign(tokens.begin(), tokens.end());
+      const auto state = result_.state_of(static_cast<int>(row));
+      run.state.assign(state.begin(), run.status == RowStatus::ok ? state.end() : state.begin());
       read_draws(static_cast<std::size_t>(result_.log.counts()[row]), draw, weight, run.draws);
       const std::size_t places = calls[chosen_[row]].tape.size();
       if (run.draws.size() <= places) continue;
       run.draws.resize(places);  // beyond the tape there are zeros
       run.tokens.clear();
+      run.state.clear();
       run.status = RowStatus::tape_short;
     }
   }

@@ -38,7 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return HELD
     if options.into:
         ((name, doors),) = chosen.items()
-        result = results.run(known[name], doors, seed=options.seed, timings=options.timings)
+        engine = known[name]
+        result = (
+            results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models)
+            if options.repeat
+            else results.run(engine, doors, seed=options.seed, timings=options.timings)
+        )
         Path(options.into).write_text(json.dumps(result))
         return HELD
     codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
@@ -56,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
     parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
     parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
+    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="N gates with other seeds, counted")
+    parser.add_argument("--models", type=int, default=2, metavar="M", help="of each repeated gate, %(default)s")
     parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
     return parser
 
@@ -101,6 +108,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         start = "from draftproof.engines import main; raise SystemExit(main())"
         command = [sys.executable, "-c", start, *names, "--into", str(into), "--seed", str(options.seed)]
         command += ["--timings"] if options.timings else []
+        command += ["--repeat", str(options.repeat), "--models", str(options.models)]
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
         code = subprocess.run(command, cwd=base, env=env).returncode
@@ -109,6 +117,8 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
             return DIED
         result = json.loads(into.read_text())
     kept = base / "engines" / "results"
+    if options.repeat:
+        return _tell_repeated(engine, version, result, kept)
     last = [one for one in results.results(kept) if one["engine"] == engine.name]
     same = [one for one in last if one["version"] == result["version"]]
     _tell(result)
@@ -116,6 +126,21 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
     _tell_changes((same or last)[-1:], result)
     statuses = {_CODES[door["status"]] for door in result["doors"]}
     return next((code for code in _WORST if code in statuses), SKIPPED)
+
+
+def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path) -> int:
+    """Prints how many repeated gates held and keeps it with the result of their doors, if there is one."""
+    known = [one for one in results.results(kept) if (one["engine"], one["version"]) == (engine.name, version)]
+    for result in known:
+        for door in result["doors"]:
+            if door["name"] in counted:
+                door["repeated"] = {key: value for key, value in counted[door["name"]].items() if key != "first"}
+        results.write(result, kept)
+    for name, one in counted.items():
+        print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models']} models each")
+        if "first" in one:
+            print(f"    seed {one['first']['seed']}: {one['first']['says']}")
+    return HELD if all(one["held"] == one["gates"] for one in counted.values()) else VIOLATED
 
 
 def _tell(result: dict[str, Any]) -> None:

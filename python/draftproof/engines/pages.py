@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,14 @@ from `engines/results`, one file for each engine and version. One engine is inst
     python -m draftproof engines --install NAME
 
 An engine that has no package is looked for in the folders of `DRAFTPROOF_ENGINE_SOURCES`, as `OWNER+NAME` or `NAME`.
+`examples/engine_pull_request` has a gate of one file for the tests of an engine. `engines/recorders` records runs of
+transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
 
 Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their law. *Departure* is the largest
 total variation between the exact law found by calls and the target, in brackets what rounding explains of it. A law
 that holds says that nothing wrong was met on these models; [doors.md](doors.md) has what that is worth. Models, calls
-and settings are those of the results, and differ with the speed of the engine.
+and settings are those of the results, and differ with the speed of the engine. Seconds are those of a busy machine.
+A *kept instance* is one of the engine's file, from a finding; where the gate is slow it is replayed and not shrunk.
 """
 
 
@@ -32,7 +36,15 @@ def write_page(base: Path) -> Path:
     newest: dict[str, dict[str, Any]] = {}
     for one in results(base / "engines" / "results"):
         newest[one["engine"]] = one
-    text = "\n".join([HEAD, *_summary(newest), "", *_findings(base), "", *_violations(newest), *_versions(base)])
+    sections = (
+        _summary(newest),
+        _findings(base),
+        _repeated(newest),
+        _acceptance(base),
+        _violations(newest),
+        _versions(base),
+    )
+    text = "\n".join([HEAD, *(line for section in sections if section for line in [*section, ""])])
     path = base / "docs" / "engines.md"
     path.write_text(text.rstrip() + "\n")
     return path
@@ -42,20 +54,21 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
     lines = [
         "## What was run",
         "",
-        "| engine | version | door | level, law | randomness | models | calls | departure | verdict |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| engine | version | door | level, law | randomness | models | calls | seconds | departure | verdict |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, one in sorted(newest.items()):
         for door in one["doors"]:
             if door["status"] == "skipped" and "reason" in door:
                 lines.append(
-                    f"| {name} | {one['version']} | `{door['name']}` | | | | | | skipped: {_cell(door['reason'])} |"
+                    f"| {name} | {one['version']} | `{door['name']}` | | | | | | | skipped: {_cell(door['reason'])} |"
                 )
                 continue
             models = next((tier["models"] for tier in door["tiers"] if tier.get("models")), "")
             lines.append(
                 f"| {name} | {one['version']} | `{door['name']}` | {door['level']}, `{door['law']}` | "
-                f"{_randomness(door)} | {models} | {door['calls']} | {_departure(door)} | {_verdict(door)} |"
+                f"{_randomness(door)} | {models} | {door['calls'] or ''} | {door.get('seconds', '')} | "
+                f"{_departure(door)} | {_verdict(door)} |"
             )
     lines += ["", "What stands in for a part of the engine, or is said about a door:", ""]
     for name, one in sorted(newest.items()):
@@ -81,7 +94,24 @@ def _departure(door: dict[str, Any]) -> str:
 
 def _verdict(door: dict[str, Any]) -> str:
     wrong = [one["check"] for tier in door["tiers"] for one in tier["findings"] if one["status"] == "violated"]
-    return f"{door['status']}: {', '.join(f'`{check}`' for check in dict.fromkeys(wrong))}" if wrong else door["status"]
+    told = str(door["status"]) + (f": {_names(wrong)}" if wrong else "")
+    replayed = [check for check, _, _ in _replayed(door) if check not in wrong]
+    return told + (f"; on a kept instance violated: {_names(replayed)}" if replayed else "")
+
+
+def _names(checks: list[str]) -> str:
+    return ", ".join(f"`{check}`" for check in dict.fromkeys(checks))
+
+
+def _replayed(door: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Checks that are violated on the instances of the door's file, with evidence and instance. The gate may not have
+    asked them: shrinking is slow on some engines."""
+    return [
+        (words[0], " ".join(words[2:]), instance)
+        for instance, lines in door.get("replays", {}).items()
+        for words in map(str.split, lines)
+        if words[1:2] == ["violated"]
+    ]
 
 
 def _cell(text: str) -> str:
@@ -95,6 +125,43 @@ def _findings(base: Path) -> list[str]:
         title = page.read_text().partition("\n")[0].lstrip("# ").strip()
         lines.append(f"- [{title}](findings/{page.name})")
     return lines
+
+
+def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
+    rows = [
+        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | {again['models']} | {again['held']} |"
+        for name, one in sorted(newest.items())
+        for door in one["doors"]
+        if (again := door.get("repeated"))
+    ]
+    if not rows:
+        return []
+    told = "The proof tier with other models and predictions each time, `draftproof engines NAME --repeat 100`."
+    head = ["| engine | door | gates | models of each | held |", "|---|---|---|---|---|"]
+    return ["## Repeated gates", "", told, "", *head, *rows]
+
+
+def _acceptance(base: Path) -> list[str]:
+    path = base / "engines" / "measured" / "acceptance.json"
+    if not path.is_file():
+        return []
+    lines = [
+        "## Acceptance and time of K drafts of a position",
+        "",
+        "`engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples of which one is",
+        "emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft law accepts. Time",
+        "is that of a call in one thread: of an engine the median, with its adapter, in Python on fresh rows; of ours",
+        "the mean, in C++ on rows that are prepared once. The two are no race.",
+        "",
+        "| rows | K | verifier | draft law | accepted | optimum | microseconds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return lines + [
+        f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['law']}` | "
+        f"{one['rate']:.4f} ({one['low']:.4f} to {one['high']:.4f}) | {one['optimum']:.4f} | "
+        f"{one['microseconds']:.3g} |"
+        for one in json.loads(path.read_text())
+    ]
 
 
 def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
@@ -111,6 +178,9 @@ def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
                         ]
                         if finding.get("counterexample"):
                             lines += [f"    {finding['counterexample']}", ""]
+            for check, evidence, instance in _replayed(door):
+                said = f"*{name} {one['version']}, `{door['name']}`, {check}*, on a kept instance: {evidence}"
+                lines += [said, "", f"    {instance}", ""]
     return lines
 
 

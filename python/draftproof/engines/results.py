@@ -12,7 +12,7 @@ from typing import Any
 
 from draftproof.engines.engine import Engine, Missing
 from draftproof.gate import check
-from draftproof.serve import ask
+from draftproof.serve import tell
 from draftproof.subject import Subject
 
 SCHEMA = "draftproof.engine/1"
@@ -58,10 +58,33 @@ def run(engine: Engine, names: Sequence[str] = (), *, seed: int = 1, timings: bo
     return result
 
 
+def repeat(engine: Engine, names: Sequence[str], count: int, *, seed: int = 1, models: int = 2) -> dict[str, Any]:
+    """`count` proof gates on each door that can be scripted, with other models and predictions each time, and how many
+    of them held. Raises: Missing."""
+    engine.enter()
+    counted: dict[str, Any] = {}
+    for door in engine.doors:
+        if (names and door.name not in names) or "proof" not in door.tiers:
+            continue
+        try:
+            subject = door.make()
+        except (Missing, ImportError):
+            continue
+        gates = [
+            check(subject, tier="proof", models=models, predictions=16, seed=one, keep=False, raises=False)
+            for one in range(seed, seed + count)
+        ]
+        held = [gate.status == "held" for gate in gates]
+        counted[door.name] = {"gates": count, "held": sum(held), "models": models, "seed": seed}
+        if not all(held):
+            counted[door.name]["first"] = {"seed": seed + held.index(False), "says": str(gates[held.index(False)])}
+    return counted
+
+
 def _replay(subject: Subject, instance: str, seed: int, predictions: int) -> list[str]:
     """The checks of the proof tier on one instance and the law on each of its drafts, in lines."""
     options = ["--seed", str(seed), "--predictions", str(predictions), "--instance", instance]
-    return str(ask(subject, ["replay", *options])["text"]).splitlines()
+    return tell(subject, ["replay", *options]).splitlines()
 
 
 def described(verdict: Any, subject: Subject) -> dict[str, Any]:
@@ -94,10 +117,13 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. A door that was not asked this
-    time keeps its last entry."""
+    time keeps its last entry, and its count of repeated gates."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = json.loads(path.read_text())["doors"] if path.is_file() else []
-    doors = {door["name"]: door for door in [*old, *result["doors"]]}
+    doors = {door["name"]: door for door in old}
+    for door in result["doors"]:
+        kept = {key: doors.get(door["name"], {})[key] for key in ("repeated",) if key in doors.get(door["name"], {})}
+        doors[door["name"]] = {**kept, **door}
     part = path.with_suffix(".part")
     part.write_text(json.dumps({**result, "doors": list(doors.values())}, indent=1, ensure_ascii=False) + "\n")
     os.replace(part, path)

@@ -5,6 +5,7 @@ A new method is one function with `@draws("name")`. Its first argument is the ca
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,6 +69,9 @@ def _clocks(call: Call, shape: tuple[int, ...], dtype: str = "float64") -> Any:
     return np.array(elements.clocks(call.tape, call.operator, shape, GRID[dtype], call.stream), dtype).reshape(shape)
 
 
+_name = functools.cache(lambda dtype: np.dtype(dtype).name)
+
+
 def _shape(size: Any, *parameters: Any) -> tuple[int, ...]:
     return shape_of(size) if size is not None else np.broadcast_shapes(*(np.shape(x) for x in parameters))
 
@@ -82,7 +86,7 @@ def _into(out: Any, values: Any) -> Any:
 @draws("random", "random_sample", "sample", "ranf")
 def random(call: Call, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
     shape = np.shape(out) if size is None and out is not None else shape_of(size)
-    return _into(out, _uniforms(call, shape, np.dtype(dtype).name))
+    return _into(out, _uniforms(call, shape, _name(dtype)))
 
 
 @draws("rand")
@@ -100,7 +104,7 @@ def standard_exponential(
     call: Call, size: Any = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
 ) -> Any:
     shape = np.shape(out) if size is None and out is not None else shape_of(size)
-    return _into(out, _clocks(call, shape, np.dtype(dtype).name))
+    return _into(out, _clocks(call, shape, _name(dtype)))
 
 
 @draws("exponential")
@@ -124,7 +128,7 @@ def integers(
     if n < 1:
         raise ValueError(f"{call.operator}: found low {first}, high {last}; wanted low < high")
     shape = shape_of(size)
-    call.note("integer", shape, np.dtype(dtype).name)
+    call.note("integer", shape, _name(dtype))
     flat = np.array(elements.integers(call.tape, call.operator, shape, n, call.stream), np.int64) + first
     return flat.astype(dtype).reshape(shape) if shape else int(flat[0])
 

@@ -56,9 +56,15 @@ StandIn = _stand_in(np.random.Generator, "numpy.random.Generator")
 Legacy = _stand_in(np.random.RandomState, "numpy.random")
 
 
+@functools.cache
+def _any_bits() -> Any:
+    return _original_default_rng().bit_generator
+
+
 def default_rng(seed: Any = None) -> Any:
-    """A stand-in for what numpy would make of `seed`."""
-    return StandIn(_original_default_rng(seed).bit_generator)
+    """A stand-in for what numpy would make of `seed`. Without a seed all stand-ins of calls share their bits, which no
+    call reads: numpy takes longer to seed a generator than a small decision takes."""
+    return StandIn(_any_bits() if seed is None and running() else _original_default_rng(seed).bit_generator)
 
 
 def _no_seed(*args: Any, **kwargs: Any) -> None:

@@ -49,9 +49,13 @@ Examined examined(const std::string& name) {
   return {check_laws(program, served->declaration(), options)};
 }
 
-/// Examines all mutants of one position, or of paths. Returns the number of those that are refuted.
-int refuted(bool position) {
-  int count = 0;
+struct Refuted {
+  int asked = 0, found = 0;
+};
+
+/// Examines all mutants of one position, or of paths.
+Refuted refuted(bool position) {
+  Refuted count;
   for (const OwnName& own : own_names()) {
     if (own.kind != Kind::mutant || (own.level == Level::position) != position) continue;
     SCOPED_TRACE(own.name);
@@ -66,6 +70,7 @@ int refuted(bool position) {
       for (const GateFinding& finding : result.checks.findings) EXPECT_EQ(finding.status, Status::held);
       continue;
     }
+    ++count.asked;
     const GateFinding& found = edge_alone ? support : law;
     EXPECT_EQ(found.status, Status::violated) << found.evidence;
     EXPECT_NE(law.status == Status::violated, edge_alone) << law.evidence;
@@ -75,14 +80,22 @@ int refuted(bool position) {
     if (edge_alone) {
       EXPECT_NE(support.evidence.find("probability 2^-53 a decision"), std::string::npos) << support.evidence;
     }
-    count += found.status == Status::violated ? 1 : 0;
+    count.found += found.status == Status::violated ? 1 : 0;
   }
   return count;
 }
 
-TEST(EveryMutant, OfPositionsIsRefutedByCalls) { EXPECT_EQ(refuted(true), 30); }
+TEST(EveryMutant, OfPositionsIsRefutedByCalls) {
+  const Refuted count = refuted(true);
+  EXPECT_EQ(count.found, count.asked);
+  EXPECT_GE(count.asked, 34);
+}
 
-TEST(EveryMutant, OfPathsIsRefutedByCalls) { EXPECT_EQ(refuted(false), 44); }
+TEST(EveryMutant, OfPathsIsRefutedByCalls) {
+  const Refuted count = refuted(false);
+  EXPECT_EQ(count.found, count.asked);
+  EXPECT_GE(count.asked, 48);
+}
 
 TEST(EveryMutant, ListedOnesAreRegistered) {
   for (const auto& list : {right_in_every_call, refuted_at_an_edge})
@@ -97,17 +110,6 @@ TEST(EveryMutant, CounterexamplesAreSmall) {
   EXPECT_EQ(instance("siblings_sorted_by_id", "exact_law"), "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2");
   // Block verification and the mutant agree up to three drafts.
   EXPECT_EQ(instance("hsd_last_index", "exact_law"), "L=4 K=1 [] p=(2 1)/3 q=(1 1)/2");
-}
-
-TEST(EveryMutant, StatefulSchemesAreJudgedByTheirFirstStep) {
-  // Exact over several steps only, with a state that a call has no field for.
-  int stateful = 0;
-  for (const OwnName& own : own_names()) {
-    if (!own.stateful || own.kind != Kind::verifier) continue;
-    ++stateful;
-    EXPECT_EQ(examined(own.name).of("exact_law").instance, "L=2 K=1 [] p=(1 2)/3 q=(1 1)/2") << own.name;
-  }
-  EXPECT_EQ(stateful, 1);
 }
 
 }  // namespace

@@ -28,12 +28,15 @@ TEST(ForeignSampled, RightProgramsHold) {
       declaration.randomness = {randomness};
       const auto program = std::make_shared<Rejection>(declaration);
       const GateResult result = sampled_gate(program);
-      ASSERT_EQ(result.findings.size(), 1u) << result.note;
-      EXPECT_EQ(result.findings[0].status, Status::held) << result.findings[0].evidence;
-      EXPECT_EQ(result.findings[0].check,
-                level == Level::chain ? "law of one draft at V = 32" : "law of 4 drafts at V = 32");
+      const bool chain = level == Level::chain;
+      ASSERT_EQ(result.findings.size(), chain ? 2u : 1u) << result.note;
+      for (const GateFinding& finding : result.findings) EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+      EXPECT_EQ(result.findings[0].check, chain ? "law of one draft at V = 32" : "law of 4 drafts at V = 32");
+      EXPECT_EQ(result.findings.back().check,
+                chain ? "law of a path of 4 drafts at V = 32" : "law of 4 drafts at V = 32");
       EXPECT_EQ(program->asked, std::set{randomness});
-      EXPECT_EQ(result.laws, std::vector<std::string>{"iid"});
+      EXPECT_EQ(result.laws.front(), "iid");
+      EXPECT_EQ(result.laws.size(), chain ? 2u : 1u);
       EXPECT_GE(result.work, 1u << 16);
     }
 }
@@ -47,11 +50,14 @@ TEST(ForeignSampled, ResidualOfPIsFound) {
       program->residual_is_p = true;
       const GateResult result = sampled_gate(program);
       EXPECT_EQ(result.status, Status::violated);
-      ASSERT_EQ(result.findings.size(), 1u);
-      EXPECT_EQ(result.findings[0].tier, Tier::sampled);
-      EXPECT_TRUE(result.findings[0].replay.starts_with(
-          "draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,"))
-          << result.findings[0].replay;
+      ASSERT_EQ(result.findings.size(), level == Level::chain ? 2u : 1u);
+      for (const GateFinding& finding : result.findings) {
+        EXPECT_EQ(finding.status, Status::violated) << finding.check;
+        EXPECT_EQ(finding.tier, Tier::sampled);
+        EXPECT_TRUE(finding.replay.starts_with(
+            "draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,"))
+            << finding.replay;
+      }
     }
 }
 
@@ -218,9 +224,14 @@ TEST(ForeignGate, RefusesTiersWithAReason) {
   EXPECT_EQ(refusal(seeded, Tier::edge), "the program takes no scripted numbers");
   EXPECT_EQ(refusal(seeded, Tier::sampled), "");
   seeded.fewest_drafts = 2;
-  EXPECT_EQ(refusal(seeded, Tier::sampled), "trials have one draft, the program takes no fewer than 2");
+  EXPECT_EQ(refusal(seeded, Tier::sampled), "") << "trials of paths";
+  seeded.fewest_drafts = 100;
+  EXPECT_EQ(refusal(seeded, Tier::sampled), "trials have no paths or trees of 100 drafts or more");
   Declaration tree = rejection_of(Level::tree);
-  EXPECT_EQ(refusal(tree, Tier::sampled), "trials of trees are not drawn through doors");
+  tree.law = "iid_paths";
+  EXPECT_EQ(refusal(tree, Tier::sampled), "");
+  tree.fewest_drafts = 100;
+  EXPECT_EQ(refusal(tree, Tier::sampled), "trials have no paths or trees of 100 drafts or more");
   tree.functions = {"verify", "generate"};
   EXPECT_EQ(refusal(tree, Tier::sampled), "");
   Declaration drafter = rejection_of(Level::position);

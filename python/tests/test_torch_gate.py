@@ -1,0 +1,155 @@
+"""draftproof.torch at the gate: verifiers and drafters, through the same door as anybody's functions.
+
+The gate rounds its rows to the declared type and counts coins on a grid of 2^-53. What it allows for rounding is
+(drafts + 1) (V + 3) of the type's last bits: 3e-15 in float64 and 1e-1 in bfloat16, for 3 drafts and V = 4.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import draftproof  # noqa: E402
+import draftproof.torch as verifiers  # noqa: E402
+
+LEVELS = {
+    "single_draft": ("chain", "iid"),
+    "block_verification": ("chain", "iid"),
+    "recursive_rejection": ("position", "iid"),
+    "recursive_rejection_without_replacement": ("position", "without_replacement"),
+    "ladder": ("position", "iid"),
+    "ladder_block": ("tree", "iid_paths"),
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small tensors; threads would only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def first_result(name, **options):
+    """The tokens of a verifier, as the gate reads them: one column at a position.
+
+    Rows of a batch have equally many drafts here: a batch draws numbers for its longest row, which the gate reports as
+    other draws of the shorter ones.
+    """
+
+    def fn(p, q, drafts, generator):
+        tokens = getattr(verifiers, name)(p, q, drafts, generator=generator, **options)[0]
+        return tokens if tokens.dim() == 2 else tokens[:, None]
+
+    return fn
+
+
+def paths_of(tokens, parents):
+    """Entries of the K paths of a tree of independent paths, K lists of L.
+
+    A node has a draw for each path through it, in order; equal draws are the node of the first of them.
+    """
+    children = {u: [i for i, parent in enumerate(parents) if parent == u] for u in {-1, *parents}}
+    at = [-1] * len(children[-1])
+    paths = [[] for _ in at]
+    while at[0] in children:
+        draws, first = {u: iter(children[u]) for u in set(at)}, {}
+        entries = [next(draws[u]) for u in at]
+        at = [first.setdefault((u, tokens[i]), i) for u, i in zip(at, entries, strict=True)]
+        for path, i in zip(paths, at, strict=True):
+            path.append(i)
+    return paths
+
+
+def of_paths(shift=1, **options):
+    """`ladder_block` on trees; `shift` is the row of p after a draft, less that of the draft."""
+
+    def fn(p, q, drafts, parents, generator):
+        both = zip(drafts.tolist(), parents.tolist(), strict=True)
+        entries = torch.tensor([paths_of(*row) for row in both])
+        rows = torch.arange(len(p))[:, None, None]
+        after = torch.cat([torch.zeros_like(entries[:, :, :1]), entries + shift], dim=2)
+        given = p[rows, after], q[rows, entries], drafts[rows, entries]
+        return verifiers.ladder_block(*given, generator=generator, **options)[0]
+
+    return fn
+
+
+def verdict_of(name, dtype, fn=None, law=None, logits=False, tier="proof", **asked):
+    level, usual = LEVELS[name]
+    if fn is None:
+        fn = of_paths(logits=logits) if name == "ladder_block" else first_result(name, logits=logits)
+    declared = {"level": level, "batched": True, "arrays": "torch", "name": name, "dtype": dtype, "logits": logits}
+    asked = {"models": 1, "predictions": 32, "raises": False, "keep": False, **asked}
+    return draftproof.check(fn, law or usual, tier=tier, **declared, **asked)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_verifier_holds(in_a_folder, name):
+    verdict = verdict_of(name, "float32", tier=["proof", "edge"])
+    assert verdict.status == "held", str(verdict)
+    assert {(entry.operator, entry.dtype) for entry, _ in verdict.ledger} == {("aten::rand", "float64")}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    ("dtype", "logits"), [("float64", False), ("float32", True), ("bfloat16", False), ("float16", True)]
+)
+def test_verifier_holds_in_other_types(in_a_folder, name, dtype, logits):
+    verdict = verdict_of(name, dtype, logits=logits)
+    assert verdict.status == "held", str(verdict)
+
+
+def test_bfloat16_logits_and_float16_probabilities_hold(in_a_folder):
+    for dtype, logits in (("bfloat16", True), ("float16", False)):
+        assert verdict_of("single_draft", dtype, logits=logits).status == "held"
+
+
+def test_ladder_in_buckets_holds(in_a_folder):
+    assert verdict_of("ladder", "float32", first_result("ladder", buckets=4)).status == "held"
+
+
+SLIPS = {
+    "drafts of another law": (first_result("recursive_rejection"), "without_replacement", "position"),
+    "the row of p before each draft": (of_paths(shift=0), "iid_paths", "tree"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_are_refuted_in_the_coarsest_type(in_a_folder, slip):
+    fn, law, level = SLIPS[slip]
+    path = "L=2 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(0 1)/1 q=(1 1)/2"
+    instance = path if level == "tree" else "p=(6 2 0)/8 q=(1 1 6)/8 K=2"
+    declared = {"level": level, "batched": True, "arrays": "torch", "dtype": "bfloat16"}
+    assert re.search("exact_law +violated", draftproof.replay(fn, instance, law, **declared))
+    right = of_paths() if level == "tree" else first_result("recursive_rejection_without_replacement")
+    assert re.search("exact_law +held", draftproof.replay(right, instance, law, **declared))
+
+
+def drafted(law, drafter, **asked):
+    """Its sampled tier, at a vocabulary that a clock for each token can be afforded at."""
+    name = "recursive_rejection" + ("_without_replacement" if law == "without_replacement" else "")
+    torch.manual_seed(1)  # rows of a batch have no seeds of the host
+
+    def draft(q, k, generator):
+        return drafter(q, k, generator=generator)
+
+    return verdict_of(name, "float32", law=law, tier="sampled", draft=draft, most_vocabulary=64, models=None, **asked)
+
+
+@pytest.mark.parametrize(
+    ("law", "drafter"), [("iid", verifiers.draft_iid), ("without_replacement", verifiers.draft_gumbel_top_k)]
+)
+def test_drafter_has_its_law(in_a_folder, law, drafter):
+    verdict = drafted(law, drafter)
+    assert verdict.status == "held", str(verdict)
+    assert {finding.check for finding in verdict.findings} >= {"draft_law", "draft_noise"}
+
+
+def test_drafter_of_another_law_is_refuted(in_a_folder):
+    verdict = drafted("iid", verifiers.draft_gumbel_top_k)
+    assert {finding.check for finding in verdict.violations} == {"draft_law"}
