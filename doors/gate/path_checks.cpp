@@ -25,8 +25,7 @@ namespace draftproof::doors {
 namespace {
 
 constexpr int usual_path_vocabulary = 1024, usual_positions = 4;
-constexpr std::size_t most_bytes_drafted = std::size_t{16}
-                                           << 20;  // of rows in a batch, as for trials of one position
+constexpr std::size_t most_bytes_drafted = 16u << 20;  // of rows in a batch, as for trials of one position
 
 /// The trials of a program, in batches.
 class PathTrials {
