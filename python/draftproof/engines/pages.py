@@ -159,7 +159,7 @@ def _acceptance(base: Path) -> list[str]:
     return lines + [
         f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['law']}` | "
         f"{one['rate']:.4f} ({one['low']:.4f} to {one['high']:.4f}) | {one['optimum']:.4f} | "
-        f"{one['microseconds']:.3g} |"
+        f"{one['microseconds']:,.{0 if one['microseconds'] >= 100 else 1 if one['microseconds'] >= 10 else 2}f} |"
         for one in json.loads(path.read_text())
     ]
 
