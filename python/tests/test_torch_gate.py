@@ -6,6 +6,7 @@ The gate rounds its rows to the declared type and counts coins on a grid of 2^-5
 
 from __future__ import annotations
 
+import importlib
 import re
 
 import pytest
@@ -21,6 +22,7 @@ LEVELS = {
     "recursive_rejection": ("position", "iid"),
     "recursive_rejection_without_replacement": ("position", "without_replacement"),
     "ladder": ("position", "iid"),
+    "ladder_without_replacement": ("position", "without_replacement"),
     "ladder_block": ("tree", "iid_paths"),
 }
 
@@ -128,6 +130,23 @@ def test_slips_are_refuted_in_the_coarsest_type(in_a_folder, slip):
     assert re.search("exact_law +violated", draftproof.replay(fn, instance, law, **declared))
     right = of_paths() if level == "tree" else first_result("recursive_rejection_without_replacement")
     assert re.search("exact_law +held", draftproof.replay(right, instance, law, **declared))
+
+
+def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
+    """The smallest instance of docs/ladder.md: without the race the choice is not q on the group {1, 2}."""
+    module = importlib.import_module("draftproof.torch.verifiers.ladder_without_replacement")
+
+    instance, right = "p=(6 2 1)/9 q=(3 2 1)/6 K=2", first_result("ladder_without_replacement")
+    declared = {"level": "position", "batched": True, "arrays": "torch", "dtype": "float64"}
+
+    def first_draft(made, drafts, there, uniforms):
+        bins, group, _, _ = module.group_of(made, drafts, there, uniforms)
+        chosen = group.long().argmax(1)
+        return chosen, bins.gather(1, chosen[:, None]).squeeze(1)
+
+    assert re.search("exact_law +held", draftproof.replay(right, instance, "without_replacement", **declared))
+    monkeypatch.setattr(module, "choose_distinct", first_draft)
+    assert re.search("exact_law +violated", draftproof.replay(right, instance, "without_replacement", **declared))
 
 
 def drafted(law, drafter, **asked):

@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
+from ladder_reference import Levels, levels
 
 
 class Numbers:
@@ -112,80 +113,20 @@ def recursive_rejection_without_replacement(p, q, drafts, numbers):
     return recursive_rejection(p, q, drafts, numbers, True)
 
 
-class Levels:
-    """The ladder's plan by the levels of docs/ladder.md: breaks are peeled off G one after another."""
-
-    def __init__(self, p, q, mu):
-        self.p, self.q = [x / sum(p) for x in p], [x / sum(q) for x in q]
-        p, q = self.p, self.q
-        self.order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: -p[x] / q[x])
-        self.n = len(self.order)
-        target = list(itertools.accumulate((p[x] for x in self.order), initial=1 - sum(p[x] for x in self.order)))
-        self.s = list(itertools.accumulate((q[x] for x in self.order), initial=Fraction(0)))
-        self.f = [1 - sum(w * (1 - s) ** m for m, w in enumerate(mu, 1)) for s in self.s]
-        missed = [max(a - b, Fraction(0)) for a, b in zip(target, self.f, strict=True)]
-        peak = missed.index(max(missed))
-        held = [max(missed[: i + 1]) if i <= peak else max(missed[i:]) for i in range(self.n + 1)]
-        self.slope = [Fraction(0)] * self.n
-        self.level = self.peel([a - b for a, b in zip(target, held, strict=True)])
-
-    def kink(self, y, left, i, right):
-        s = self.s
-        return (y[i] - y[left]) / (s[i] - s[left]) - (y[right] - y[i]) / (s[right] - s[i])
-
-    def peel(self, rest):
-        """Levels of the breaks; stores the law of the selected draft over q, chord by chord."""
-        level, up, time = [Fraction(1)] * (self.n + 1), list(range(self.n + 1)), Fraction(0)
-        while time < 1:
-            inner = list(zip(up, up[1:], up[2:], strict=False))
-            ends = [
-                self.kink(rest, *three) / self.kink(self.f, *three) for three in inner if self.kink(self.f, *three) > 0
-            ]
-            step = min([*ends, 1 - time])
-            for a, b in itertools.pairwise(up):
-                chord = (self.f[b] - self.f[a]) / (self.s[b] - self.s[a])
-                for i in range(a, b):
-                    self.slope[i] += step * chord
-                for i in range(a + 1, b + 1):
-                    rest[i] -= step * (self.f[a] + chord * (self.s[i] - self.s[a]))
-            time += step
-            gone = {three[1] for three in inner if self.kink(rest, *three) <= 0 and time < 1}
-            for i in gone:
-                level[i] = time
-            up = [i for i in up if i not in gone]
-        return level
-
-    def selected(self, x):
-        return self.q[x] * self.slope[self.order.index(x)] if self.q[x] > 0 else Fraction(0)
-
-    def choose(self, drafts, numbers):
-        """Index of the selected draft and the ends of its group."""
-        bins = [self.order.index(x) for x in drafts]
-        steps = sorted({c for c in self.level[1 : self.n] if 0 < c < 1})
-        cell = numbers.cut(steps)
-        u = ([Fraction(0), *steps])[cell]
-        a = b = min(bins)
-        while a > 0 and not u < self.level[a]:
-            a -= 1
-        b += 1
-        while b < self.n and not u < self.level[b]:
-            b += 1
-        group = [k for k, i in enumerate(bins) if i < b]
-        size = len(group)
-        chosen = group[numbers.cut([Fraction(i, size) for i in range(1, size)])] if size > 1 else group[0]
-        return chosen, a, b
-
-
-def ladder(p, q, drafts, numbers):
+def ladder(p, q, drafts, numbers, without_replacement=False):
     if not drafts:
         return numbers.pick(p), -1
-    plan = Levels(p, q, [Fraction(int(m == len(drafts))) for m in range(1, len(drafts) + 1)])
-    k = plan.choose(drafts, numbers)[0]
+    plan = levels(tuple(p), tuple(q), len(drafts), without_replacement)
+    k = plan.choose_distinct(drafts, numbers) if without_replacement else plan.choose(drafts, numbers)[0]
     x = drafts[k]
     if numbers.flip(plan.p[x], plan.selected(x)):
         return x, k
     left = [max(a - plan.selected(y), Fraction(0)) for y, a in enumerate(plan.p)]
     return emit(left, plan.p, numbers), -1
+
+
+def ladder_without_replacement(p, q, drafts, numbers):
+    return ladder(p, q, drafts, numbers, True)
 
 
 def ladder_block(p, q, paths, numbers):
@@ -230,6 +171,7 @@ POSITIONS = [
     ([1, 2, 1], [1, 2, 1]),
     ([4, 1, 2, 1], [1, 1, 3, 3]),
     ([1, 0, 2, 5], [2, 2, 4, 0]),
+    ([3, 3, 1, 1, 2], [1, 2, 3, 3, 1]),
 ]
 
 
@@ -250,11 +192,13 @@ def tuples(q, k, without_replacement=False):
             yield weight, list(drafts)
 
 
-@pytest.mark.parametrize("verify", [recursive_rejection, recursive_rejection_without_replacement, ladder])
+@pytest.mark.parametrize(
+    "verify", [recursive_rejection, recursive_rejection_without_replacement, ladder, ladder_without_replacement]
+)
 @pytest.mark.parametrize(("p", "q"), POSITIONS)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_reference_is_exact(verify, p, q, k):
-    p, q, without = law_of(p), law_of(q), verify is recursive_rejection_without_replacement
+    p, q, without = law_of(p), law_of(q), verify.__name__.endswith("without_replacement")
     law = [Fraction(0)] * len(p)
     for chance, drafts in tuples(q, min(k, sum(x > 0 for x in q)) if without else k, without):
         for weight, _, (token, _) in branches(lambda numbers, drafts=drafts: verify(p, q, drafts, numbers)):

@@ -23,6 +23,8 @@ import torch
 from torch import Tensor
 
 from .draws import SomeUniforms, Uniforms, first
+from .endings import above, one_token
+from .inputs import Inputs
 from .ladder_plan import Plan
 
 
@@ -43,16 +45,43 @@ def choose(
     if drafts.shape[1] == 0:
         none = torch.zeros(len(drafts), dtype=torch.int64, device=drafts.device)
         return none, none, none, none + n
-    bins = torch.where(there, made.bins.gather(1, drafts), n)
-    best = bins.amin(1)
-    u = uniforms.take(there.any(1))
-    a, b = made.edge(u, best.clamp(max=n - 1))
-    group = bins < b[:, None]
+    bins, group, a, b = group_of(made, drafts, there, uniforms)
     size = group.sum(1)
     several = size > 1
     rank = (uniforms.take(several) * size).long().clamp(max=size - 1).clamp(min=0) * several
     chosen = first(group & (group.cumsum(1) > rank[:, None]), group)
     return chosen, bins.gather(1, chosen[:, None]).squeeze(1).clamp(max=n - 1), a, b
+
+
+def group_of(
+    made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms | SomeUniforms
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Bins of the drafts and whether they are in the group taken, both [R, K], and the ends [a, b) of the group [R].
+
+    Reads a number where there is a draft.
+    """
+    n = made.size
+    bins = torch.where(there, made.bins.gather(1, drafts), n)
+    a, b = made.edge(uniforms.take(there.any(1)), bins.amin(1).clamp(max=n - 1))
+    return bins, bins < b[:, None], a, b
+
+
+def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
+    """Token [B] and index of the accepted draft [B]: the draft `chosen` of bin `bin_` as a single one of known law.
+
+    Reads a number for the test where there is a draft, and one for the token where it fails.
+    """
+    drafted = at.lengths > 0
+    x = at.drafts.gather(1, chosen[:, None]) if at.drafts.shape[1] > 0 else chosen[:, None]
+    law = made.q.gather(1, x).squeeze(1) * made.slope_at(bin_)
+    passed = drafted & (at.uniforms.take(drafted) * law < made.p.gather(1, x).squeeze(1))
+    accepted = torch.where(passed, chosen, -1)
+
+    def residual(rows: Tensor) -> Tensor:
+        return above(made.p[rows], made.selected(rows).mul_(drafted[rows, None]))
+
+    last = at.uniforms.take(~passed)
+    return one_token(at.drafts, accepted, last, residual, lambda rows: made.p[rows])
 
 
 def active_after(law: Tensor, c: Tensor, x: Tensor, beta: Tensor) -> Tensor:

@@ -21,7 +21,9 @@ running sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -42,6 +44,7 @@ class Plan:
     target: Tensor  # [R, n + 1], P
     missed: Tensor  # [R, n + 1], M
     plain: Tensor  # [R] whether the selected draft has law q: one draft, or p = q
+    chords: Tensor | None = None  # [R, n], of f in each bin where f is not that of independent drafts
 
     @property
     def size(self) -> int:
@@ -56,18 +59,20 @@ class Plan:
         """Law of the selected draft over q in one bin of each row, [R]."""
         at, ends = bin_[:, None], bin_[:, None] + torch.arange(2, device=bin_.device)
         s, f, target, missed = (x.gather(1, ends) for x in (self.s, self.f, self.target, self.missed))
+        of_f = chord(self.law, s) if self.chords is None else self.chords.gather(1, at)
         masses = self.p_bin.gather(1, at), self.q_bin.gather(1, at)
-        return slopes(*masses, self.law, s, f, target, missed, self.plain).squeeze(1)
+        return slopes(*masses, of_f, f, target, missed, self.plain).squeeze(1)
 
     def selected(self, rows: Tensor) -> Tensor:
         """Law of the selected draft in these rows, [len(rows), V]."""
-        held = (self.s[rows], self.f[rows], self.target[rows], self.missed[rows], self.plain[rows])
-        slope = slopes(self.p_bin[rows], self.q_bin[rows], self.law[rows], *held)
+        of_f = chord(self.law[rows], self.s[rows]) if self.chords is None else self.chords[rows]
+        held = (self.f[rows], self.target[rows], self.missed[rows], self.plain[rows])
+        slope = slopes(self.p_bin[rows], self.q_bin[rows], of_f, *held)
         return slope.gather(1, self.bins[rows]).mul_(self.q[rows])
 
 
 def slopes(
-    p_bin: Tensor, q_bin: Tensor, law: Tensor, s: Tensor, f: Tensor, target: Tensor, missed: Tensor, plain: Tensor
+    p_bin: Tensor, q_bin: Tensor, of_f: Tensor, f: Tensor, target: Tensor, missed: Tensor, plain: Tensor
 ) -> Tensor:
     """Slope of G in each of m bins, [R, m], from values at the bins [R, m] and at their breaks [R, m + 1].
 
@@ -76,8 +81,6 @@ def slopes(
     """
     touches = missed == target - f
     share = torch.where(q_bin > 0, (p_bin - missed.diff(dim=1)).clamp_(min=0) / q_bin, 0.0)
-    below = 1 - s
-    of_f = chord(law, below[:, :-1], below[:, 1:])
     return torch.where(plain[:, None], 1.0, torch.where(touches[:, 1:] & touches[:, :-1], of_f, share))
 
 
@@ -89,8 +92,9 @@ def none_of(law: Tensor, a: Tensor) -> Tensor:
     return mean
 
 
-def chord(law: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Slope of f between breaks with masses a and b below them, as sums of products: no cancellation on narrow bins."""
+def chord(law: Tensor, s: Tensor) -> Tensor:
+    """Slope of f between neighbouring breaks s [R, m + 1], as sums of products: no cancellation on narrow bins."""
+    a, b = (1 - s)[:, :-1], (1 - s)[:, 1:]
     total = law[:, :1].expand_as(a)
     both, power = torch.ones_like(a), torch.ones_like(a)
     for degree in range(1, law.shape[1]):
@@ -100,38 +104,56 @@ def chord(law: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return total
 
 
-def bins_of(p: Tensor, q: Tensor, buckets: int | None) -> tuple[Tensor, Tensor, Tensor]:
+def bins_of(p: Tensor, q: Tensor, buckets: int | None, singles: int = 0) -> tuple[Tensor, Tensor, Tensor]:
     """Bins of the tokens [R, V], and p- and q-masses of the bins [R, n], by p / q descending.
 
     Tokens with q = 0 < p come first, those with p = q = 0 last; both have no width. `buckets` of equal steps of the
-    logarithm of p / q from 2^8 down to 2^-8 replace single tokens.
+    logarithm of p / q from 2^8 down to 2^-8 replace single tokens, but for the `singles` tokens of largest q.
     """
     ratio = torch.where(q > 0, p / q, torch.where(p > 0, torch.inf, -1.0))
-    if buckets is None:
+    if buckets is None or singles >= p.shape[1]:
         order = ratio.argsort(dim=1, descending=True, stable=True)
         bins = torch.empty_like(order)
         bins.scatter_(1, order, torch.arange(p.shape[1], device=p.device).expand_as(order))
         return bins, p.gather(1, order), q.gather(1, order)
     step = ((8 - ratio.clamp(min=0).log2()) * (buckets / 16)).clamp(0, buckets - 1).long() + 1
     bins = torch.where(q > 0, step, torch.where(p > 0, 0, buckets))
-    empty = torch.zeros(len(p), buckets + 1, dtype=p.dtype, device=p.device)
-    return bins, empty.scatter_add(1, bins, p), empty.scatter_add(1, bins, q)
+    if singles > 0:
+        place = torch.arange(buckets + 1, buckets + 1 + singles, device=p.device)
+        bins = bins.scatter(1, q.topk(singles, dim=1).indices, place.expand(len(p), -1))
+    empty = torch.zeros(len(p), buckets + 1 + singles, dtype=p.dtype, device=p.device)
+    p_bin, q_bin = empty.scatter_add(1, bins, p), empty.scatter_add(1, bins, q)
+    if singles == 0:
+        return bins, p_bin, q_bin
+    rank, p_bin, q_bin = bins_of(p_bin, q_bin, None)
+    return rank.gather(1, bins), p_bin, q_bin
 
 
-def plan(p: Tensor, q: Tensor, law: Tensor, buckets: int | None) -> Plan:
+Coverage: TypeAlias = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Chords of f [R, n], and f at the breaks [R, n + 1], from q [R, V], bins [R, V] and q-masses of the bins [R, n]."""
+
+
+def plan(
+    p: Tensor, q: Tensor, law: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
+) -> Plan:
     """The plan for rows p and q [R, V] of any positive sums; `law` [R, K] is that of the number of drafts.
 
+    `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` has another f.
     Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
     """
     p, q = p / p.sum(1, keepdim=True), q / q.sum(1, keepdim=True)
-    bins, p_bin, q_bin = bins_of(p, q, buckets)
+    bins, p_bin, q_bin = bins_of(p, q, buckets, singles)
     target, s = ends_of(p_bin), ends_of(q_bin)
-    f = 1 - none_of(law, 1 - s)
+    chords = None
+    if coverage is None:
+        f = 1 - none_of(law, 1 - s)
+    else:
+        chords, f = coverage(q, bins, q_bin)
     excess = (target - f).clamp_(min=0)
     missed = torch.minimum(excess.cummax(1).values, excess.flip(1).cummax(1).values.flip(1))
     # One draft is selected whatever its bin, and equal rows need no selection: the law is q, bit for bit.
     plain = (law[:, 0] == 1) | (p == q).all(1)
-    return Plan(p, q, bins, p_bin, q_bin, law, s, f, target, missed, plain)
+    return Plan(p, q, bins, p_bin, q_bin, law, s, f, target, missed, plain, chords)
 
 
 def ends_of(masses: Tensor) -> Tensor:

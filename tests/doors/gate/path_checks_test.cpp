@@ -13,6 +13,7 @@
 #include <draftproof/doors/gate/tree_batch.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/doors_rejection.hpp>
 
 namespace draftproof::doors {
@@ -23,6 +24,7 @@ std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1)
 
 /// 2^14 trials at V = 32, with the budget of one gate.
 GateFinding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
+  registry();  // the families of rows
   return check_paths(
       program,
       {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .door = "exec:mine"});

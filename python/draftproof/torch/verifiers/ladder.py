@@ -11,9 +11,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..endings import above, one_token
 from ..inputs import Options, position, want
-from ..ladder_choice import choose, number_law
+from ..ladder_choice import choose, number_law, verify_selected
 from ..ladder_plan import plan
 from ..rows import Temperature
 
@@ -62,15 +61,4 @@ def ladder(
     want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
     at = position(p, q, drafts, 4 - drafts.shape[-1], Options(lengths, logits, temperature, generator, uniforms, check))
     made = plan(at.p.single(), at.q.single(), number_law(at.lengths, drafts.shape[1]), buckets)
-    drafted = at.lengths > 0
-    chosen, bin_ = choose(made, at.drafts, at.there, at.uniforms)[:2]
-    x = at.drafts.gather(1, chosen[:, None]) if drafts.shape[1] > 0 else chosen[:, None]
-    law = made.q.gather(1, x).squeeze(1) * made.slope_at(bin_)
-    passed = drafted & (at.uniforms.take(drafted) * law < made.p.gather(1, x).squeeze(1))
-    accepted = torch.where(passed, chosen, -1)
-
-    def residual(rows: Tensor) -> Tensor:
-        return above(made.p[rows], made.selected(rows).mul_(drafted[rows, None]))
-
-    last = at.uniforms.take(~passed)
-    return one_token(at.drafts, accepted, last, residual, lambda rows: made.p[rows])
+    return verify_selected(at, made, *choose(made, at.drafts, at.there, at.uniforms)[:2])
