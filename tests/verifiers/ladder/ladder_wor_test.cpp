@@ -164,6 +164,28 @@ double planned_wor_acceptance(const L& laws, int drafts) {
   return sum;
 }
 
+TEST(LadderWor, EveryRegisterWidthGivesTheSameBits) {
+  registry();
+  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
+  const RowPair pair = source.pair(0);
+  const std::vector<float> p(pair.target.begin(), pair.target.end()),
+      q(pair.proposals[0].begin(), pair.proposals[0].end());
+  const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
+  const auto bins = rows.bins();
+  const simd::Width before = simd::in_use();
+  for (const int drafts : {3, 4, 8, 12}) {
+    simd::use(simd::Width::scalar);
+    const WorCoverage<double> scalar(rows, bins, drafts);
+    for (const simd::Width width : {simd::Width::avx2, simd::Width::avx512}) {
+      if (simd::widest() < width) continue;
+      simd::use(width);
+      const WorCoverage<double> wide(rows, bins, drafts);
+      for (int i = 0; i < bins.size(); ++i) EXPECT_EQ(wide.chord(i, i + 1), scalar.chord(i, i + 1)) << i;
+    }
+  }
+  simd::use(before);
+}
+
 TEST(LadderWor, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   registry();
   for (const char* file : {"/data/stories512_positions.npz", "/data/mixed32k_positions.npz"}) {
