@@ -1,0 +1,183 @@
+"""F, the probability that drafts without replacement hit the first bins of a ladder, and its chords.
+
+Each token x has an exponential clock of rate q(x); the first K to ring are the drafts, in that order.
+
+    c, W   q-mass of the bins above a bin, and of the bin
+    N'     number of clocks below the bin that have rung by time t; own: of the bin
+    chord  1/W integral over t of e^(-ct) [W Pr(own = 0) Pr(N' < K) - c sum over k + j < K, j > 0, of
+           Pr(N' = k) Pr(own = j)]
+
+K = 1: F = s. K = 2: the chord is 1 + R(below) - c R(bin) / W with R the sum of q / (1 - q). Else the trapezoid rule in
+log t, all bins and times at once. Laws of numbers are polynomials whose coefficient k is a probability; sums of
+independent numbers are products, and the laws below every bin are running products.
+
+Correctness: docs/ladder.md, "Without replacement". All terms are of the bin's own size, so narrow bins keep their
+precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d below
+pi / 2; with tan d = 2 pi n / (K ln 2) and n = 4 for each 8 drafts that is below 1e-15.
+"""
+
+from __future__ import annotations
+
+from math import ceil, comb, exp, factorial, gamma, log, log2
+
+import torch
+from torch import Tensor
+
+POWERS = 7
+LONGEST = 45.0
+"""A node with rate times t above this weighs less than e^-45 < 3e-20."""
+CELLS = 1 << 22
+"""Numbers in one array of the integral: more nodes than fit are taken in turns."""
+
+
+def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Chords of F on the bins [R, n], and F at the breaks [R, n + 1], for `lengths` [R] drafts.
+
+    `q` [R, V] has sums 1; bins of several tokens hold light ones only (`ladder_plan.bins_of`).
+    Cost: for K > 2 O(K^2 n M), M nodes: 4 (K <= 8) an octave from about 1e-16^(1/K) to 45 over the q-mass of all but
+    the K - 1 largest tokens.
+    """
+    tokens = torch.zeros_like(q_bin).scatter_add_(1, bins, (q > 0).to(q.dtype))
+    drafts = torch.minimum(lengths.clamp(min=1), tokens.sum(1).long())
+    chords = torch.ones_like(q_bin)
+    for k in drafts.unique().tolist():
+        if k > 1:
+            rows = (drafts == k).nonzero().squeeze(1)
+            of_k = pairs if k == 2 else race
+            chords[rows] = of_k(q[rows], bins[rows], q_bin[rows], tokens[rows], k)
+    # Fewer than K tokens below a break: a draft lies above for certain, and rounding must not deny it.
+    below = tokens.flip(1).cumsum(1).flip(1)
+    chords = torch.where((below < drafts[:, None]) | (q_bin == 0), 0.0, chords.clamp_(min=0))
+    f = torch.nn.functional.pad((chords * q_bin).cumsum(1), (1, 0)).clamp_(max=1)
+    f[:, 1:-1] = torch.where(below[:, 1:] < drafts[:, None], 1.0, f[:, 1:-1])
+    f[:, -1] = 1
+    return chords, f
+
+
+def pairs(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
+    """Chords for two drafts [R, n]."""
+    top = q.argmax(1, keepdim=True)
+    rest = (1 - q).scatter(1, top, q.scatter(1, top, 0.0).sum(1, keepdim=True))  # 1 - q, accurate near q = 1 too
+    odds = torch.zeros_like(q_bin).scatter_add_(1, bins, q / rest)
+    below = torch.nn.functional.pad(odds[:, 1:].flip(1).cumsum(1).flip(1), (0, 1))
+    return 1 + below - mass_above(q_bin) * (odds / q_bin.clamp(min=torch.finfo(q.dtype).tiny))
+
+
+def mass_above(q_bin: Tensor) -> Tensor:
+    return torch.nn.functional.pad(q_bin.cumsum(1)[:, :-1], (1, 0))
+
+
+def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
+    """Chords for k > 2 drafts [R, n]."""
+    above = mass_above(q_bin)
+    an_octave = 4 * ceil(k / 8)
+    # Before the start k clocks have rung with probability at most t^k / k!, and the term of a bin of mass W is off by
+    # at most W t^k / (k - 1)! = 1e-16 W there.
+    start = min(0.125, (1e-16 * gamma(k)) ** (1 / k))
+    slowest = slowest_of(q, k)
+    octaves = ceil(log2(LONGEST / slowest / start)) + 1
+    times = start * torch.exp2(torch.arange(octaves * an_octave, dtype=q.dtype, device=q.device) / an_octave)
+    sums = power_sums(q, bins, q_bin) if bool((tokens > 1).any()) else None
+    chords = before(start, an_octave, above, q_bin)
+    for t in times.split(max(1, CELLS // (q_bin.numel() * k))):
+        chords += integrand(t, above, q_bin, own_law(t, q_bin, tokens, sums, k))
+    return chords * (log(2) / an_octave)
+
+
+def slowest_of(q: Tensor, k: int) -> float:
+    """The least mass of all but the k - 1 largest tokens; the integral decays at this rate."""
+    largest = q.topk(k - 1, dim=1).indices
+    return float(q.scatter(1, largest, 0.0).sum(1).min())
+
+
+def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
+    """Sum over the nodes before the start, in units of the rule's step, [R, n].
+
+    The integrand over W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W there: a power series in t, and powers of times in
+    equal ratios add up.
+    """
+    total, mix, last, factor, m = torch.zeros_like(c), torch.ones_like(c), torch.ones_like(c), start, 0
+    while abs(factor) * (m + 2) > 1e-17 * start:
+        ratio = exp(-(m + 1) * log(2) / an_octave)
+        total += mix * (factor * ratio / (1 - ratio))
+        factor *= -start / (m + 1)
+        last = last * c
+        mix = mix * (c + width) + last
+        m += 1
+    return total
+
+
+def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
+    """Sum over times t [M] of t times the integrand over W, [R, n]; `own` [R, n, K, M]."""
+    k = own.shape[2]
+    fewer = below_each(own).cumsum(2)  # Pr(N' <= k)
+    both = (own[:, :, 1:] * fewer[:, :, : k - 1].flip(2)).sum(2)
+    share = torch.where(width > 0, c / width, 0.0)[:, :, None]
+    term = own[:, :, 0] * fewer[:, :, -1] - share * both
+    return ((-c[:, :, None] * t).exp() * term * t).sum(2)
+
+
+def times_law(a: Tensor, b: Tensor) -> Tensor:
+    """The law of the sum of two independent numbers below K, [.., K, M]."""
+    k = a.shape[-2]
+    out = a[..., :1, :] * b
+    for j in range(1, k):
+        out[..., j:, :] += a[..., j : j + 1, :] * b[..., : k - j, :]
+    return out
+
+
+def below_each(own: Tensor) -> Tensor:
+    """Law of the number of clocks below each bin, [R, n, K, M]: products in blocks of sqrt(n) bins, then of blocks."""
+    n = own.shape[1]
+    size = max(1, round(n**0.5))
+    count = ceil(n / size)
+    none = torch.zeros_like(own[:, 0])
+    none[:, 0] = 1
+    own = torch.cat([own, none[:, None].expand(-1, count * size - n, -1, -1)], dim=1).unflatten(1, (count, size))
+    within = torch.empty_like(own)
+    product = none[:, None].expand_as(own[:, :, 0])
+    for i in reversed(range(size)):
+        within[:, :, i] = product
+        product = times_law(product, own[:, :, i])
+    after = torch.empty_like(product)
+    rest = none
+    for i in reversed(range(count)):
+        after[:, i] = rest
+        rest = times_law(rest, product[:, i])
+    return times_law(within, after[:, :, None].expand_as(within)).flatten(1, 2)[:, :n]
+
+
+def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
+    """Sums of q^m over the tokens of each bin, m = 1 .. POWERS, [POWERS, R, n]."""
+    sums, power = [], torch.ones_like(q)
+    for _ in range(POWERS):
+        power = power * q
+        sums.append(torch.zeros_like(q_bin).scatter_add_(1, bins, power))
+    return torch.stack(sums)
+
+
+def own_law(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
+    """Law of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
+
+    Bins of several tokens: Pr(k) = e^(-Wt) e_k, e_k the elementary symmetric functions of e^(qt) - 1 by Newton from
+    the sums of its powers, those from the sums of q^i: the sum over i of m! S(i, m) / i! t^i times that of q^i, S the
+    Stirling numbers of the second kind.
+    """
+    x = q_bin[:, :, None] * t
+    law = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)
+    law[:, :, 0] = (-x).exp()
+    law[:, :, 1] = -torch.expm1(-x)
+    if sums is None:
+        return law
+    powers = []
+    for m in range(1, min(POWERS, k - 1) + 1):
+        value = torch.zeros_like(x)
+        for i in range(POWERS, m - 1, -1):
+            surjections = sum((-1) ** (m - j) * comb(m, j) * j**i for j in range(m + 1))
+            value = value * t + sums[i - 1][:, :, None] * (surjections / factorial(i))
+        powers.append(value * t**m)
+    symmetric = [law[:, :, 0]]
+    for j in range(1, k):
+        signed = ((-1) ** (m - 1) * powers[m - 1] * symmetric[j - m] for m in range(1, min(j, len(powers)) + 1))
+        symmetric.append(torch.stack(list(signed)).sum(0) / j)
+    return torch.where((tokens > 1)[:, :, None, None], torch.stack(symmetric, dim=2), law)

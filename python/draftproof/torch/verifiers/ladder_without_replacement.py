@@ -1,0 +1,124 @@
+"""The ladder for drafts without replacement: selects one of K drafts such that its law is the best possible, then
+verifies it as a single draft.
+
+The breaks of ladder_plan.py that are up, with the f of ladder_race.py, cut the bins into groups. The group of the draft
+with the highest p / q is taken; the choice among its drafts depends on the order of the draw.
+
+    H, G, Z    bins above the group taken, the group, the bins below it
+    g_1, g_2   drafts in G, in the order of the draw; j of them
+    k          j, less the tokens of Z that come before H where the race of the drafts goes on; at least 1
+
+If H is empty, g_1 is chosen. Otherwise g_i, i < k, with probability q(g_i) / q(G), and g_k with the rest.
+Correctness: the choice has law q on G given that G is hit and H is not, so that the law of the selected draft is known
+for any levels and bins (docs/ladder.md, "Without replacement"); verifying one draft of known law is lossless.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..draws import Uniforms, inverse
+from ..inputs import Options, position, want
+from ..ladder_choice import group_of, number_law, verify_selected
+from ..ladder_plan import Plan, plan
+from ..ladder_race import coverage
+from ..rows import Temperature
+from .recursive_rejection_without_replacement import want_distinct, want_drafted
+
+SINGLES = 1024
+"""The others weigh less than 1 / 1024 of what the K - 1 largest leave: sums of seven powers do for them."""
+
+
+def ladder_without_replacement(
+    p: Tensor,
+    q: Tensor,
+    drafts: Tensor,
+    *,
+    lengths: Tensor | None = None,
+    logits: bool = False,
+    temperature: Temperature = None,
+    generator: torch.Generator | None = None,
+    uniforms: Tensor | None = None,
+    check: bool = True,
+    buckets: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The ladder for K different drafts, drawn one after another from what is left of one proposal. No lossless rule
+    for such drafts accepts more often.
+
+    Rows of p and q are normalised in float64.
+
+    Args:
+        p: target [B, V]. Any floating type.
+        q: proposal [B, V]; draft k was drawn from q without the drafts before it.
+        drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 behind the number of
+            drafts of a row, which must not depend on the tokens, as where q has fewer than K tokens.
+        lengths: [B], drafts of each row. By default those before the first -1.
+        logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
+        temperature: divides logits; a number or a tensor [B], above 0.
+        generator: source of the random numbers; the global one of the device by default.
+        uniforms: [B, K + 3] of [0, 1) instead of a generator. A row reads one for the levels; if its group has several
+            drafts and is not the first, one for the choice, and unless that is g_1 one for each step of the race; one
+            for the test, and one for its token if the test fails.
+        check: whether to check values, by two passes over all rows.
+        buckets: bins of equal log p / q from 2^8 to 2^-8 instead of a sort, for all but the 1,024 + K - 1 tokens of
+            largest q: lossless, slightly below the optimum. By default single tokens.
+
+    Returns:
+        token [B] int64; index [B] of the accepted draft, -1 for none.
+
+    Raises:
+        ValueError: for shapes, types, devices or values that do not fit, a repeated draft, or a draft with q = 0 among
+            them, with place, found and wanted.
+
+    Cost: that of `ladder`; for K > 2 O(K^2 n M) more for n bins and M nodes of an integral (ladder_race.py); a pass
+        over a row for each step of a race.
+    Source: derived here, docs/ladder.md, "Without replacement"; the optimum is that of Hu et al., arXiv:2502.18779.
+    """
+    want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
+    at = position(p, q, drafts, 3, Options(lengths, logits, temperature, generator, uniforms, check))
+    if check:
+        want_distinct(at.drafts, at.there)
+        want_drafted(at.drafts, at.there, at.q.of(at.drafts))
+    k = drafts.shape[1]
+    made = plan(
+        at.p.single(),
+        at.q.single(),
+        number_law(at.lengths, k),
+        buckets,
+        SINGLES + max(k, 1) - 1,
+        lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, at.lengths),
+    )
+    chosen, bin_ = choose_distinct(made, at.drafts, at.there, at.uniforms)
+    return verify_selected(at, made, chosen, bin_)
+
+
+def choose_distinct(made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms) -> tuple[Tensor, Tensor]:
+    """Index and bin of the selected draft, [R].
+
+    Cost: a pass over the rows whose race goes on for each of at most K - 1 steps.
+    """
+    if drafts.shape[1] == 0:
+        none = torch.zeros(len(drafts), dtype=torch.int64, device=drafts.device)
+        return none, none
+    bins, group, a, b = group_of(made, drafts, there, uniforms)
+    size = group.sum(1)
+    top, end = (made.s.gather(1, place[:, None]).squeeze(1) for place in (a, b))
+    asked = (size > 1) & (top > 0)
+    # The draft that q on G chooses, counted from 0; the last of the group also stands for no draft.
+    masses = torch.where(group, made.q.gather(1, drafts), 0.0).cumsum(1)
+    goal = uniforms.take(asked) * torch.maximum(end - top, masses[:, -1])
+    wanted = torch.minimum((group & (masses <= goal[:, None])).sum(1), size - 1) * asked
+    left = size - 1  # k - 1
+    rows = (wanted > 0).nonzero().squeeze(1)
+    seen = torch.zeros_like(made.q[rows]).scatter_add_(1, drafts[rows], there[rows].double())
+    below = torch.where((made.bins[rows] >= b[rows, None]) & (seen == 0), made.q[rows], 0.0)
+    while len(rows) > 0:
+        u = uniforms.of(rows).take(torch.ones_like(rows, dtype=torch.bool))
+        cell = inverse(torch.cat([top[rows, None], below], dim=1), u[:, None])[0].squeeze(1)
+        left[rows] -= (cell > 0).long()
+        live = ((cell > 0) & (left[rows] > 0)).nonzero().squeeze(1)
+        rows, below = rows[live], below[live].scatter(1, cell[live, None] - 1, 0.0)
+    rank = torch.minimum(wanted, left)
+    chosen = (group & (group.cumsum(1) == rank[:, None] + 1)).long().argmax(1)
+    return chosen, bins.gather(1, chosen[:, None]).squeeze(1).clamp(max=made.size - 1)
