@@ -2,8 +2,8 @@
 // the draft of the group with the highest p / q.
 //
 // Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: which drafts the other tokens leave room for depends on who was drawn first, so the choice does not have law
-// q on the group, and p_I is not the law of the selected draft.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: at K = 1.
 #pragma once
 
@@ -11,34 +11,24 @@
 
 namespace draftproof::mutants {
 
-struct LadderWorBestRatio {
+struct BestOfGroup {
+  template <class P, class Core, class R>
+  int of(const P& at, const Core& core, const DistinctGroup& group, R&) const {
+    const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
+    int best = 0;
+    for (int i = 1; i < group.size; ++i)
+      if (bin(i) < bin(best)) best = i;
+    return best;
+  }
+};
+
+struct LadderWorBestRatio : verifiers::LadderWorBy<BestOfGroup> {
   static constexpr Info info{.name = "ladder_wor_best_ratio",
                              .summary = "the ladder for drafts without replacement takes the draft of the highest p/q",
                              .source = "slip of a choice inside a group; rule in docs/ladder.md",
                              .drafts = DraftLaws{"without_replacement"},
                              .unsupported = verifiers::LadderWor::info.unsupported,
                              .derived_from = "ladder_wor"};
-
-  template <Laws L>
-  auto prepare(const L& laws, int drafts) const {
-    return verifiers::LadderWor{}.prepare(laws, drafts);
-  }
-
-  struct Choice {
-    template <class P, class Core, class R>
-    int of(const P& at, const Core& core, const verifiers::LadderWor::Group& group, R&) const {
-      const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
-      int best = 0;
-      for (int i = 1; i < group.size; ++i)
-        if (bin(i) < bin(best)) best = i;
-      return best;
-    }
-  };
-
-  template <Position P, class Made, RandomSource R>
-  Verdict verify(const P& at, const Made& plan, R& random) const {
-    return verifiers::LadderWor::decide(at, plan, random, Choice{});
-  }
 };
 
 }  // namespace draftproof::mutants

@@ -2,8 +2,8 @@
 // the first of the group in draw order.
 //
 // Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: which drafts the other tokens leave room for depends on who was drawn first, so the choice does not have law
-// q on the group, and p_I is not the law of the selected draft.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: where nothing ranks above the group, and at K = 1.
 #pragma once
 
@@ -11,30 +11,20 @@
 
 namespace draftproof::mutants {
 
-struct LadderWorFirstDraft {
+struct FirstOfGroup {
+  template <class P, class Core, class R>
+  int of(const P&, const Core&, const DistinctGroup&, R&) const {
+    return 0;
+  }
+};
+
+struct LadderWorFirstDraft : verifiers::LadderWorBy<FirstOfGroup> {
   static constexpr Info info{.name = "ladder_wor_first_draft",
                              .summary = "the ladder for drafts without replacement takes the first draft of the group",
                              .source = "slip of a choice inside a group; rule in docs/ladder.md",
                              .drafts = DraftLaws{"without_replacement"},
                              .unsupported = verifiers::LadderWor::info.unsupported,
                              .derived_from = "ladder_wor"};
-
-  template <Laws L>
-  auto prepare(const L& laws, int drafts) const {
-    return verifiers::LadderWor{}.prepare(laws, drafts);
-  }
-
-  struct Choice {
-    template <class P, class Core, class R>
-    int of(const P&, const Core&, const verifiers::LadderWor::Group&, R&) const {
-      return 0;
-    }
-  };
-
-  template <Position P, class Made, RandomSource R>
-  Verdict verify(const P& at, const Made& plan, R& random) const {
-    return verifiers::LadderWor::decide(at, plan, random, Choice{});
-  }
 };
 
 }  // namespace draftproof::mutants

@@ -18,15 +18,9 @@
 
 namespace draftproof::verifiers {
 
-struct LadderWor {
-  static constexpr Info info{
-      .name = "ladder_wor",
-      .summary = "select one draft without replacement by levels between bins of p/q, then accept or correct it",
-      .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
-      .drafts = DraftLaws{"without_replacement"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .unsupported = {.device = "its plan integrates a race on the host"}};
-
+/// The ladder with a choice inside the group taken; mutants have wrong ones.
+template <class Choice>
+struct LadderWorBy {
   /// Coverage of drafts without replacement.
   template <class Scalar>
   struct Distinct {
@@ -41,25 +35,25 @@ struct LadderWor {
 
   template <Position P, class Made, RandomSource R>
   Verdict verify(const P& at, const Made& plan, R& random) const {
-    return decide(at, plan, random, Choice{});
-  }
-
-  /// The group and the right choice in it; mutants have another choice.
-  using Group = DistinctGroup;
-  using Choice = DistinctChoice;
-
-  /// A decision with any choice inside the group.
-  template <Position P, class Made, RandomSource R, class Chooser>
-  static Verdict decide(const P& at, const Made& plan, R& random, const Chooser& choice) {
     const auto& core = plan.core();
     const auto& laws = at.laws();
-    const int chosen = choose_distinct(at, core, random, choice);
+    const int chosen = choose_distinct(at, core, random, Choice{});
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
     if (!plan.nothing_left) return random.emit(plan.residual);
     // Only by rounding. The drafts can be all tokens, so x may be one that the target does not have.
     return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
   }
+};
+
+struct LadderWor : LadderWorBy<DistinctChoice> {
+  static constexpr Info info{
+      .name = "ladder_wor",
+      .summary = "select one draft without replacement by levels between bins of p/q, then accept or correct it",
+      .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
+      .drafts = DraftLaws{"without_replacement"},
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .unsupported = {.device = "its plan integrates a race on the host"}};
 };
 
 }  // namespace draftproof::verifiers

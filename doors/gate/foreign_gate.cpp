@@ -45,7 +45,7 @@ std::string ForeignGate::refusal(Tier tier) const {
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
   if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
-  // A law that nobody knows is a finding.
+  // An unknown law is a finding.
   if (path_registry().drafter(path_law(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
     return "";
   return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,7 +19,6 @@
 #include <unistd.h>
 
 #include <draftproof/captures/safetensors.hpp>
-#include <draftproof/doors/wire/write_watch.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -74,6 +77,39 @@ Tensor tensor_in(const std::string& name, const json& entry, std::span<const std
   if (offset % width(*dtype) != 0) throw refuse("an offset that is a multiple of an element");
   tensor.bytes = memory.subspan(static_cast<std::size_t>(offset), *size);
   return tensor;
+}
+
+std::atomic<std::uintptr_t> watched_first = 0, watched_end = 0;
+struct sigaction before_watch {};
+
+/// Returns to the instruction that failed, which fails again under the handling that was there before.
+void on_fault(int signal, siginfo_t* fault, void*) {
+  const auto at = reinterpret_cast<std::uintptr_t>(fault->si_addr);
+  if (fault->si_code == SEGV_ACCERR && at >= watched_first.load() && at < watched_end.load()) {
+    constexpr std::string_view words = "the program wrote to the rows p or q of a request, which are for reading\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, words.data(), words.size());
+  }
+  sigaction(signal, &before_watch, nullptr);
+}
+
+void install_watch() {
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, &before_watch);
+}
+
+/// From now on a fault at an address of `memory`, which is mapped for reading, prints a line and is then handled as it
+/// was before the first call: by default it ends the process. `memory` replaces the one before; empty ends the watch.
+void watch_writes(std::span<const std::byte> memory) {
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+  watched_end = 0;
+  watched_first = first;
+  watched_end = first + memory.size();
+  if (memory.empty()) return;
+  static const bool installed = (install_watch(), true);
+  (void)installed;
 }
 
 }  // namespace

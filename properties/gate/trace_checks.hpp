@@ -1,4 +1,4 @@
-// What one block of a recording can show without a bet: tokens of probability 0, accepted tokens that are no drafts,
+// Proofs that one block of a recording holds, without a bet: tokens of probability 0, accepted tokens that are no drafts,
 // drafts that their law excludes.
 #pragma once
 

@@ -88,20 +88,16 @@ const std::map<std::string, std::string> unseen_by_trials{
     {"zero_residual_becomes_uniform_tree", "one value of a coin's grid"},
 };
 
-/// Mutants that deviate by little, and more on small rows.
-const std::set<std::string> small_slips{"accept_if_match_or_ratio_tree", "block_token_residual", "hsd_last_index",
-                                        "iid_verified_as_wor_counting_repeats_tree", "ladder_wor_first_draft_tree",
-                                        "ladder_wor_last_draft_tree", "ladder_wor_uniform_draft_tree",
-                                        "wor_verified_as_iid_tree"};
-
 TEST(PathChecks, WrongSchemesOfPathsAreFound) {
   std::size_t mutants = 0, found = 0;
   for (const OwnName& own : own_names()) {
     if (own.kind != Kind::mutant || own.level == Level::position) continue;
     const auto program = serve_registered(own.name);
-    const bool small = small_slips.contains(own.name);
-    const GateFinding finding = trials_of(*program, small ? 16 : 14, small ? rows_of_size(4) : "");
-    EXPECT_EQ(finding.status == Status::violated, !unseen_by_trials.contains(own.name))
+    const bool unseen = unseen_by_trials.contains(own.name);
+    GateFinding finding = trials_of(*program);
+    // A slip that deviates by little on these rows deviates by more on small ones.
+    if (!unseen && finding.status == Status::held) finding = trials_of(*program, 16, rows_of_size(4));
+    EXPECT_EQ(finding.status == Status::violated, !unseen)
         << own.name << ": " << finding.check << ": " << finding.evidence;
     ++mutants;
     found += finding.status == Status::violated ? 1 : 0;
