@@ -18,6 +18,9 @@ namespace {
 /// Instances without a decision, after which a program is given up: they use up the calls of an exploration each.
 constexpr int most_undecided = 8;
 
+/// Smaller instances are judged by this part of the predictions until one is to be confirmed.
+constexpr int few = 4;
+
 template <class I>
 class Checker {
  public:
@@ -31,17 +34,22 @@ class Checker {
       return toy_of(instance, declaration_.law, declaration_.level);
   }
 
-  /// What a few predictions say. A departure needs confirmed() before it is reported.
-  Answers ask(const I& instance) const { return answers_on(program_, toy(instance), declaration_, exploration()); }
+  /// What some predictions say. A departure needs confirmed() before it is reported.
+  Answers ask(const I& instance, int predictions) const {
+    ExploreOptions explore = exploration();
+    explore.predictions = predictions;
+    return answers_on(program_, toy(instance), declaration_, explore);
+  }
 
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it counts after 42 / d predictions:
-  /// e^-21 < 1e-9. Adds the calls to those of `answers`.
-  Answers confirmed(const I& instance, Answers answers) const {
+  /// e^-21 < 1e-9, and after 2^15 an input where d is below 0.0013. Adds the calls to those of `answers`, which are of so
+  /// many `predictions`.
+  Answers confirmed(const I& instance, Answers answers, int predictions) const {
     constexpr double survives = 42, most_here = 0x1p15;
     ExploreOptions explore = exploration();
     const double departure = answers.judgement.distance - answers.unexplored;
-    if (answers.violated[0] && departure * explore.predictions < survives) {
+    if (answers.violated[0] && departure * predictions < survives) {
       explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
       ++explore.seed;
       const std::uint64_t calls = answers.calls;
@@ -54,19 +62,20 @@ class Checker {
   /// The answers on `instance`, or on a smaller one that `instance` then is. A smaller one departs more as a rule, and a
   /// large departure takes few predictions to confirm: it is tried first.
   Answers settled(I& instance, bool shrinks_it) const {
-    Answers answers = ask(instance);
+    const int predictions = exploration().predictions;
+    Answers answers = ask(instance, predictions);
     if (!answers.violated[0]) return answers;
     if (shrinks_it) {
       Answers small = answers;
       const I smallest = shrink(instance, 0, small);
-      small = confirmed(smallest, std::move(small));
+      small = confirmed(smallest, std::move(small), smallest == instance ? predictions : predictions / few);
       answers.calls = small.calls;
       if (small.violated[0]) {
         instance = smallest;
         return small;
       }
     }
-    return confirmed(instance, std::move(answers));
+    return confirmed(instance, std::move(answers), predictions);
   }
 
   LawChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
@@ -167,28 +176,33 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Greedy descent: the first smaller instance that violates the check too, until there is none. `answers` become those
-  /// on it, with the calls of all.
+  /// Descent: the next smaller instance that violates the check too, until there is none. `answers` become those on it,
+  /// with the calls of all. The search goes on with the step that succeeded, since those before it have just failed.
   I shrink(I instance, std::size_t check, Answers& answers) const {
-    for (bool smaller = true; smaller && !stopped();) {
-      smaller = false;
-      for (const I& candidate : shrinks(instance)) {
-        if (!takes(declaration_, candidate)) continue;
+    std::vector<I> candidates = shrinks(instance);
+    std::size_t at = 0, failures = 0;
+    while (failures < candidates.size() && !stopped()) {
+      at %= candidates.size();
+      const I& candidate = candidates[at];
+      if (takes(declaration_, candidate)) {
         const std::uint64_t calls = answers.calls;
         Answers found;
         try {
-          found = ask(candidate);
+          found = ask(candidate, exploration().predictions / few);
         } catch (const DoorError&) {  // the program is lost: what was found stands
           return instance;
         }
         answers.calls += found.calls;
-        if (!found.violated[check]) continue;
-        instance = candidate;
-        found.calls += calls;
-        answers = std::move(found);
-        smaller = true;
-        break;
+        if (found.violated[check]) {
+          found.calls += calls;
+          answers = std::move(found);
+          instance = candidate;
+          candidates = shrinks(instance);
+          failures = 0;
+          continue;
+        }
       }
+      ++at, ++failures;
     }
     return instance;
   }

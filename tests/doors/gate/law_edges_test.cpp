@@ -162,9 +162,9 @@ TEST(LawEdges, DrawsFromWeightsWithoutMass) {
     return weights;
   };
   const LawChecks checks = laws_of(chain);
-  // p = 1/3 against q = 1/2 leaves (0 1/6).
-  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 2)/3 q=(1 1)/2",
-                  "on drafts (0): draws from weights without mass, probability 0.333333 a decision");
+  // p = 1/4 against q = 0 leaves (1/4 0).
+  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1",
+                  "on drafts (1): draws from weights without mass, probability 1/4 a decision");
   EXPECT_EQ(law_finding(checks, "exact_law").status, Status::violated);
   expect_others_held(checks, {"answers", "exact_law"});
 }
