@@ -44,22 +44,24 @@ def rejection_sampling(with_proposal: bool) -> Any:
 
 
 def beside_greedy() -> Any:
-    """A request beside a greedy one of the same rows, in one batch. The greedy one must follow the argmax."""
+    """A request behind a greedy one, whose rows have the tokens in reverse order, in one batch. The greedy one must
+    follow the argmax."""
     import torch
 
     torch.set_num_threads(1)
     forward = _implementation().forward
 
     def lmdeploy_beside_greedy(p: Any, q: Any, drafts: Any) -> Any:
-        likeliest = p.argmax(-1)
-        bonus = torch.cat([torch.multinomial(p[-1], 1), likeliest[-1:]])
-        greedy = torch.tensor([False, True])
-        rows = [torch.stack([one, one]) for one in (torch.log(p[:-1]), drafts, q)]
-        out = forward(rows[0], rows[1], bonus, is_greedy=greedy, draft_probs=rows[2])[0]
-        matched = int((likeliest[:-1] == drafts).int().cumprod(0).sum())
-        if out[1][out[1] >= 0].tolist() != likeliest[: matched + 1].tolist():
-            raise RuntimeError(f"greedy request: found {out[1].tolist()}, wanted {likeliest[: matched + 1].tolist()}")
-        return out[0][out[0] >= 0]
+        reverse, likeliest = p.shape[-1] - 1 - drafts, p.flip(-1).argmax(-1)
+        bonus = torch.cat([likeliest[-1:], torch.multinomial(p[-1], 1)])
+        logits, proposal = (torch.stack([one.flip(-1), one]) for one in (torch.log(p[:-1]), q))
+        greedy = torch.tensor([True, False])
+        out = forward(logits, torch.stack([reverse, drafts]), bonus, is_greedy=greedy, draft_probs=proposal)[0]
+        matched = int((likeliest[:-1] == reverse).int().cumprod(0).sum())
+        found, wanted = out[0][out[0] >= 0].tolist(), likeliest[: matched + 1].tolist()
+        if found != wanted:
+            raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+        return out[1][out[1] >= 0]
 
     return door(lmdeploy_beside_greedy, arrays="torch", races=False)
 
@@ -81,7 +83,7 @@ ENGINE = Engine(
             models=8,
             predictions=64,
             tiers=("proof",),
-            note="a batch of a random and a greedy request; the greedy one must follow the argmax",
+            note="a batch of a greedy and a random request; the greedy one must follow the argmax",
         ),
     ),
 )

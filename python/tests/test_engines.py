@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from draftproof.engines import Engine, Missing, command, discover, functions_of, load, module_of
@@ -54,7 +58,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
     known = discover(ROOT / "engines")
-    files = {path.stem.replace("_", "-") for path in (ROOT / "engines").glob("*.py")}
+    files = {path.stem.replace("_", "-") for path in (ROOT / "engines").glob("[a-z]*.py")}
     assert set(known) == files and len(files) >= 8
     for engine in known.values():
         assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
@@ -218,3 +222,40 @@ def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
         "chain": "held",
         "tree": "violated",
     }
+
+
+def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
+    (checkout / "engines" / "measured").mkdir()
+    one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
+    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125}
+    recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
+    recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
+    (checkout / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
+    page = engine_pages.write_page(checkout).read_text()
+    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 3 |" in page
+    assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page
+
+
+def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
+    texts = module_of(ROOT / "engines" / "measured" / "texts.py", "measured_texts")
+    rng, target = np.random.default_rng(1), texts.table(2)
+    text = [0]
+    for _ in range(500):
+        text.append(int(rng.choice(len(target), p=target[text[-1]])))
+    logs = dict.fromkeys(itertools.product((1, 2, 3), texts.WEIGHTS), 0.0)
+    seen: Counter[tuple[int, ...]] = Counter()  # tokens after a context
+    before: Counter[tuple[int, ...]] = Counter()  # contexts
+    history = (0, 0, 0)
+    for token in text[1:]:
+        for length, c in logs:
+            context = history[-length:]
+            logs[length, c] += math.log(
+                (c + seen[(*context, token)] / target[history[-1], token]) / (c + before[context])
+            )
+        before.update(history[-n:] for n in (1, 2, 3))
+        seen.update((*history[-n:], token) for n in (1, 2, 3))
+        history = (*history[1:], token)
+    mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
+    assert texts.log_e(text[1:], target) == pytest.approx(mean, abs=1e-6)  # of logarithms of gamma at 1e6
+    assert texts.log_e([5, 5, 5, 5] * 100, target) > 9
+    assert texts.log_e([1], np.eye(6)) == math.inf

@@ -219,7 +219,8 @@ def install(engine: Engine) -> None:
     target = engine.folder
     if engine.sdist:
         target.mkdir(parents=True, exist_ok=True)
-        _pip([*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(target), engine.sdist], engine)
+        name = engine.sdist.partition("==")[0]  # what builds its metadata may come as wheels
+        _pip([*pip, "download", "--no-deps", "--no-binary", name, "-d", str(target), engine.sdist], engine)
         for archive in target.glob("*.tar.gz"):
             subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
         return

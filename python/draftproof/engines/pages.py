@@ -41,6 +41,7 @@ def write_page(base: Path) -> Path:
         _findings(base),
         _repeated(newest),
         _acceptance(base),
+        _texts(base),
         _violations(newest),
         _versions(base),
     )
@@ -162,6 +163,49 @@ def _acceptance(base: Path) -> list[str]:
         f"{one['microseconds']:,.{0 if one['microseconds'] >= 100 else 1 if one['microseconds'] >= 10 else 2}f} |"
         for one in json.loads(path.read_text())
     ]
+
+
+def _texts(base: Path) -> list[str]:
+    path = base / "engines" / "measured" / "texts.json"
+    measured = json.loads(path.read_text()) if path.is_file() else []
+    texts, recordings = ([one for one in measured if one["kind"] == kind] for kind in ("texts", "recording"))
+    lines = []
+    if texts:
+        lines += [
+            "## Long texts",
+            "",
+            "`engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step. Each text has",
+            "a seed and tables of its own. *Certain* proposals have one token in each row. *e of all* is the product",
+            "over texts; an alarm is 10^9. *Departure* is the total variation of a token's law, as a mean over the",
+            "token before it, of the text that is farthest off. Chance explains some 2 / sqrt(tokens of a text).",
+            "",
+            "| engine | door | proposals | texts | tokens | e of all | largest e | departure | seconds |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['proposal']} | {one['texts']} | "
+            f"{one['tokens']:,} | 10^{one['log10_e']:.1f} | 10^{one['largest_log10_e']:.1f} | {one['distance']:.2g} | "
+            f"{one['seconds']} |"
+            for one in texts
+        ]
+        lines += [""] if recordings else []
+    if recordings:
+        lines += [
+            "## Recordings, audited",
+            "",
+            "`engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6, by `draftproof audit`",
+            "with `--rule rejection`. *Shown* is the easiest and the hardest total variation that it would have shown.",
+            "",
+            "| engine | door | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['records']:,} | {one['blocks']:,} | "
+            f"10^{one['log10_e']:.1f} | {one['accepted']:.4f} | {one['sum_min_p_q']:.4f} | "
+            f"{one['easiest']:.2g} to {one['hardest']:.2g} | {one['status']} |"
+            for one in recordings
+        ]
+    return lines
 
 
 def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:

@@ -1,0 +1,86 @@
+"""The rejection sampler of vLLM's second model runner, under Triton's interpreter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from draftproof.declare import door
+
+
+def second_runner(block: bool, among: bool = False) -> Any:
+    """A request alone at temperature 1, or `among` others at 0.7: between a greedy one, whose rows have the tokens in
+    reverse order, and one without drafts. The greedy one must follow the argmax."""
+    import numpy as np
+    import torch
+
+    torch.set_num_threads(1)
+    np.seterr(all="ignore")
+    from vllm.v1.worker.gpu.spec_decode import rejection_sampler_utils as utils
+
+    _interpretable(utils)
+    temperature = torch.tensor([0.7, 1.0, 0.0]) if among else torch.ones(1)
+    states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # where each request keeps what it has
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        n, zero = len(drafts), torch.zeros(1, dtype=torch.int64)
+        other, reverse = torch.log(p.flip(-1)), p.shape[-1] - 1 - drafts
+        counts = torch.tensor([n + 1, n + 1, 1] if among else [n + 1])
+        steps = torch.cat([torch.arange(int(count)) for count in counts])
+        sampled, count = utils.rejection_sample(
+            torch.cat([other, torch.log(p), torch.log(p[-1:])]) if among else torch.log(p),
+            torch.stack([torch.log(q) * 0.7, torch.log(q.flip(-1)), torch.log(q)]) if among else torch.log(q)[None],
+            torch.cat([zero, reverse, zero, drafts, zero] if among else [zero, drafts]),
+            torch.cat([zero, counts.cumsum(0)]).to(torch.int32),
+            steps + 5,
+            states,
+            states.repeat_interleave(counts),
+            steps.to(torch.int32),
+            temperature,
+            torch.full((len(states),), 7),
+            n,
+            use_block_verification=block,
+        )
+        tokens = [row[: int(kept)].tolist() for row, kept in zip(sampled, count, strict=True)]
+        if not among:
+            return tokens[0]
+        likeliest = other.argmax(-1)
+        wanted = likeliest[: int((likeliest[:-1] == reverse).int().cumprod(0).sum()) + 1].tolist()
+        if tokens[0] != wanted:
+            raise RuntimeError(f"greedy request: found {tokens[0]}, wanted {wanted}")
+        return tokens[1]
+
+    name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")
+    return door(verify, arrays="torch", races=False, name=name)
+
+
+def _interpretable(utils: Any) -> None:
+    """numpy's log1p where the interpreter has none; and a draw from the residual's weights instead of a race.
+
+    The race has noise that the kernel hashes from seeds, out of the tape's sight. Without weights its argmax is kept.
+    """
+    import numpy as np
+    import torch
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle
+
+    def like(value: Any, kind: Any, shape: Any) -> Any:
+        return tl.tensor(TensorHandle(value, kind), shape)
+
+    def log1p(x: Any) -> Any:
+        return like(np.log1p(x.handle.data), tl.float32, x.type)
+
+    def drawn(
+        residual: Any, block: Any, mask: Any, place: Any, states: Any, temperature: Any, *given: Any, **named: Any
+    ) -> Any:
+        value, index = tl.max(residual, axis=0, return_indices=True)
+        if float(tl.load(temperature + tl.load(states + place)).handle.data.item()) == 0:
+            return value, index
+        weights = torch.exp(torch.from_numpy(np.array(residual.handle.data, np.float64).reshape(-1)))
+        if float(weights.sum()) > 0:
+            last = int(torch.nonzero(weights)[-1])  # behind it is the padding of the block
+            cell = int(torch.multinomial(weights[: last + 1], 1))
+            index.handle.data = np.full_like(index.handle.data, cell)
+        return value, index
+
+    utils.tldevice = type("tldevice", (), {"log1p": staticmethod(log1p)})
+    utils._seeded_resample_argmax = drawn

