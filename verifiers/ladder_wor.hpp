@@ -5,15 +5,20 @@
 //
 // Selection: the group that holds the highest drafted p / q is taken, as in ladder.hpp; the choice among its drafts
 // depends on their draw order (ladder/distinct_choice.hpp).
-// Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_integral.hpp); then O(K)
-// a trial and now and then a few draws of q.
+// Where q runs out, drafts that go on uniformly have a plan of their own (ladder/uniform_rest.hpp).
+// Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_integral.hpp), less in
+// buckets (ladder/wor_coverage.hpp); then O(K) a trial and now and then a few draws of q.
 // Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
 // Correctness: the choice has law q on the group, so p_I is the law of the selected draft for any levels.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder/distinct_choice.hpp>
+#include <draftproof/verifiers/ladder/uniform_rest.hpp>
 #include <draftproof/verifiers/ladder/wor_coverage.hpp>
 
 namespace draftproof::verifiers {
@@ -28,13 +33,34 @@ struct LadderWorBy {
     WorCoverage<Scalar> operator()(const auto& laws, const auto& bins) const { return {laws, bins, drafts}; }
   };
 
+  /// The plan for drafts of q and, if q can run out, that for drafts that go on uniformly. Fresh rows make the latter
+  /// where q has run out.
+  template <class L>
+  struct Plan : Ladder::Plan<L> {
+    Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {
+      if constexpr (!FreshLaws<L>) {
+        const int most = std::min(drafts, laws.vocabulary());
+        Token likeliest[max_drafts];
+        for (int k = 0; k < most; ++k) likeliest[k] = laws.kth_most_probable(k);
+        if (const int n = support_among(laws, likeliest, most); n < most) rest.emplace(laws, likeliest, n, most - n);
+      }
+    }
+    std::optional<UniformRest<L>> rest;
+  };
+
   template <Laws L>
-  Ladder::Plan<L> prepare(const L& laws, int drafts) const {
-    return {laws, Distinct<typename L::Scalar>{drafts}};
+  Plan<L> prepare(const L& laws, int drafts) const {
+    return {laws, drafts};
   }
 
   template <Position P, class Made, RandomSource R>
   Verdict verify(const P& at, const Made& plan, R& random) const {
+    using L = typename P::Underlying;
+    if (const int used = support_among(at, at.draft_data(), at.drafts()); used < at.drafts()) {
+      const int drafts = at.drafts() - used;
+      if (plan.rest && plan.rest->drafts() == drafts) return plan.rest->verify(at, used, random);
+      return UniformRest<L>(at.laws(), at.draft_data(), used, drafts).verify(at, used, random);
+    }
     const auto& core = plan.core();
     const auto& laws = at.laws();
     const int chosen = choose_distinct(at, core, random, Choice{});
@@ -44,6 +70,18 @@ struct LadderWorBy {
     // Only by rounding. The drafts can be all tokens, so x may be one that the target does not have.
     return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
   }
+
+ private:
+  /// The number of tokens after which q has run out, n if it has not. `tokens` are n distinct ones, those of q's
+  /// support before all others. Drafters decide it by the same masses.
+  template <class L>
+  static int support_among(const L& laws, const Token* tokens, int n) {
+    // A token with a mass far above any rounding was drawn from q, and so were those before it.
+    if (n == 0 || laws.proposal(tokens[n - 1]) > typename L::Scalar(0x1p-40)) return n;
+    for (int k = 1; k < n; ++k)
+      if (!(laws.mass_without(0, tokens, k) > laws.zero())) return k;
+    return n;
+  }
 };
 
 struct LadderWor : LadderWorBy<DistinctChoice> {
@@ -51,7 +89,7 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .name = "ladder_wor",
       .summary = "select one draft without replacement by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
-      .drafts = DraftLaws{"without_replacement"},
+      .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .unsupported = {.device = "its plan integrates a race on the host"}};
 };

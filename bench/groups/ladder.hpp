@@ -6,6 +6,7 @@
 //   ladder/plan/V/K             levels and slopes from given bins
 //   ladder/fresh/V/K            plan and verdict, rows in the cache
 //   ladder/cold/V/K             the same, rows from memory
+//   ladder/wor/V/K              plan and verdict of the ladder without replacement, rows in the cache
 //   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
 //                               every step has its own laws, and nothing is kept
 //   ladder/one_path/V/L         the same for block verification, K = 1
@@ -23,10 +24,13 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/without_replacement.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
+#include <draftproof/verifiers/ladder_wor.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>
 
@@ -51,10 +55,11 @@ struct Ladder {
   struct Drafts {
     static constexpr int tuples = 1024;
     std::vector<Token> tokens;
-    Drafts(const Pair& pair, int drafts) : tokens(static_cast<std::size_t>(tuples * drafts)) {
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
+    template <class Drafter>
+    Drafts(const Pair& pair, int drafts, const Drafter& drafter) : tokens(static_cast<std::size_t>(tuples * drafts)) {
+      for (std::size_t i = 0; i < tokens.size(); i += static_cast<std::size_t>(drafts)) {
         Philox words(1, i, Philox::Role::draft);
-        tokens[i] = words.pick(pair.table.row(0));
+        drafter.draw(pair.table, drafts, words, tokens.data() + i);
       }
     }
   };
@@ -89,10 +94,11 @@ struct Ladder {
     state.counters["leaving"] = static_cast<double>(plan.leaving.size());
   }
   /// Decides on `copies` copies of the rows in turn: one, or more than the caches hold.
+  template <class Verifier, class Drafter>
   static void decide(benchmark::State& state, int vocabulary, int drafts, std::size_t copies) {
-    const Drafts tuples(pair_of(vocabulary), drafts);
+    const Drafts tuples(pair_of(vocabulary), drafts, Drafter{});
     const std::vector<FloatRows> rows(copies, rows_of(vocabulary));
-    const verifiers::Ladder ladder;
+    const Verifier ladder;
     std::uint64_t t = 0;
     for (auto _ : state) {
       const auto laws = rows[t % copies].laws();
@@ -228,8 +234,12 @@ struct Ladder {
       for (const int drafts : {2, 4, 8}) {
         const std::string k = v + "/" + std::to_string(drafts);
         timed("ladder/plan" + k, [=](auto& state) { plan(state, vocabulary, drafts); });
-        timed("ladder/fresh" + k, [=](auto& state) { decide(state, vocabulary, drafts, 1); });
-        timed("ladder/cold" + k, [=](auto& state) { decide(state, vocabulary, drafts, cold); });
+        using verifiers::LadderWor, drafters::WithoutReplacement, drafters::Iid;
+        timed("ladder/fresh" + k, [=](auto& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, 1); });
+        timed("ladder/cold" + k,
+              [=](auto& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, cold); });
+        timed("ladder/wor" + k,
+              [=](auto& state) { decide<LadderWor, WithoutReplacement>(state, vocabulary, drafts, 1); });
       }
       for (const int length : {4, 8}) {
         using verifiers::paths::Block, verifiers::paths::LadderBlock;

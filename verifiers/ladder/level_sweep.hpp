@@ -56,6 +56,11 @@ template <class Coverage>
 concept CoveredByPlace = requires {
   Coverage::by_place;
 };
+/// The same whose last bin has no bounded width: what joins it has a chord of 0.
+template <class Coverage>
+concept OpenEnded = CoveredByPlace<Coverage> && requires {
+  Coverage::open_end;
+};
 
 namespace detail {
 
@@ -160,10 +165,15 @@ class LadderSweep {
       return coverage_.chord(breaks_[at(j)].missed, breaks_[at(j + 1)].missed);
   }
   /// Slope of f from the left neighbour of b, which leaves, to its right one: where f has no closed form, the mean of
-  /// the two slopes, in which nothing cancels.
+  /// the two slopes, in which nothing cancels. Widths come from s: a slope at s is at most 1 / s, so a rounding of s
+  /// moves f by one of f.
   DRAFTPROOF_DEVICE Scalar joined_chord(const Break& b) const {
+    if constexpr (OpenEnded<Coverage>)
+      if (b.right == last_) return Scalar{0};
     if constexpr (CoveredByPlace<Coverage>) {
-      const Scalar left = breaks_[at(b.left)].missed - b.missed, right = b.missed - breaks_[at(b.right)].missed;
+      const Scalar &from = goal_.s[at(b.left)], &to = goal_.s[at(b.right)],
+                   &here = goal_.s[at(breaks_[at(b.left)].right)];
+      const Scalar left = here - from, right = to - here;
       return (left * breaks_[at(b.left)].chord + right * b.chord) / (left + right);
     } else {
       return coverage_.chord(breaks_[at(b.left)].missed, breaks_[at(b.right)].missed);

@@ -7,7 +7,8 @@
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Buckets get their own G and are joined before the sweep (selected_law.hpp).
+// Buckets get their own G and are joined before the sweep (selected_law.hpp). A coverage that is rough at first is
+// computed at the breaks that are left, and G for it.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
 // The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
@@ -68,18 +69,27 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
                                                                                    const Coverage& coverage,
                                                                                    bool whole_buckets) {
   LadderPlan<Scalar, Workspace> plan;
-  const auto goal = [&] {
-    const detail::LadderBounds<Bins, Scalar, Workspace> bounds(workspace, bins, coverage);
+  const auto spend = [&](const auto& bounds, const auto& covered, const auto& corner) {
     plan.acceptance = Scalar{1} - bounds.surplus();
-    return detail::ladder_goal(workspace, bounds, ratios, whole_buckets);
-  }();
-  const int n = bins.size();
-  workspace.release_scratch();
-  detail::LadderSweep<Scalar, Coverage, Workspace>(workspace, goal, coverage).run(plan, n);
-  if constexpr (requires { plan.corner; }) {
-    plan.corner = goal.corner;
-    plan.s = goal.s;
+    const auto goal = detail::ladder_goal(workspace, bounds, ratios, whole_buckets, corner);
+    workspace.release_scratch();
+    detail::LadderSweep<Scalar, Coverage, Workspace>(workspace, goal, covered).run(plan, bins.size());
+    if constexpr (requires { plan.corner; }) {
+      plan.corner = goal.corner;
+      plan.s = goal.s;
+    }
+  };
+  using Bounds = detail::LadderBounds<Bins, Scalar, Workspace>;
+  const Bounds bounds(workspace, bins, coverage);
+  const auto corner = detail::standing_corners(workspace, bounds, ratios, whole_buckets);
+  if constexpr (requires { coverage.refined(corner); }) {
+    if (coverage.rough()) {
+      const auto exact = coverage.refined(corner);
+      spend(Bounds(workspace, bins, exact), exact, corner);
+      return plan;
+    }
   }
+  spend(bounds, coverage, corner);
   return plan;
 }
 

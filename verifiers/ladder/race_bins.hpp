@@ -1,33 +1,38 @@
 // The tokens of bins as a race of clocks needs them (race_integral.hpp): light ones by sums of their powers, heavy ones
 // one by one.
 //
-//   slowest       sum of q less its K - 1 largest
-//   light         q <= slowest 2^-10, in bins of several tokens: their number and sums of q^m, m = 1 .. 7
-//   tiny          q <= slowest 2^-17: m <= 3 only
-//   heavy         the other tokens
+//   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
+//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7
+//   tiny          q <= slowest 2^-15: m <= 4 only
+//   heavy         the other tokens, and every token where bins are single tokens
 //
-// Cost: two passes over the tokens.
-// Correctness: the sums that are left out, from q^(m + 1) on, weigh (q t)^m of the first, over (m + 1)!. With x =
-// slowest t that is x^7 2^-70 and x^3 2^-51, at nodes of weight below e^-x x^(K - 1) / (K - 1)!: 2e-15 at most, K <= 8.
+// Cost: on rows two passes in wide registers that only read and one that adds (power_sums.hpp); else one over tokens.
+// Correctness: sums left out, from q^n on, change the logarithm of the generating function of the number of clocks
+// that have rung by c Z at most, so the probability of fewer than K by c Z of itself. Z is the sum of (q t)^n over these
+// tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for n = 8. With x = slowest t that is 1.25 x^5
+// 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the mean of both together is 2e-14 for K = 4 and
+// 6e-13 for K = 8, if all mass is at both thresholds; tokens far below them leave far less.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <type_traits>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
+#include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/power_sums.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
 
 namespace draftproof {
 
 struct RaceBins {
   static constexpr std::size_t powers = 7;
-  static constexpr double light_share = 0x1p-10, tiny_share = 0x1p-17;
+  static constexpr double light_share = 0x1p-10, tiny_share = 0x1p-15;
   using Powers = std::array<double, powers + 1>;
 
   /// Sum of (e^(qt) - 1)^m over light tokens: the sum over i of m! S(i, m) / i! t^i times the sum of q^i, S the
@@ -44,116 +49,144 @@ struct RaceBins {
 
   /// The bins of these laws; every bin has tokens.
   template <class L, class Bins>
-  RaceBins(const L& laws, const Bins& bins, int drafts)
-      : above(at(bins.size()), 0), tokens_from(above.size(), 0), light(above.size(), Powers{}),
-        first_heavy(above.size() + 1, 0) {
-    const Masses<L> q(laws);
-    find_slowest(q, drafts);
-    const double lightest = slowest * light_share, tiny = slowest * tiny_share;
-    std::vector<std::pair<int, double>> heavier;
-    for (std::size_t x = 0; x < q.size(); ++x) {
-      const double one = q[x];
-      if (!(one > 0)) continue;
-      const int bin = q.bin(laws, bins, x);
-      Powers& sum = light[at(bin)];
-      if (one <= lightest && !Bins::single_tokens) {
-        const double square = one * one, cube = square * one;
-        sum[0] += 1;
-        sum[1] += one;
-        sum[2] += square;
-        sum[3] += cube;
-        if (!(one > tiny)) continue;
-        sum[4] += square * square;
-        sum[5] += square * cube;
-        sum[6] += cube * cube;
-        sum[7] += cube * cube * one;
-      } else {
-        heavier.emplace_back(bin, one);
-        ++first_heavy[at(bin) + 1];
-      }
+  RaceBins(const L& laws, const Bins& bins, int drafts) : RaceBins(at(bins.size()), at(drafts)) {
+    Heavy found;
+    if constexpr (ShowsRows<L> && !Bins::single_tokens) {
+      read_rows(laws, bins, found);
+    } else {
+      slowest = exact_slowest(laws);
+      for (Token x = 0; x < laws.vocabulary(); ++x)
+        if (const double q = laws.proposal(x); q > 0) found.emplace_back(ladder_bin(laws, bins, x), q);
     }
-    for (std::size_t i = 0; i < light.size(); ++i) {
-      tokens_from[i] = static_cast<std::size_t>(light[i][0]) + first_heavy[i + 1];
-      first_heavy[i + 1] += first_heavy[i];
-      mass.push_back(light[i][1]);
-    }
-    heavy.resize(heavier.size());
+    for (const auto& [bin, q] : found) ++first_heavy[at(bin) + 1];
+    for (std::size_t i = 0; i < size(); ++i) first_heavy[i + 1] += first_heavy[i];
+    heavy.resize(found.size());
     auto place = first_heavy;
-    for (const auto& [bin, one] : heavier) {
-      heavy[place[at(bin)]++] = one;
-      mass[at(bin)] += one;
+    for (const auto& [bin, q] : found) heavy[place[at(bin)]++] = q;
+    for (std::size_t i = 0; i < size(); ++i) {
+      mass[i] = light[i][1];
+      for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
     }
-    for (std::size_t i = 0; i + 1 < mass.size(); ++i) above[i + 1] = above[i] + mass[i];
-    for (std::size_t i = mass.size(); i-- > 1;) tokens_from[i - 1] += tokens_from[i];
+    add_up();
+  }
+
+  /// The bins between neighbours of these breaks, from 0 to the number of bins, as one each.
+  template <class Breaks>
+  RaceBins joined(const Breaks& breaks) const {
+    RaceBins bins(breaks.size() - 1, drafts_);
+    bins.slowest = slowest;
+    bins.heavy = heavy;
+    for (std::size_t j = 0; j < bins.size(); ++j) {
+      const auto end = static_cast<std::size_t>(breaks[j + 1]);
+      for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i) {
+        bins.mass[j] += mass[i];
+        for (std::size_t m = 1; m <= powers; ++m) bins.light[j][m] += light[i][m];
+      }
+      bins.first_heavy[j + 1] = first_heavy[end];
+    }
+    bins.add_up();
+    return bins;
   }
 
   std::size_t size() const { return mass.size(); }
+  /// Whether the bins from i on have fewer tokens than there are drafts. False where they have light ones: K of those
+  /// or fewer make no difference there, for the integral is 0 up to rounding.
+  bool short_from(std::size_t i) const { return tokens_from_[i] < drafts_; }
+
+  /// The least bin, but 1, from which on there are fewer tokens than drafts; their number if there is none.
+  std::size_t decided() const {
+    std::size_t i = size();
+    while (i > 1 && short_from(i - 1)) --i;
+    return i;
+  }
 
   double slowest = 0;
-  std::vector<double> mass, above;       ///< of each bin, and of the bins before it
-  std::vector<std::size_t> tokens_from;  ///< tokens in the bin and those after it
-  std::vector<Powers> light;             ///< [0]: their number
-  std::vector<double> heavy;             ///< of bin i: first_heavy[i] .. first_heavy[i + 1] - 1
+  std::vector<double> mass, above;  ///< of each bin, and of the bins before it
+  std::vector<Powers> light;        ///< [0] is 0
+  std::vector<double> heavy;        ///< of bin i: first_heavy[i] .. first_heavy[i + 1] - 1
   std::vector<std::size_t> first_heavy;
 
  private:
-  /// The masses as a pass reads them: the row where there is one, else token by token.
-  template <class L>
-  struct Masses {
-    explicit Masses(const L& laws) : at_{laws} {}
-    std::size_t size() const { return static_cast<std::size_t>(at_.vocabulary()); }
-    double operator[](std::size_t x) const { return at_.proposal(static_cast<Token>(x)); }
-    template <class Bins>
-    int bin(const L& laws, const Bins& bins, std::size_t x) const {
-      return ladder_bin(laws, bins, static_cast<Token>(x));
-    }
-    const L& at_;
-  };
-  template <ShowsRows L>
-  struct Masses<L> {
-    explicit Masses(const L& laws) : p_{laws.target_row()}, q_{laws.proposal_row()} { laws.count_visited(2 * size()); }
-    std::size_t size() const { return q_.size(); }
-    double operator[](std::size_t x) const { return q_[x]; }
-    template <class Bins>
-    int bin(const L&, const Bins& bins, std::size_t x) const {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(q_[x])>, float>)
-        return bins.of_bucket(RatioBuckets::of(p_[x] / q_[x]));
-      else
-        return bins.of(p_[x], q_[x]);
-    }
-    decltype(std::declval<const L&>().target_row()) p_, q_;
-  };
+  using Heavy = std::vector<std::pair<int, double>>;  ///< bin and q
+
+  RaceBins(std::size_t bins, std::size_t drafts)
+      : mass(bins, 0),
+        above(bins, 0),
+        light(bins, Powers{}),
+        first_heavy(bins + 1, 0),
+        drafts_{drafts},
+        tokens_from_(bins, 0) {}
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  /// Sums what is below a threshold, and the rest less its largest. If fewer than K - 1 tokens are above it, the
-  /// threshold stands for those that lack: `slowest` is then a lower bound, which is what a race needs.
-  template <class Masses>
-  void find_slowest(const Masses& q, int drafts) {
-    constexpr double large = 0x1p-12;
-    std::vector<double> above_it;
-    std::array<double, 8> below{};
-    for (std::size_t x = 0; x < q.size(); ++x) {
-      const double one = q[x];
-      if (one > large)
-        above_it.push_back(one);
-      else
-        below[x % below.size()] += one;
-    }
-    std::sort(above_it.begin(), above_it.end());
-    const auto heads = std::min(above_it.size(), at(drafts - 1));
-    for (const double sum : below) slowest += sum;
-    slowest -= static_cast<double>(at(drafts - 1) - heads) * large;
-    for (std::size_t i = 0; i + heads < above_it.size(); ++i) slowest += above_it[i];
-    if (!(slowest > 0)) {  // short rows
-      above_it.clear();
-      for (std::size_t x = 0; x < q.size(); ++x)
-        if (const double one = q[x]; one > 0) above_it.push_back(one);
-      std::sort(above_it.begin(), above_it.end());
-      slowest = 0;
-      for (std::size_t i = 0; i + at(drafts - 1) < above_it.size(); ++i) slowest += above_it[i];
+  void add_up() {
+    for (std::size_t i = 0; i + 1 < size(); ++i) above[i + 1] = above[i] + mass[i];
+    for (std::size_t i = size(), tokens = 0; i-- > 0;) {
+      tokens += first_heavy[i + 1] - first_heavy[i] + (light[i][1] > 0 ? drafts_ : 0);
+      tokens_from_[i] = tokens;
     }
   }
+
+  template <class L, class Bins>
+  void read_rows(const L& laws, const Bins& bins, Heavy& found) {
+    const auto p = laws.target_row(), q = laws.proposal_row();
+    slowest = bounded_slowest(q);
+    if (!(slowest > 0)) slowest = exact_slowest(laws);
+    // Bounds in float, as passes compare.
+    const double lightest = static_cast<float>(slowest * light_share),
+                 tiny = static_cast<float>(slowest * tiny_share);
+    const simd::PowersByRatio<RatioBuckets> sums(p, q, lightest);
+    for (int bucket = 0; bucket < RatioBuckets::count; ++bucket) {
+      const simd::FourPowers& sum = sums.of(at(bucket));
+      Powers& of_bin = light[at(bins.of_bucket(at(bucket)))];
+      for (std::size_t m = 0; m < sum.size(); ++m) of_bin[m + 1] += sum[m];
+    }
+    for (const std::uint32_t x : simd::large_entries(q, tiny)) {
+      const double one = q[x];
+      const int bin = bins.of(p[x], one);
+      if (one > lightest) {
+        found.emplace_back(bin, one);
+        continue;
+      }
+      const double square = one * one, fourth = square * square;
+      Powers& sum = light[at(bin)];
+      sum[5] += fourth * one;
+      sum[6] += fourth * square;
+      sum[7] += fourth * square * one;
+    }
+    laws.count_visited(4 * q.size());
+  }
+
+  /// From integers: all entries, which truncate to less, without the large ones. Where fewer than K - 1 entries are
+  /// large, the bound of large ones stands for those that lack. Returns 0 where that could be below half of the sum.
+  template <class Row>
+  double bounded_slowest(const Row& q) const {
+    constexpr double large = 0x1p-12;
+    auto top = simd::large_entries(q, large);
+    const std::size_t heads = std::min(top.size(), drafts_ - 1), lacking = drafts_ - 1 - heads;
+    const auto greater = [&q](std::uint32_t a, std::uint32_t b) { return q[a] > q[b] || (q[a] == q[b] && a < b); };
+    std::partial_sort(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(heads), top.end(), greater);
+    std::vector<Fixed> partial((q.size() + simd::block - 1) / simd::block);
+    using Entry = typename Row::value_type;
+    Fixed rest = simd::sums(simd::RowTerm<simd::Reader<Entry>>{{q.data()}}, q.size(), partial.data());
+    for (std::size_t i = 0; i < heads; ++i) rest -= to_fixed(q[top[i]]);
+    const double missed = static_cast<double>(lacking) * large, bound = from_fixed(rest) - missed;
+    return bound > std::max(missed, 0x1p-30) ? bound : 0;
+  }
+
+  template <class L>
+  double exact_slowest(const L& laws) const {
+    std::vector<Token> top;
+    for (int k = 0; k + 1 < static_cast<int>(drafts_) && k < laws.vocabulary(); ++k)
+      top.push_back(laws.kth_most_probable(k));
+    double sum = 0;
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (!among(x, top.data(), static_cast<int>(top.size()))) sum += laws.proposal(x);
+    return sum;
+  }
+
+  std::size_t drafts_;
+  std::vector<std::size_t> tokens_from_;
 };
 
 }  // namespace draftproof

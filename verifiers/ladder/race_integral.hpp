@@ -20,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -49,7 +50,8 @@ class RaceIntegral {
         set(cell.at, lane, start * std::exp2(static_cast<double>(lane) / lanes));
       times_.push_back(cell);
     }
-    while (bins.slowest > 0 && get(times_.back().at, 0) * bins.slowest < longest)
+    const double last = longest * std::max(1.0, k / 16);  // K / 16 more while K - 1 rings of 45 are likely
+    while (bins.slowest > 0 && get(times_.back().at, 0) * bins.slowest < last)
       times_.push_back({times_[times_.size() - an_octave_].at * 2.0});
     groups_ = live_ = times_.size();
     counts_.assign(drafts_ * groups_, Cell{Times{} + 0.0});
@@ -102,7 +104,7 @@ class RaceIntegral {
       const double above = bins_.above[i], width = bins_.mass[i];
       ring(i);
       // Fewer than K tokens from here on: a draft lies above for certain.
-      if (bins_.tokens_from[i] >= drafts_)
+      if (!bins_.short_from(i))
         chord[i] = integral(above, width) / width;
       else if (i == 0)
         chord[i] = 1 / width;
@@ -111,10 +113,17 @@ class RaceIntegral {
     return chord;
   }
 
+  /// 1 / k.
+  static constexpr auto inverse = [] {
+    std::array<double, max_drafts + 1> values{};
+    for (std::size_t k = 1; k < values.size(); ++k) values[k] = 1 / static_cast<double>(k);
+    return values;
+  }();
+
   /// 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of it, x^12 / 13!.
   DRAFTPROOF_INLINE static void rung_by(const Times& x, Times& y) {
     Times value = Times{} + 1.0;
-    for (double degree = 12; degree > 1; --degree) value = 1.0 - value * x / degree;
+    for (std::size_t degree = 12; degree > 1; --degree) value = 1.0 - value * (x * inverse[degree]);
     y = value * x;
   }
 
@@ -162,7 +171,7 @@ class RaceIntegral {
       for (std::size_t k = 1; k < drafts_; ++k) {
         Times value = Times{} + 0.0;
         for (std::size_t m = k < powers ? k : powers; m >= 1; --m) value = value + power[m] * symmetric[k - m];
-        symmetric[k] = value / static_cast<double>(k);
+        symmetric[k] = value * inverse[k];
         own(k)[n].at = symmetric[k];
       }
     }
@@ -180,7 +189,9 @@ class RaceIntegral {
         rung = rung + own(j)[n].at;
         both = both + counts(drafts_ - 1 - j)[n].at * rung;
       }
-      const Times term = t * (1.0 - head) * (width * own(0)[n].at * below_[n].at - above * both);
+      // Where a rate times t is long, 1 - e^(-x) has rounded to 1 or next to it, and t may be large.
+      const Times none = t * (above + width) <= longest ? width * own(0)[n].at * below_[n].at : Times{} + 0.0;
+      const Times term = t * (1.0 - head) * (none - above * both);
       sum = sum + (t * above <= longest ? term : Times{} + 0.0);
     }
     double total = width * before_start(above, width, step);
@@ -220,8 +231,8 @@ class RaceIntegral {
   const RaceBins& bins_;
   std::size_t drafts_, groups_ = 0, live_ = 0;
   double start_ = 0;
-  std::size_t an_octave_ = 1;       ///< groups of times in an octave
-  std::vector<Cell> counts_, own_;  ///< Pr(N' = k), Pr(own = k): [k][group]
+  std::size_t an_octave_ = 1;               ///< groups of times in an octave
+  std::vector<Cell> counts_, own_;          ///< Pr(N' = k), Pr(own = k): [k][group]
   std::vector<Cell> times_, below_, rung_;  ///< Pr(N' < K)
 };
 

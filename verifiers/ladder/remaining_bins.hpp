@@ -4,8 +4,8 @@
 //   mass()        q-mass
 //   draw(word)    a token, proportional to q
 //
-// Cost: O(n) and O(n + log V) for n tokens left out where the laws keep sums along their ranking. Else O(V), but for
-// the mass on fresh rows, which is O(n) while a sixteenth of the bins' mass is left.
+// Cost: O(n) and O(n + log V) for n tokens left out where the laws keep sums along their ranking. On fresh rows a
+// pass in wide registers, but for the mass, which is O(n) while a sixteenth of the bins' mass is left. Else O(V).
 // Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are
 // not added in the first place.
 #pragma once
@@ -14,6 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/realised_weights.hpp>
@@ -21,6 +23,7 @@
 #include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/residual.hpp>
 
 namespace draftproof {
 
@@ -34,12 +37,6 @@ class RemainingBins {
       : laws_{laws}, bins_{bins}, first_{first}, seen_{seen}, n_{n} {}
 
   Scalar mass() const {
-    if constexpr (FreshLaws<L>) {  // by subtraction while that loses at most four bits
-      const double all = bins_.proposal_below(bins_.size()) - bins_.proposal_below(first_);
-      double left = all;
-      for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
-      if (left >= all * 0x1p-4) return left;
-    }
     return laws_.sum([this](Token x) { return weight(x); });
   }
   Token draw(std::uint64_t word) const { return weights().draw(word); }
@@ -67,6 +64,50 @@ class RemainingBins {
   int first_;
   const Token* seen_;
   int n_;
+};
+
+/// Buckets of fresh rows: the residual of no target and of a selected law of -q on the bins from a break on.
+template <ShowsRows L, class Bins>
+requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
+ public:
+  RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n)
+      : laws_{laws},
+        bins_{bins},
+        first_{first},
+        seen_{seen},
+        n_{n},
+        slope_(static_cast<std::size_t>(bins.size()), 0.0),
+        weights_(laws, bins, slope_, 0.0) {
+    std::fill(slope_.begin() + first, slope_.end(), -1.0);
+    weights_.leave_out(seen, n);
+  }
+  RemainingBins(const RemainingBins&) = delete;
+  RemainingBins& operator=(const RemainingBins&) = delete;
+
+  double mass() const {  // by subtraction while that loses at most four bits
+    const double all = bins_.proposal_below(bins_.size()) - bins_.proposal_below(first_);
+    double left = all;
+    for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
+    return left >= all * 0x1p-4 ? left : weights_.total();
+  }
+  Token draw(std::uint64_t word) const { return weights_.draw(word); }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    weights_.for_each(visit);
+  }
+  template <class Visit>
+  void for_each_realised(Visit visit) const {
+    weights_.for_each_realised(visit);
+  }
+
+ private:
+  const L& laws_;
+  const Bins& bins_;
+  int first_;
+  const Token* seen_;
+  int n_;
+  std::vector<double> slope_;
+  LadderLeft<L, Bins> weights_;
 };
 
 /// Stretches of a ranking with exact sums, or its single tokens.

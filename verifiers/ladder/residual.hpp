@@ -4,9 +4,11 @@
 //   slope    by_bucket(bins, slope)    selected law over q for every bucket of p / q
 //   total    total()                   one pass, which stores a partial sum a block
 //   token    draw(word)                the same pass, and one block again
+//   without  leave_out(seen, n)        tokens that do not count
 //
 // Cost: one pass, whose sums are kept for the life of the object.
-// Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens.
+// Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens. Those of
+// tokens left out are subtracted, so nothing is left where all are.
 #pragma once
 
 #include <array>
@@ -17,6 +19,7 @@
 
 #include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/verifiers/ladder/residual_sums.hpp>
 
 namespace draftproof {
@@ -41,12 +44,15 @@ class LadderLeft {
         slope_{&slope},
         scale_{scale} {}
 
+  /// n distinct tokens at `seen`, which must outlive this, count 0. To be called before the pass.
+  void leave_out(const Token* seen, int n) { seen_ = seen, n_ = n; }
+
   /// Residual mass; makes the pass.
   double total() const { return from_fixed(pass()); }
   /// Residual at token x.
   double weight(Token x) const {
     fill();
-    return term().one(static_cast<std::size_t>(x));
+    return among(x, seen_, n_) ? 0.0 : term().one(static_cast<std::size_t>(x));
   }
   /// The token drawn from the residual by a random word; no_token if it is empty.
   Token draw(std::uint64_t word) const {
@@ -56,14 +62,17 @@ class LadderLeft {
     const std::size_t block = simd::find_block(partial_.data(), left) * simd::block;
     const std::size_t end = std::min(block + simd::block, target_.size());
     laws_->count_visited(end - block);
-    return static_cast<Token>(simd::find(term(), block, end, left));
+    if (n_ == 0) return static_cast<Token>(simd::find(term(), block, end, left));
+    auto x = static_cast<Token>(block);
+    while ((left -= to_fixed(weight(x))) >= 0) ++x;
+    return x;
   }
   /// Calls `visit(x, weight)` for each token x with a positive residual.
   template <class Visit>
   void for_each(Visit visit) const {
     fill();
-    for (std::size_t x = 0; x < target_.size(); ++x)
-      if (const double weight = term().one(x); weight > 0) visit(static_cast<Token>(x), weight);
+    for (Token x = 0; x < laws_->vocabulary(); ++x)
+      if (const double left = weight(x); left > 0) visit(x, left);
   }
   /// The same with the weights that draws realise, multiples of 2^-60.
   template <class Visit>
@@ -89,7 +98,14 @@ class LadderLeft {
     fill();
     partial_.resize((target_.size() + simd::block - 1) / simd::block);
     laws_->count_visited(target_.size());
-    return total_ = simd::left_sums(term(), target_.size(), nothing_left(), partial_.data());
+    total_ = simd::left_sums(term(), target_.size(), nothing_left(), partial_.data());
+    for (int i = 0; i < n_; ++i) {
+      const auto x = static_cast<std::size_t>(seen_[i]);
+      const Fixed gone = to_fixed(term().one(x));
+      partial_[x / simd::block] -= gone;
+      total_ -= gone;
+    }
+    return total_;
   }
   /// The longest run of buckets with c p <= slope q. No float lies between p / q and the end of its bucket, so the
   /// gap is at least half a last bit, 2^-25: more than all rounding errors.
@@ -109,6 +125,8 @@ class LadderLeft {
   const Bins* bins_;
   const std::vector<double>* slope_;
   double scale_;
+  const Token* seen_ = nullptr;
+  int n_ = 0;
   mutable std::vector<double> by_bucket_;
   mutable std::vector<Fixed> partial_;
   mutable Fixed total_ = 0;

@@ -180,15 +180,22 @@ DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
   if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
-/// The goal on these bins; `ratios` are p-mass over q-mass of each bin.
+/// The corners that stand at time 0; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
-DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(const Workspace& workspace,
-                                                            const LadderBounds<Bins, Scalar, Workspace>& at,
-                                                            const Ratios& ratios,
-                                                            [[maybe_unused]] bool whole_buckets) {
+DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
+                                        const Ratios& ratios, bool whole_buckets) {
+  auto corner = workspace.template persistent<typename Workspace::Index>(at.bins.size() + 1);
+  find_standing_corners(workspace, at, ratios, whole_buckets, corner);
+  return corner;
+}
+
+/// The goal on these bins with these corners.
+template <class Bins, class Scalar, class Workspace, class Ratios>
+DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
+    const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
+    [[maybe_unused]] bool whole_buckets, const ListIn<Workspace, typename Workspace::Index>& corner) {
   LadderGoal<Scalar, Workspace> goal;
-  goal.corner = workspace.template persistent<typename Workspace::Index>(at.bins.size() + 1);
-  find_standing_corners(workspace, at, ratios, whole_buckets, goal.corner);
+  goal.corner = corner;
   const int n = static_cast<int>(goal.corner.size()) - 1;
   goal.s = workspace.template persistent<Scalar>(n + 1);
   goal.on_f = workspace.template persistent<char>(n);

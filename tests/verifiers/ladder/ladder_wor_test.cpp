@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
@@ -78,9 +77,7 @@ std::vector<Rational> enumerated_selection(const L& laws, int drafts) {
         const int chosen = choose_distinct(DraftedPosition<L>(laws, tuple, count), plan.core(), random);
         return accepted(tuple[chosen], chosen);
       },
-      [&](const Leaf<Rational>& leaf) {
-        law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-      });
+      [&](const Leaf<Rational>& leaf) { law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability; });
   return law;
 }
 
@@ -164,60 +161,6 @@ double planned_wor_acceptance(const L& laws, int drafts) {
   double sum = 0;
   for (Token x = 0; x < laws.vocabulary(); ++x) sum += std::min(laws.target(x), plan.core().selected(laws, x));
   return sum;
-}
-
-// Buckets, whose light tokens enter by sums of powers, against the race token by token of another program. Both
-// integrals err by at most 1e-13, and V masses are added in double on either side.
-TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
-  registry();
-  for (const char* spec : {"gaussian_logits:vocabulary=32000,sigma=2.5,noise=1", "zipf:vocabulary=4096",
-                           "gaussian_logits:vocabulary=4096,sigma=0.5,noise=0.5"}) {
-    const RowPair pair = parse_family(spec).pair(7, 0);
-    const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
-    const RatioTable table(pair.target, pair.proposals);
-    const auto bins = rows.bins();
-    const double tolerance = 2e-13 + 2 * rows.vocabulary() * 0x1p-53;
-    for (const int drafts : {2, 3, 4, 8, 12}) {
-      const RaceBins race(rows, bins, drafts);
-      const auto with_light = [](const auto& powers) { return powers[1] > 0; };
-      EXPECT_GT(std::count_if(race.light.begin(), race.light.end(), with_light), bins.size() / 4) << spec;
-      const WorCoverage<double> coverage(rows, bins, drafts);
-      const auto missed = missed_without_replacement(table, drafts);
-      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // of bin i in the table's order
-      for (std::size_t j = 0; j < table.order().size(); ++j)
-        if (const Token x = table.order()[j]; rows.proposal(x) > 0)
-          end[static_cast<std::size_t>(rows.bin(bins, x)) + 1] = j + 1;
-      int compared = 0;
-      for (int i = 1; i < bins.size(); ++i)
-        if (const std::size_t j = end[static_cast<std::size_t>(i)]; j > 0) {
-          ASSERT_NEAR(coverage.covered(i), missed[j], tolerance) << spec << ", K = " << drafts << ", break " << i;
-          ++compared;
-        }
-      EXPECT_GT(compared, bins.size() / 2);
-    }
-  }
-}
-
-TEST(LadderWor, EveryRegisterWidthGivesTheSameBits) {
-  registry();
-  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
-  const RowPair pair = source.pair(0);
-  const std::vector<float> p(pair.target.begin(), pair.target.end()),
-      q(pair.proposals[0].begin(), pair.proposals[0].end());
-  const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
-  const auto bins = rows.bins();
-  const simd::Width before = simd::in_use();
-  for (const int drafts : {3, 4, 8, 12}) {
-    simd::use(simd::Width::scalar);
-    const WorCoverage<double> scalar(rows, bins, drafts);
-    for (const simd::Width width : {simd::Width::avx2, simd::Width::avx512}) {
-      if (simd::widest() < width) continue;
-      simd::use(width);
-      const WorCoverage<double> wide(rows, bins, drafts);
-      for (int i = 0; i < bins.size(); ++i) EXPECT_EQ(wide.chord(i, i + 1), scalar.chord(i, i + 1)) << i;
-    }
-  }
-  simd::use(before);
 }
 
 TEST(LadderWor, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {

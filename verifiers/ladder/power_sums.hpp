@@ -1,0 +1,126 @@
+// Passes over float rows for a race on buckets (race_bins.hpp): the large entries of q, and sums of the powers of the
+// others in each bucket of p / q.
+//
+//   large_entries(q, most)   places of the entries above `most`, ascending
+//   of(bucket)               sums of q, q^2, q^3, q^4 over the tokens of a bucket with 0 < q <= most
+//
+// Wide registers find buckets and leave them and q in a buffer in the first-level cache; four powers of a token then
+// go to their bucket as one addition of 256 bits. Cost: one such addition a token; large_entries only reads.
+// Correctness: the tokens of a bucket alternate between two sums by the parity of their places, and each sum takes
+// them in token order, so every width gives the same bits.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
+#include <draftproof/sim/simd/readers.hpp>
+#include <draftproof/sim/simd/registers.hpp>
+
+namespace draftproof::simd {
+
+/// Sums of q, q^2, q^3 and q^4.
+using FourPowers = std::array<double, 4>;
+
+#if DRAFTPROOF_WIDE
+namespace detail {
+/// Adds the powers of the number at `q` to the sums that start `byte` bytes after `sums`.
+DRAFTPROOF_AVX2_PART void add_powers(double* sums, const double* q, std::uint32_t byte) {
+  auto* const sum = reinterpret_cast<double*>(reinterpret_cast<unsigned char*>(sums) + byte);
+  const __m256d one = _mm256_broadcast_sd(q), square = _mm256_mul_pd(one, one);
+  const __m256d low = _mm256_blend_pd(one, square, 0b1010);                   // q, q^2, q, q^2
+  const __m256d high = _mm256_blend_pd(_mm256_set1_pd(1.0), square, 0b1100);  // 1, 1, q^2, q^2
+  _mm256_store_pd(sum, _mm256_add_pd(_mm256_load_pd(sum), _mm256_mul_pd(low, high)));
+}
+}  // namespace detail
+
+namespace avx2 {
+/// Bit j: whether lane j of a is greater than that of b.
+DRAFTPROOF_AVX2_PART std::uint32_t greater(Floats a, Floats b) {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)));
+}
+}  // namespace avx2
+
+namespace avx512 {
+DRAFTPROOF_AVX512_PART std::uint32_t greater(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+}  // namespace avx512
+#endif
+
+}  // namespace draftproof::simd
+
+#define DRAFTPROOF_BODY <draftproof/verifiers/ladder/power_sums_body.hpp>
+#include <draftproof/sim/simd/each_width.hpp>
+
+namespace draftproof::simd {
+
+/// Places of the entries of a row above `most`.
+template <class Entry>
+std::vector<std::uint32_t> large_entries(std::span<const Entry> row, double most, Width width = in_use()) {
+  std::vector<std::uint32_t> found;
+  std::size_t x = 0;
+#if DRAFTPROOF_WIDE
+  if constexpr (std::is_same_v<Entry, float>) {
+    const std::size_t whole = row.size() / 16 * 16;
+    if (width == Width::avx512)
+      avx512::find_large(row.data(), x = whole, static_cast<float>(most), found);
+    else if (width == Width::avx2)
+      avx2::find_large(row.data(), x = whole, static_cast<float>(most), found);
+  }
+#endif
+  (void)width;
+  for (; x < row.size(); ++x)
+    if (row[x] > most) found.push_back(static_cast<std::uint32_t>(x));
+  return found;
+}
+
+/// 64 bytes a bucket, on the stack of the caller. `most` is a number of the rows' format.
+template <class Buckets>
+class PowersByRatio {
+ public:
+  template <class Entry>
+  PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most, Width width = in_use());
+
+  FourPowers of(std::size_t bucket) const {
+    FourPowers sum = sums_[bucket][0];
+    for (std::size_t m = 0; m < sum.size(); ++m) sum[m] += sums_[bucket][1][m];
+    return sum;
+  }
+
+ private:
+  alignas(64) std::array<std::array<FourPowers, 2>, Buckets::count + 1> sums_{};
+};
+
+template <class Buckets>
+template <class Entry>
+PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most,
+                                      Width width) {
+  std::size_t x = 0;
+#if DRAFTPROOF_WIDE
+  if constexpr (std::is_same_v<Entry, float>) {
+    const std::size_t whole = target.size() / 16 * 16;
+    double* const sums = sums_[0][0].data();
+    if (width == Width::avx512)
+      avx512::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, static_cast<float>(most));
+    else if (width == Width::avx2)
+      avx2::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, static_cast<float>(most));
+  }
+#endif
+  (void)width;
+  for (; x < target.size(); ++x) {
+    const double q = proposal[x];
+    if (!(q > 0) || q > most) continue;
+    FourPowers& sum = sums_[Buckets::of(target[x], q)][x % 2];
+    const double square = q * q;
+    sum[0] += q;
+    sum[1] += square;
+    sum[2] += q * square;
+    sum[3] += square * square;
+  }
+}
+
+}  // namespace draftproof::simd

@@ -1,0 +1,178 @@
+// The ladder for drafts without replacement that go on uniformly where q runs out, at a position where q does: the
+// drafts are the support S of q and k tokens of the rest R, every set of k with the same probability.
+//
+//   r         number of tokens in R
+//   bins      R by p descending, one token each; then S, one bin of no bounded width
+//   F_i       1 - C(r - i, k) / C(r, k)            probability that some draft lies in the first i bins; 1 with S
+//   p_I       slope of its bin on R, p on S        law of the selected token
+//
+// Selection: levels and groups as in ladder.hpp. Where S is in the group a token of S is drawn from p, which is
+// accepted; else the group's first draft is tested.
+// Cost: a plan sorts R, O(r log r); a trial O(K).
+// Correctness: tokens of a group of R are drafted alike, so its first draft is uniform on it. S is drafted for
+// certain, so any of its tokens may be taken (docs/ladder.md).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
+#include <draftproof/verifiers/ladder/plan.hpp>
+
+namespace draftproof {
+
+/// The tokens outside S by p descending, and S. Every token outside weighs 1.
+template <class Scalar>
+class RestBins {
+ public:
+  static constexpr bool single_tokens = true;
+
+  /// `support`: the n tokens of S.
+  template <class L>
+  RestBins(const L& laws, const Token* support, int n) : rank_(static_cast<std::size_t>(laws.vocabulary()), -1) {
+    std::vector<Token> order;
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (!among(x, support, n)) order.push_back(x);
+    std::stable_sort(order.begin(), order.end(), [&](Token x, Token y) { return laws.target(x) > laws.target(y); });
+    target_.push_back(Scalar{0});
+    for (const Token x : order) {
+      rank_[static_cast<std::size_t>(x)] = static_cast<int>(ratio_.size());
+      ratio_.push_back(laws.target(x));
+      target_.push_back(target_.back() + ratio_.back());
+    }
+    target_.push_back(Scalar{1});
+    ratio_.push_back(Scalar{0});
+  }
+
+  int size() const { return static_cast<int>(ratio_.size()); }
+  /// r, which is also the bin of S.
+  int outside() const { return size() - 1; }
+  const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  Scalar proposal_below(int i) const { return Scalar(i); }
+  const std::vector<Scalar>& ratios() const { return ratio_; }
+  /// -1 in S.
+  int of(Token x) const { return rank_[static_cast<std::size_t>(x)]; }
+
+ private:
+  std::vector<int> rank_;
+  std::vector<Scalar> target_, ratio_;
+};
+
+/// F of k uniform drafts without replacement among r tokens, and its chords per token.
+template <class Scalar>
+class RestCoverage {
+ public:
+  static constexpr bool by_place = true;
+  static constexpr bool open_end = true;  ///< the last bin has no bounded width (level_sweep.hpp)
+
+  RestCoverage(int r, int k) {
+    Scalar missed{1};
+    covered_.push_back(Scalar{0});
+    for (int i = 0; i < r; ++i) {
+      const int left = r - i;
+      const Scalar after = k < left ? Scalar(missed * Scalar(left - k) / Scalar(left)) : Scalar{0};
+      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left hold the next token.
+      chord_.push_back(k < left ? Scalar(missed * Scalar(k) / Scalar(left)) : missed);
+      covered_.push_back(Scalar{1} - after);
+      missed = after;
+    }
+    chord_.push_back(Scalar{0});
+    covered_.push_back(Scalar{1});
+  }
+  const Scalar& covered(int i) const { return covered_[static_cast<std::size_t>(i)]; }
+  Scalar chord(int a, int b) const {
+    Scalar rise{0};
+    if (b == static_cast<int>(chord_.size())) return rise;
+    for (int i = a; i < b; ++i) rise += chord_[static_cast<std::size_t>(i)];
+    return rise / Scalar(b - a);
+  }
+
+ private:
+  std::vector<Scalar> covered_, chord_;
+};
+
+/// The plan for one position and its verdicts. The laws must outlive it.
+template <class L>
+class UniformRest {
+ public:
+  using Scalar = typename L::Scalar;
+
+  /// `support`: the n tokens of S, less than all; `drafts`: k > 0.
+  UniformRest(const L& laws, const Token* support, int n, int drafts)
+      : laws_{laws},
+        drafts_{drafts},
+        core_{std::make_shared<const Core>(laws, support, n, drafts)},
+        left_{laws.alias_weights(Left{&laws, core_})} {
+    for (Token x = 0; x < laws.vocabulary() && nothing_left_; ++x)
+      nothing_left_ = !(left(laws, *core_, x) > laws.zero());
+  }
+
+  int drafts() const { return drafts_; }
+  /// Probability that token x of R is selected.
+  const Scalar& selected(Token x) const { return core_->plan.slope[static_cast<std::size_t>(core_->bins.of(x))]; }
+
+  /// `at` has S as its first `used` drafts, then k others.
+  template <class P, class R>
+  Verdict verify(const P& at, int used, R& random) const {
+    const auto& [bins, plan, levels] = *core_;
+    int top = bins.outside();
+    for (int k = used; k < at.drafts(); ++k) top = std::min(top, bins.of(at.draft(k)));
+    const auto u = levels.draw(random);
+    if (levels.together(top, bins.outside(), u)) {
+      const auto target = [&at](Token k) { return at.target(at.draft(k)); };
+      auto inside = at.zero();
+      for (int k = 0; k < used; ++k) inside += target(k);
+      if (!(inside > at.zero())) return refuse(at, random);  // only by rounding: S is never selected then
+      const int chosen = random.pick(FunctionWeights(used, target));
+      return accepted(at.draft(chosen), chosen);
+    }
+    int chosen = used;
+    while (!levels.together(top, bins.of(at.draft(chosen)), u)) ++chosen;
+    const Token x = at.draft(chosen);
+    if (random.flip(at.target(x), selected(x))) return accepted(x, chosen);
+    return nothing_left_ && at.target(x) > at.zero() ? accepted(x, chosen) : refuse(at, random);
+  }
+
+ private:
+  struct Core {
+    Core(const L& laws, const Token* support, int n, int drafts)
+        : bins{laws, support, n},
+          plan{make_ladder_plan<Scalar>(HostWorkspace{}, bins, bins.ratios(),
+                                        RestCoverage<Scalar>(bins.outside(), drafts), false)},
+          levels{plan, true} {}
+    RestBins<Scalar> bins;
+    LadderPlan<Scalar> plan;
+    LadderLevels<Scalar> levels;
+  };
+
+  /// (p - p_I)+.
+  static Scalar left(const L& laws, const Core& core, Token x) {
+    const int bin = core.bins.of(x);
+    if (bin < 0) return laws.zero();
+    const Scalar rest = laws.target(x) - core.plan.slope[static_cast<std::size_t>(bin)];
+    return rest > laws.zero() ? rest : laws.zero();
+  }
+  struct Left {
+    const L* laws;
+    std::shared_ptr<const Core> core;
+    Scalar operator()(Token x) const { return left(*laws, *core, x); }
+  };
+  /// The residual; p itself where rounding leaves none.
+  template <class P, class R>
+  Verdict refuse(const P& at, R& random) const {
+    return nothing_left_ ? random.emit(laws_.residual(at.zero())) : random.emit(left_);
+  }
+
+  const L& laws_;
+  int drafts_;
+  std::shared_ptr<const Core> core_;
+  decltype(std::declval<const L&>().alias_weights(std::declval<Left>())) left_;
+  bool nothing_left_ = true;
+};
+
+}  // namespace draftproof
