@@ -1,11 +1,11 @@
 #include <draftproof/bench/machine.hpp>
 
 #include <ctime>
-#include <fstream>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <draftproof/cli/machine.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
 namespace draftproof::benchmarks {
@@ -13,15 +13,6 @@ namespace draftproof::benchmarks {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The model name of the processor; empty if the kernel does not report it.
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      if (const auto at = line.find(": "); at != std::string::npos) return line.substr(at + 2);
-  return {};
-}
 
 std::string compiler_name() {
 #if defined(__clang__)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/machine.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -76,7 +77,10 @@ void Session::check_output() const {
   if (access(exists ? path.c_str() : folder.c_str(), W_OK) != 0) refuse(output);
 }
 
-void Session::write(const Document& document) const {
+void Session::write(const Document& result) const {
+  Document document = result;
+  if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks have one of their own
+    document.data["run"] = {{"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}};
   for (const Writer& writer : found_writers()) {
     if (writer.name != format) continue;
     if (output.empty()) {
@@ -85,10 +89,27 @@ void Session::write(const Document& document) const {
       if (!std::cout) refuse("standard output");
       return;
     }
-    std::ofstream file(output);
+    // The file appears whole, or an earlier one stays. What is no plain file, a device for example, is written to.
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    const fs::path target = fs::weakly_canonical(output, failed);  // not a link to it
+    const bool exists = fs::exists(target, failed);
+    std::string part = target.string() + "." + std::to_string(getpid()) + ".part";
+    const bool whole = (!exists || fs::is_regular_file(target, failed)) && std::ofstream(part);
+    if (!whole) part = output;
+    std::ofstream file(part);
     writer.write(document, file, {});
     file.close();
-    if (!file) refuse(output);
+    bool written = static_cast<bool>(file);
+    if (whole && written) {
+      if (exists) fs::permissions(part, fs::status(target).permissions(), failed);
+      fs::rename(part, target, failed);
+      written = !failed;
+    }
+    if (!written) {
+      if (whole) fs::remove(part, failed);
+      refuse(output);
+    }
     return;
   }
 }

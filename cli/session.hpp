@@ -27,8 +27,9 @@ struct Session {
   /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
-  /// Writes the result in the selected format. Throws: InputError if it cannot be written.
-  void write(const Document& document) const;
+  /// Writes the result in the selected format; with `timings` the data names version and processor. A file is replaced
+  /// whole or not at all. Throws: InputError if it cannot be written.
+  void write(const Document& result) const;
 };
 
 /// Set by Ctrl-C or SIGTERM. Long work then completes the current part and reports it; a second signal kills the

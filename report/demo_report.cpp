@@ -212,6 +212,7 @@ Document report_demo(const DemoResult& result) {
                                  .before = {fmt::format("  refuted on {}: {}", shown.instance, shown.evidence)}});
   }
   Section next{.title = "Next"};
+  if (!result.page.empty()) next.before.push_back("  with plots, open in a browser: " + result.page);
   if (!result.tables.empty()) next.before.push_back("  whole tables: " + result.tables);
   next.before.push_back("  draftproof prove k_seq                             one scheme's proof, in fractions");
   next.before.push_back(

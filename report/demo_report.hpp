@@ -19,6 +19,7 @@ struct DemoResult {
   const KillMatrix* bugs;
   int drafts;          ///< K of the table
   std::string tables;  ///< file with the whole tables; empty: none was written
+  std::string page;    ///< file with the page; empty: none was written
 };
 
 /// Counts of schemes and planted bugs, one table of lossless schemes with a column per source, one refuted bug, and three

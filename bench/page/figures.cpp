@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/report/text.hpp>
+#include <draftproof/bench/results/comparison.hpp>
+#include <draftproof/bench/results/units.hpp>
+#include <draftproof/report/page/comparison.hpp>
+#include <draftproof/report/register_figure.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -39,22 +42,12 @@ constexpr Line rates[] = {
     {"numpy, loop", "peer/numpy/loop/128256/{}", true},
 };
 
-void add(Plot& plot, Series series) {
+// Of a picture beside a page of Markdown.
+constexpr double width = 640, plane = 340;
+
+void add(plots::LinePlot& plot, plots::Series series) {
   if (series.points.size() > 1) plot.series.push_back(std::move(series));
 }
-
-/// 1e-5 -> "10 us", 1e6 -> "1 M".
-std::string time_tick(double seconds) {
-  for (const auto& [unit, name] : {std::pair{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}})
-    if (seconds >= unit * 0.999) return fmt::format("{:.3g} {}", seconds / unit, name);
-  return fmt::format("{:.3g} ns", seconds * 1e9);
-}
-std::string rate_tick(double rate) {
-  for (const auto& [unit, name] : {std::pair{1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
-    if (rate >= unit * 0.999) return fmt::format("{:.3g}{}", rate / unit, name);
-  return fmt::format("{:.3g}", rate);
-}
-std::string whole_tick(double value) { return grouped(static_cast<std::uint64_t>(value + 0.5)); }
 
 /// Names WHAT of the floors "floor/WHAT/V".
 std::vector<std::string> floors_of(const Results& results) {
@@ -70,8 +63,9 @@ std::vector<std::string> floors_of(const Results& results) {
 
 }  // namespace
 
-Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate, bool dashed) {
-  Series series{label, {}, dashed};
+plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
+                        bool dashed) {
+  plots::Series series{label, {}, dashed ? plots::Stroke::dashed : plots::Stroke::solid};
   const auto open = name.find("{}");
   const std::string before = name.substr(0, open), after = name.substr(open + 2);
   for (const Measurement& measurement : results.measurements) {
@@ -83,26 +77,42 @@ Series series_of(const Results& results, const std::string& label, const std::st
     int value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (error != std::errc{} || end != number.data() + number.size() || value <= 0) continue;
-    const double seconds = measurement.spread().median;
-    series.points.emplace_back(value, rate ? 1 / seconds : seconds);
+    const Spread spread = measurement.spread();
+    const auto y = [rate](double seconds) { return rate ? 1 / seconds : seconds; };
+    series.points.push_back({static_cast<double>(value),
+                             y(spread.median),
+                             y(rate ? spread.high : spread.low),
+                             y(rate ? spread.low : spread.high),
+                             {}});
   }
-  std::sort(series.points.begin(), series.points.end());
+  std::sort(series.points.begin(), series.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
   return series;
 }
 
 std::vector<Figure> figures_of(const Results& results) {
-  Plot cost{"One decision from fresh rows",
-            "V, tokens of the vocabulary",
-            "processor time a decision",
-            {},
-            whole_tick,
-            time_tick};
+  plots::LinePlot cost{.title = "One decision from fresh rows",
+                       .x_label = "V, tokens of the vocabulary",
+                       .y_label = "processor time a decision",
+                       .x_tick = plots::whole_tick,
+                       .y_tick = plots::time_tick,
+                       .x_ticks = plots::LinePlot::Ticks::at_points_logarithmic,
+                       .logarithmic = true,
+                       .width = width,
+                       .plane = plane};
   for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
   // A floor without other lines would not be useful.
   if (!cost.empty())
     for (const std::string& floor : floors_of(results))
       add(cost, series_of(results, "floor: " + floor, "floor/" + floor + "/{}", false, true));
-  Plot rate{"Simulation at V = 128,256, one core", "K, drafts a trial", "trials a second", {}, whole_tick, rate_tick};
+  plots::LinePlot rate{.title = "Simulation at V = 128,256, one core",
+                       .x_label = "K, drafts a trial",
+                       .y_label = "trials a second",
+                       .x_tick = plots::whole_tick,
+                       .y_tick = plots::rate_tick,
+                       .x_ticks = plots::LinePlot::Ticks::at_points_logarithmic,
+                       .logarithmic = true,
+                       .width = width,
+                       .plane = plane};
   for (const auto& [label, name, dashed] : rates) add(rate, series_of(results, label, name, true, dashed));
   std::vector<Figure> figures;
   if (!cost.empty())
@@ -110,6 +120,29 @@ std::vector<Figure> figures_of(const Results& results) {
   if (!rate.empty())
     figures.push_back({"throughput.svg", "Trials a second against the number of drafts, drafting included.", rate});
   return figures;
+}
+
+bool add_to_pages() {
+  page::found_figures().push_back([](const page::Json& data, std::vector<page::Figure>& figures) {
+    if (!page::begins(page::text_of(data, "schema"), "draftproof.bench/")) return;
+    for (Figure& figure : figures_of(results_of(data, "benchmarks"))) {
+      figure.plot.width = 400;  // two or three beside each other, as the other figures of a page
+      figure.plot.plane = 240;
+      figures.push_back({std::move(figure.caption), drawn(figure.plot)});
+    }
+  });
+  page::found_cost_comparisons().push_back([](const page::Json& before, const page::Json& after) {
+    std::vector<page::CostChange> changes;
+    for (const page::Json* data : {&before, &after})
+      if (!page::begins(page::text_of(*data, "schema"), "draftproof.bench/")) return changes;
+    constexpr double threshold = 0.05;  // as `bench compare`
+    for (const Compared& one : compare(results_of(before, "old"), results_of(after, "new"), threshold))
+      if (one.change == Change::faster || one.change == Change::slower)
+        changes.push_back({one.name, time_text(one.old_spread.median), time_text(one.new_spread.median),
+                           one.change == Change::slower});
+    return changes;
+  });
+  return true;
 }
 
 }  // namespace draftproof::benchmarks

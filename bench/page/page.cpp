@@ -161,7 +161,7 @@ void write_page(const Results& results, const std::string& file) {
   write(page, page_text(results, figures, folder.filename().string()));
   std::error_code failed;  // a failure shows when the plots are written
   if (!figures.empty()) fs::create_directories(folder, failed);
-  for (const Figure& figure : figures) write(folder / figure.file, svg(figure.plot));
+  for (const Figure& figure : figures) write(folder / figure.file, drawn(figure.plot).file());
 }
 
 }  // namespace draftproof::benchmarks

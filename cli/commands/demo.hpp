@@ -4,6 +4,7 @@
 #include <draftproof/cli/survey_choice.hpp>
 #include <draftproof/report/demo_report.hpp>
 #include <draftproof/report/kill_matrix_report.hpp>
+#include <draftproof/report/page/page.hpp>
 
 namespace draftproof::commands {
 
@@ -12,7 +13,7 @@ struct Demo {
   static constexpr std::string_view about = "one screen: what is exact, how much it accepts, and one refuted bug";
 
   std::vector<std::string> specs{"zipf:vocabulary=32000,positions=4", "gaussian_logits:vocabulary=10,positions=16"};
-  std::string tables;
+  std::string tables, page;
   int drafts = 4;
   int instances = 100;
   int path_instances = 24;
@@ -21,6 +22,7 @@ struct Demo {
   void declare(CLI::App& app) {
     app.add_option("source", specs, source_help)->capture_default_str();
     app.add_option("--tables", tables, "write the whole tables to this file");
+    app.add_option("--page", page, "write the page with plots to this file");
     app.add_option("-K,--drafts", drafts, "number of drafts")
         ->check(CLI::Range(1, max_drafts))
         ->capture_default_str();
@@ -32,6 +34,10 @@ struct Demo {
     whole.output = tables;
     whole.format = "table";
     if (!tables.empty()) whole.check_output();
+    Session with_plots = session;
+    with_plots.output = page;
+    with_plots.format = "html";
+    if (!page.empty()) with_plots.check_output();
     SurveyOptions options{.drafts = {drafts}, .tuples = tuples};
     SurveyChoice::take(session, options);
     const SourceChoice rows{};
@@ -60,18 +66,20 @@ struct Demo {
     KillOptions kills{.further = 0, .controls = 0};
     kills.proof = {.seed = session.seed, .threads = session.threads, .stop = &stop_requested()};
     const KillMatrix bugs = kill_matrix(kills);
-    if (!tables.empty()) {
+    if (!tables.empty() || !page.empty()) {
       Document document = report_survey(surveyed, proofs, options, 0.95, session.timings);
-      for (Section& section : report_kill_matrix(bugs, kills, session.timings).sections)
-        document.sections.push_back(std::move(section));
-      whole.write(document);
+      Document matrix = report_kill_matrix(bugs, kills, session.timings);
+      if (!page.empty()) with_plots.write({page::joined({{"survey", document.data}, {"mutants", matrix.data}}), {}});
+      for (Section& section : matrix.sections) document.sections.push_back(std::move(section));
+      if (!tables.empty()) whole.write(document);
     }
     session.write(report_demo({.surveyed = surveyed,
                                .proofs = proofs,
                                .path_proofs = path_proofs,
                                .bugs = &bugs,
                                .drafts = drafts,
-                               .tables = tables}));
+                               .tables = tables,
+                               .page = page}));
     if (stop_requested()) return exit_undecided;
     const bool missed =
         std::any_of(bugs.rows.begin(), bugs.rows.end(), [](const KillRow& row) { return !row.caught(); });

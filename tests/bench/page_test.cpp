@@ -1,4 +1,4 @@
-// The page of figures of a synthetic run against the approved page, and plots that contain their points.
+// The page of figures of a synthetic run against the approved page, and the series of its plots.
 // DRAFTPROOF_APPROVE=1 rewrites the approved files.
 #include <cstdlib>
 #include <filesystem>
@@ -110,28 +110,12 @@ TEST(Matrix, RowsWithoutACommonColumnArePartedIntoTables) {
   EXPECT_EQ(parts[1][2]->name, "g/more/50");
 }
 
-TEST(Plot, PointsLieWhereTheirLogarithmsAre) {
-  const Plot plot{"t < u",
-                  "x",
-                  "y",
-                  {{"one", {{1, 10}, {100, 1000}}}, {"two", {{10, 100}}, true}},
-                  [](double) { return std::string("X"); },
-                  [](double) { return std::string("Y"); }};
-  const std::string text = svg(plot);
-  EXPECT_NE(text.find("<title>t &lt; u</title>"), std::string::npos);
-  EXPECT_NE(text.find("fill=\"#fff\""), std::string::npos) << "a ground of its own";
-  // Decades 10 to 1000 from y 400 to 44; x from 1 / 1.25 to 125: the middle of both axes is the middle of the plot.
-  EXPECT_NE(text.find("<rect x=\"318.0\" y=\"218.0\""), std::string::npos) << text;
-  EXPECT_NE(text.find(" stroke-dasharray"), std::string::npos);
-  EXPECT_NE(text.find(">one</text>"), std::string::npos);
-}
-
-TEST(Plot, SeriesTakeTheNumberLeftOpen) {
+TEST(Figures, SeriesTakeTheNumberLeftOpen) {
   const Results results = results_of(
       synthetic_run({{"a/20/4", {2}}, {"a/3/4", {1}}, {"a/3/5", {9}}, {"a/x/4", {9}}, {"a/7/4", {}}}), "run");
-  const Series series = series_of(results, "l", "a/{}/4", false);
-  EXPECT_EQ(series.points, (std::vector<std::pair<double, double>>{{3, 1}, {20, 2}}));
-  EXPECT_EQ(series_of(results, "l", "a/{}/4", true).points[1].second, 0.5);
+  const plots::Series series = series_of(results, "l", "a/{}/4", false);
+  EXPECT_EQ(series.points, (std::vector<plots::Point>{{3, 1}, {20, 2}}));
+  EXPECT_EQ(series_of(results, "l", "a/{}/4", true).points[1].y, 0.5);
 }
 
 }  // namespace

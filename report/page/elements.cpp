@@ -1,0 +1,157 @@
+#include <draftproof/report/page/elements.hpp>
+
+#include <fmt/format.h>
+
+#include <draftproof/report/page/worked_table.hpp>
+#include <draftproof/report/plots/style.hpp>
+#include <draftproof/report/plots/svg.hpp>
+#include <draftproof/report/text.hpp>
+
+namespace draftproof::page {
+
+using plots::escaped;
+
+std::string page_style() {
+  return plots::colour_style(":root") + plots::plot_style() + R"css(*{box-sizing:border-box}
+body{margin:0 auto;max-width:1680px;padding:20px 24px 48px;background:var(--paper);color:var(--ink);
+  font:15px/1.5 system-ui,"DejaVu Sans",sans-serif;overflow-wrap:anywhere}
+h1{font-size:25px;line-height:1.25;margin:0 0 4px}
+h2{font-size:20px;margin:36px 0 6px;padding-top:14px;border-top:2px solid var(--ink)}
+h3{font-size:16px;margin:26px 0 8px}
+h4{font-size:14px;margin:0 0 6px;font-family:ui-monospace,"DejaVu Sans Mono",monospace}
+p{margin:4px 0;max-width:80ch}
+strong{font-size:16px}
+.faint,figcaption,dt{color:var(--faint)}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:1px 14px;margin:8px 0}
+dd{margin:0}
+.scroll{overflow-x:auto;margin:6px 0}
+td wbr{display:none}
+table{border-collapse:collapse;overflow-wrap:normal;font-size:13.5px}
+th,td{padding:3px 12px 3px 0;text-align:left;border-bottom:1px solid var(--grid);white-space:nowrap;vertical-align:top}
+th{color:var(--faint);font-weight:600;white-space:normal;vertical-align:bottom}
+th.num,td.num{padding:3px 14px 3px 4px;text-align:right;font-variant-numeric:tabular-nums}
+.good{color:var(--good)}
+.bad{color:var(--bad);font-weight:600}
+.plots{column-width:400px;column-gap:14px}
+figure{break-inside:avoid;margin:0 0 14px;padding:8px;background:var(--panel);border-radius:6px;min-width:0}
+figure.wide{column-span:all}
+figure.wide .frame{overflow-x:auto}
+figcaption{font-size:12.5px;line-height:1.4;padding:0 4px}
+svg.plot{display:block;width:100%;max-width:600px;height:auto;margin:0 auto}
+figure.wide svg.plot{width:auto;max-width:none;margin:0}
+.examples{display:grid;align-items:start;gap:14px;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr))}
+.example{padding:10px 12px;background:var(--panel);border-left:3px solid var(--bad);border-radius:4px;min-width:0}
+.example.expected{border-color:var(--grid)}
+code{font:12.5px/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
+code.line{display:block;white-space:pre-wrap;margin-top:6px;padding:6px 8px;background:var(--paper);border-radius:4px}
+details{margin:8px 0}
+summary{cursor:pointer;color:var(--faint)}
+@media (max-width:700px){
+  body{padding:12px 10px 32px}
+  figure{padding:4px 0}
+  dl{grid-template-columns:1fr}
+  dt{margin-top:4px}
+}
+@page{size:A4;margin:14mm 12mm}
+@media print{
+  body{max-width:none;padding:0;font-size:10pt}
+  h2,h3,h4{break-after:avoid}
+  .example,tr{break-inside:avoid}
+  .plots{columns:2}
+  .examples{grid-template-columns:1fr 1fr;gap:8px}
+  .scroll,figure.wide .frame{overflow:visible}
+  table{font-size:7.4pt}
+  td wbr{display:inline}
+  th,td{white-space:normal}
+  th,td,th.num,td.num{padding:2px 5px 2px 0}
+  td.num,td:nth-child(4){white-space:nowrap}
+  details:not([open]){display:none}
+  figure.wide svg.plot{width:100%;max-height:255mm}
+}
+)css";
+}
+
+namespace {
+
+/// `text` escaped, with places where a narrow sheet may break a name.
+std::string breakable(const std::string& text) {
+  std::string result;
+  for (const char character : escaped(text)) {
+    result += character;
+    if (character == '_' || character == '=' || character == ':') result += "<wbr>";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string table_html(const Table& table) {
+  const auto open = [&](const char* name, std::size_t column, Tone tone) {
+    const std::string classes =
+        std::string(table.columns[column].numeric ? "num " : "") + (tone == Tone::good    ? "good"
+                                                                    : tone == Tone::bad   ? "bad"
+                                                                    : tone == Tone::faint ? "faint"
+                                                                                          : "");
+    return classes.empty() ? fmt::format("<{}>", name) : fmt::format("<{} class=\"{}\">", name, classes);
+  };
+  std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    out += open("th", c, Tone::plain) + breakable(table.columns[c].title) + "</th>";
+  out += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) out += open("td", c, row[c].tone) + breakable(row[c].text) + "</td>";
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string folded(const std::string& summary, const std::string& content) {
+  return "<details><summary>" + escaped(summary) + "</summary>\n" + content + "</details>\n";
+}
+
+Cell verdict_cell_of(const std::string& text, Grade grade) {
+  switch (grade) {
+    case Grade::good:
+      return {"✓ " + text, Tone::good};
+    case Grade::bad:
+      return {"✗ " + text, Tone::bad};
+    case Grade::lossy:
+      return {"≈ " + text};
+    case Grade::open:
+      break;
+  }
+  return {"? " + text, Tone::faint};
+}
+
+std::string example_html(const Counterexample& example) {
+  std::string out = fmt::format("<article class=\"example{}\">\n<h4>{}{}</h4>\n", example.expected ? " expected" : "",
+                                escaped(example.subject), example.where.empty() ? "" : escaped(", " + example.where));
+  if (!example.property.empty()) out += "<p><code>" + escaped(example.property) + "</code> does not hold</p>\n";
+  const auto tables = worked_tables(example);
+  for (const WorkedTable& worked : tables) {
+    if (!worked.caption.empty()) out += "<p>" + escaped(worked.caption) + "</p>\n";
+    out += table_html(worked.table);
+  }
+  if (tables.empty() && !example.instance.empty()) out += "<p><code>" + escaped(example.instance) + "</code></p>\n";
+  if (!example.evidence.empty()) out += "<p>" + escaped(example.evidence) + "</p>\n";
+  if (!example.replay.empty()) out += "<code class=\"line\">" + escaped(example.replay) + "</code>\n";
+  return out + "</article>\n";
+}
+
+std::string examples_html(const std::vector<Counterexample>& examples) {
+  std::string open, expected;
+  std::size_t count = 0;
+  for (const Counterexample& example : examples) {
+    (example.expected ? expected : open) += example_html(example);
+    count += example.expected;
+  }
+  std::string out;
+  if (!open.empty()) out += "<h3>Counterexamples</h3>\n<div class=\"examples\">\n" + open + "</div>\n";
+  if (!expected.empty())
+    out += folded(counted(count, "counterexample") + " of mutants and of schemes that are lossy by design",
+                  "<div class=\"examples\">\n" + expected + "</div>\n");
+  return out;
+}
+
+}  // namespace draftproof::page

@@ -1,0 +1,215 @@
+// The page of results: approved pages, data that comes back, hostile names, size. DRAFTPROOF_APPROVE=1 rewrites the
+// approved pages.
+#include <draftproof/report/page/page.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/report/page/elements.hpp>
+#include <draftproof/report/page/stored.hpp>
+#include <draftproof/report/page/worked_table.hpp>
+
+namespace draftproof::page {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path here = fs::path(DRAFTPROOF_SOURCE_DIR) / "tests/report";
+
+std::string file_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Json stored(const std::string& name) {
+  registry();  // figures are found with everything else
+  return read_result((here / "results" / (name + ".json")).string());
+}
+
+/// `data` with the page's own reader, from a file as a user has it.
+Json through_a_page(const Json& data) {
+  const fs::path file = fs::path(testing::TempDir()) / "draftproof_page.html";
+  std::ofstream(file) << html_page(data);
+  return read_result(file.string());
+}
+
+std::size_t count_in(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++count;
+  return count;
+}
+
+TEST(Page, AreTheApprovedOnes) {
+  for (const char* name : {"prove", "optimum"}) {
+    const fs::path approved = here / "approved" / (std::string(name) + ".html");
+    const std::string page = html_page(stored(name));
+    if (std::getenv("DRAFTPROOF_APPROVE") != nullptr) std::ofstream(approved) << page;
+    EXPECT_EQ(page, file_text(approved)) << approved;
+  }
+}
+
+TEST(Page, GivesItsDataBackByteForByte) {
+  for (const auto& entry : fs::directory_iterator(here / "results")) {
+    const std::string text = file_text(entry.path());
+    const Json data = read_result(entry.path().string());
+    ASSERT_EQ(data.dump(2) + "\n", text) << entry.path() << ": not as the program writes it";
+    EXPECT_EQ(through_a_page(data).dump(2) + "\n", text) << entry.path();
+  }
+}
+
+TEST(Page, HoldsSeveralResults) {
+  const Json both = joined({{"a.json", stored("prove")}, {"b.json", stored("survey")}});
+  EXPECT_EQ(both["schema"], "draftproof.report/1");
+  EXPECT_EQ(through_a_page(both), both);
+  EXPECT_EQ(results_in(both)[1].data, stored("survey"));
+  const std::string page = html_page(both);
+  EXPECT_EQ(count_in(page, "<section>"), 2u);
+  EXPECT_NE(page.find("a.json"), std::string::npos);
+  EXPECT_EQ(joined({{"a.json", stored("prove")}}), stored("prove")) << "one result stays what it is";
+}
+
+TEST(Page, ShowsWhatTheDataHas) {
+  const std::string survey = html_page(stored("survey"));
+  for (const char* wanted : {"Is each scheme exact, and how much does it accept?", "share of the gap closed",
+                             "iid drafts: acceptance of lossless schemes", "the price of lossiness",
+                             "V = 10, 4 positions", "optimum: no lossless scheme is above"})
+    EXPECT_NE(survey.find(wanted), std::string::npos) << wanted;
+  Json one_number = stored("survey");
+  for (Json& source : one_number["sources"]) {
+    Json rows = Json::array();
+    for (const Json& row : source["rows"])
+      if (row["drafts"] == (row["verifier"] == "single_draft" ? 1 : 4)) rows.push_back(row);
+    source["rows"] = rows;
+  }
+  const std::string bars = html_page(one_number);
+  EXPECT_NE(bars.find("acceptance of lossless schemes, K = 4"), std::string::npos) << "bars, and no lines of one point";
+  EXPECT_NE(bars.find(" K=1</text>"), std::string::npos) << "a scheme that takes fewer drafts";
+  EXPECT_NE(html_page(stored("survey_paths")).find("block efficiency"), std::string::npos);
+  EXPECT_NE(html_page(stored("survey_paths")).find("steps that reach each place"), std::string::npos);
+  EXPECT_NE(html_page(stored("mutants")).find("Kill matrix, position"), std::string::npos);
+  EXPECT_NE(html_page(stored("audit")).find("alarm from 10^"), std::string::npos);
+  EXPECT_NE(html_page(stored("check")).find("Gates, tier proof"), std::string::npos);
+}
+
+TEST(Page, HostileNamesComeOutAsText) {
+  const std::string hostile = "</script><script>alert('x')</script><!-- \" & \xE2\x80\xA8 \xF0\x9F\x98\x80 \x01";
+  Json data = stored("survey");
+  data["sources"][0]["source"] = hostile;
+  data["sources"][0]["about"]["file"] = hostile;
+  data["sources"][0]["rows"][0]["verifier"] = hostile;
+  data["proofs"][0]["verifier"] = hostile;
+  data["proofs"][0]["findings"][0] = {{"property", hostile},
+                                      {"status", "violated"},
+                                      {"counterexample", hostile},
+                                      {"evidence", "got " + hostile},
+                                      {"replay", hostile}};
+  data[hostile] = hostile;
+  const std::string page = html_page(data);
+  EXPECT_EQ(count_in(page, "<script"), 1u) << "the data alone";
+  EXPECT_EQ(count_in(page, "</script"), 1u);
+  EXPECT_EQ(count_in(page, "<!--"), 0u);
+  EXPECT_EQ(count_in(page, "\x01"), 0u);
+  EXPECT_GT(count_in(page, "&lt;script&gt;alert(&#39;x&#39;)"), 3u);
+  EXPECT_EQ(through_a_page(data), data);
+}
+
+TEST(Page, TakesAnyDocument) {
+  registry();
+  for (
+      const char* text :
+      {"{}",
+       R"({"schema": "draftproof.survey/2", "sources": [{"rows": [{"membership": 3, "drafts": "x"}, 7]}, null]})",
+       R"({"proofs": {"a": 1}, "gates": [[]], "mutants": "x", "families": [{"log10_e": 3}], "log10_threshold": 9})",
+       R"({"sources": [{"rows": [{"verifier": "a", "drafts": 9000000000000000000, "membership": {"rate": 1e300}}]}]})",
+       R"({"sources": [{"rows": [{"verifier": "a", "drafts": 2, "mean_accepted": 1e16, "accepted": [0, 0, 0]}]}]})"})
+    EXPECT_NE(html_page(Json::parse(text)).find("</html>"), std::string::npos) << text;
+}
+
+TEST(Page, IsSmall) {
+  Json data{{"schema", "draftproof.survey/2"},
+            {"seed", 1},
+            {"sources", Json::array()},
+            {"proofs", stored("survey")["proofs"]}};
+  Json row = stored("survey")["sources"][0]["rows"][0];
+  for (int source = 0; source < 3; ++source) {
+    Json rows = Json::array();
+    for (int scheme = 0; scheme < 40; ++scheme)
+      for (const int drafts : {2, 4, 8}) {
+        row["verifier"] = "a_scheme_with_a_long_name_" + std::to_string(scheme);
+        row["law"] = scheme < 30 ? "iid" : "without_replacement";
+        row["drafts"] = drafts;
+        row["optimum"] = 0.9;
+        row["gap_closed"] = scheme / 40.0;
+        row["membership"]["rate"] = 0.5 + scheme / 100.0 + drafts / 100.0;
+        rows.push_back(row);
+      }
+    data["sources"].push_back({{"source", "source_" + std::to_string(source)}, {"rows", rows}});
+  }
+  const std::string page = html_page(data);
+  EXPECT_LT(page.size(), 1'500'000u);
+  EXPECT_GE(count_in(page, "<figure"), 3u * (4 + 2 + 1)) << "iid in four plots, the other law in two, the gap";
+}
+
+TEST(Page, FilesThatAreNoResultsAreRefused) {
+  const fs::path file = fs::path(testing::TempDir()) / "draftproof_bad_result";
+  const auto refusal = [&](const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+    try {
+      read_result(file.string());
+    } catch (const InputError& error) {
+      return error.fault().found;
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refusal(""), "an empty file");
+  EXPECT_EQ(refusal("{\"schema\": "), "no JSON from byte 12 on");
+  EXPECT_EQ(refusal("<html></html>"), "a page without data of draftproof");
+  EXPECT_EQ(refusal("[1]"), "JSON without a schema");
+  EXPECT_EQ(refusal("{\"schema\": \"other/1\"}"), "schema \"other/1\"");
+  EXPECT_EQ(refusal("{\"a\": 1e999}").substr(0, 28), "a value that cannot be read:");
+  EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\", \"a\": " + std::string(65, '[') + std::string(65, ']') + "}"),
+            "JSON nested deeper than 64 levels");
+  EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\"}"), "taken");
+  const std::string page = html_page(stored("prove"));
+  EXPECT_EQ(refusal(page), "taken");
+  EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without data of draftproof");
+}
+
+TEST(WorkedTables, AreInReducedFractions) {
+  const auto tables = worked_tables({.subject = "a",
+                                     .where = "iid",
+                                     .property = "exact_law",
+                                     .instance = "p=(2 2)/4 q=(0 3)/3 K=2",
+                                     .evidence = "got (1/4 3/4), wanted (1/2 1/2), TV 1/4",
+                                     .replay = ""});
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].caption, "K=2");
+  ASSERT_EQ(tables[0].table.rows.size(), 2u);
+  std::vector<std::string> texts;
+  for (const Cell& cell : tables[0].table.rows[1]) texts.push_back(cell.text);
+  EXPECT_EQ(texts, (std::vector<std::string>{"1", "1/2", "1", "3/4 ≠", "1/2"}));
+}
+
+TEST(WorkedTables, OfPathsHaveAPairAContext) {
+  Counterexample example{};
+  example.instance = "L=2 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 3)/4 q=(1 1)/2";
+  example.evidence = "after [0] got 1/4";
+  const auto tables = worked_tables(example);
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[1].table.columns.size(), 3u) << "no outcome";
+  EXPECT_EQ(tables[1].table.rows[1][1].text, "3/4");
+  example.instance = "a batch of 3 rows";
+  EXPECT_TRUE(worked_tables(example).empty());
+  EXPECT_NE(example_html(example).find("a batch of 3 rows"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace draftproof::page
