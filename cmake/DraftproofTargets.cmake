@@ -19,7 +19,7 @@ function(draftproof_own_target target)
   # A verifier with a mistake: g++ says which call is missing at this depth (properties/prover/register_verifier.hpp).
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
   # Kilobytes that g++ takes before it looks for garbage: by default so few that it looks all the time.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=400000>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>)
   if(DRAFTPROOF_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${DRAFTPROOF_SANITIZE}
                                              -fno-omit-frame-pointer -fno-sanitize-recover=all>)

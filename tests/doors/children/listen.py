@@ -1,8 +1,9 @@
 """Puts a child behind a socket. Arguments: path of the socket, command of the child.
 
 Returns when it listens. A process in the background starts the command for each connection, with the connection as its
-standard input and output. It ends when the socket's file is gone, or after two minutes."""
+standard input and output. It ends when the socket's file is gone, or after two minutes, and its commands with it."""
 import os
+import signal
 import socket
 import sys
 import time
@@ -37,6 +38,8 @@ def main():
                 pass
         except ChildProcessError:
             pass
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
 
 
 if __name__ == "__main__":
