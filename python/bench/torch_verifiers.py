@@ -37,6 +37,7 @@ CPP = {  # names without the vocabulary; K = 4 and L = 4
     "recursive_rejection": "cold/recursive_rejection/iid/{v}/4",
     "recursive_rejection_without_replacement": "cold/recursive_rejection_wor/without_replacement/{v}/4",
     "ladder": "cold/ladder/iid/{v}/4",
+    "ladder_without_replacement": "cold/ladder_wor/without_replacement/{v}/4",
     "ladder_block": "step_cost/ladder_block/iid_paths/{v}/4/4",
 }
 K = L = 4
@@ -57,6 +58,7 @@ def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object
     paths = verifiers.draft_iid(q_rows.flatten(0, 1), K, generator=generator).reshape(b, L, K).transpose(1, 2)
     options = {"generator": generator, "check": False}
     without = verifiers.recursive_rejection_without_replacement
+    ladder_without = verifiers.ladder_without_replacement
     return {
         "softmax of one row": lambda: row.softmax(-1),
         "torch.multinomial, 1 of one row": lambda: torch.multinomial(p, 1, generator=generator),
@@ -69,6 +71,9 @@ def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object
         f"recursive_rejection_without_replacement, K = {K}": lambda: without(p, q, distinct, **options),
         f"ladder, K = {K}": lambda: verifiers.ladder(p, q, iid, **options),
         f"ladder, K = {K}, 1024 buckets": lambda: verifiers.ladder(p, q, iid, buckets=1024, **options),
+        f"ladder_without_replacement, K = {K}, 1024 buckets": lambda: ladder_without(
+            p, q, distinct, buckets=1024, **options
+        ),
         f"ladder_block, K = {K}, L = {L}, 1024 buckets": lambda: verifiers.ladder_block(
             paths_p, paths_q, paths, buckets=1024, **options
         ),

@@ -1,6 +1,8 @@
 // Helpers for tests of planned schemes: exact laws of a scheme with parameters, and generated instances.
 #pragma once
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/proof/instance_analysis.hpp>
@@ -11,11 +13,23 @@
 
 namespace draftproof::planned {
 
+/// V with the forms that a proof asks, which are all that these helpers need: the others are not compiled.
+template <class V>
+struct ForProof : V {
+  static constexpr Info info = [] {
+    Info text = V::info;
+    text.derived_from = V::info.name;
+    text.unsupported.simulate = text.unsupported.fresh = "proofs alone are asked";
+    return text;
+  }();
+  ForProof(V scheme) : V{std::move(scheme)} {}
+};
+
 /// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the law. Returns how
 /// many there were.
 template <class V, class Body>
 int for_instances(const V& scheme, std::string_view draft_law, int instances, Body body) {
-  const VerifierOf<V> verifier(Kind::verifier, scheme);
+  const VerifierOf<ForProof<V>> verifier(Kind::verifier, scheme);
   const AnyDrafter& drafter = *registry().drafter(draft_law);
   const int most = V::info.most_drafts == 0 ? 4 : V::info.most_drafts;
   int examined = 0;

@@ -52,41 +52,45 @@ constexpr double integer_tolerance = reference_tolerance;
 template <class V>
 using As = VerifierOf<std::conditional_t<V::info.is_mutant(), Audited<V>, V>>;
 
+std::shared_ptr<const AnyVerifier> registered(std::string_view name) {
+  return {std::shared_ptr<void>{}, registry().verifier(name)};
+}
+
 /// The verifier of a scheme of the file with K drafts; null if this repository has none.
-std::unique_ptr<AnyVerifier> verifier(std::string_view scheme, int drafts) {
+std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts) {
   using namespace verifiers;
   using namespace mutants;
   using namespace verifiers::lossy;
   constexpr auto ours = Kind::verifier, wrong = Kind::mutant;
-  if (scheme == "naive") return std::make_unique<As<SampleAndMatch>>(ours);
-  if (scheme == "naive_tree") return std::make_unique<As<NaiveTree>>(ours);
-  if (scheme == "rrs") return std::make_unique<As<RecursiveRejection>>(ours);
-  if (scheme == "rrs_wor") return std::make_unique<As<RecursiveRejectionWor>>(ours);
-  if (scheme == "kseq") return std::make_unique<As<KSeq>>(ours);
-  if (scheme == "kseq_rho=K") return std::make_unique<As<KSeq>>(ours, KSeq{.factor = static_cast<double>(drafts)});
-  if (scheme == "ctl_fallback_p") return std::make_unique<As<ResampleFromTarget>>(wrong);
-  if (scheme == "ctl_wor_drafts_iid_verifier") return std::make_unique<As<WorVerifiedAsIid>>(wrong);
+  if (scheme == "naive") return registered("sample_and_match");
+  if (scheme == "naive_tree") return registered("naive_tree");
+  if (scheme == "rrs") return registered("recursive_rejection");
+  if (scheme == "rrs_wor") return registered("recursive_rejection_wor");
+  if (scheme == "kseq") return registered("k_seq");
+  if (scheme == "kseq_rho=K") return std::make_shared<As<KSeq>>(ours, KSeq{.factor = static_cast<double>(drafts)});
+  if (scheme == "ctl_fallback_p") return std::make_shared<As<ResampleFromTarget>>(wrong);
+  if (scheme == "ctl_wor_drafts_iid_verifier") return std::make_shared<As<WorVerifiedAsIid>>(wrong);
   if (scheme == "ctl_typical_eps.3_del.6")
-    return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.3, .delta = 0.6});
+    return std::make_shared<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.3, .delta = 0.6});
   if (scheme == "ctl_typical_eps.09_del.3")
-    return std::make_unique<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.09, .delta = 0.3});
+    return std::make_shared<As<TypicalAcceptance>>(wrong, TypicalAcceptance{.epsilon = 0.09, .delta = 0.3});
   if (scheme == "ctl_typical_best_eps.3_del.09")
-    return std::make_unique<As<TypicalBest>>(wrong, TypicalBest{.epsilon = 0.3, .delta = 0.09});
+    return std::make_shared<As<TypicalBest>>(wrong, TypicalBest{.epsilon = 0.3, .delta = 0.09});
   if (scheme == "ctl_typical_sample_eps.3_del.6")
-    return std::make_unique<As<TypicalSample>>(wrong, TypicalSample{.epsilon = 0.3, .delta = 0.6});
-  if (scheme == "ctl_cactus_.1") return std::make_unique<As<Cactus>>(wrong, Cactus{.divergence = 0.1});
-  if (scheme == "ctl_iid_resorted_kseq") return std::make_unique<As<ResortedKSeq>>(wrong);
-  if (scheme.starts_with("rrs_order_")) return std::make_unique<As<RecursiveRejectionIndependent>>(ours);
-  if (scheme == "rrs_dedup") return std::make_unique<As<RecursiveRejectionDistinct>>(ours);
-  if (scheme == "greedy_verify") return std::make_unique<As<GreedyDrafts>>(ours);
-  if (scheme == "spechub") return std::make_unique<As<SpecHub>>(ours);
-  if (scheme == "tail_draw_verify") return std::make_unique<As<verifiers::TailDraw>>(ours);
-  if (scheme == "ctl_lenience_.5") return std::make_unique<As<Lenience>>(wrong, Lenience{.lenience = 0.5});
-  if (scheme == "ctl_argmax_match") return std::make_unique<As<ArgmaxMatch>>(wrong);
-  if (scheme == "ctl_no_residual_update") return std::make_unique<As<NoResidualUpdate>>(wrong);
-  if (scheme == "ctl_iid_resorted_rrs") return std::make_unique<As<ResortedDrafts>>(wrong);
-  if (scheme == "ctl_wor_resorted_rrs_wor") return std::make_unique<As<ResortedWor>>(wrong);
-  if (scheme == "ctl_topk_drafts_wor_verifier") return std::make_unique<As<FixedVerifiedAsSampled>>(wrong);
+    return std::make_shared<As<TypicalSample>>(wrong, TypicalSample{.epsilon = 0.3, .delta = 0.6});
+  if (scheme == "ctl_cactus_.1") return std::make_shared<As<Cactus>>(wrong, Cactus{.divergence = 0.1});
+  if (scheme == "ctl_iid_resorted_kseq") return std::make_shared<As<ResortedKSeq>>(wrong);
+  if (scheme.starts_with("rrs_order_")) return std::make_shared<As<RecursiveRejectionIndependent>>(ours);
+  if (scheme == "rrs_dedup") return registered("recursive_rejection_distinct");
+  if (scheme == "greedy_verify") return registered("greedy_drafts");
+  if (scheme == "spechub") return registered("spec_hub");
+  if (scheme == "tail_draw_verify") return registered("tail_draw");
+  if (scheme == "ctl_lenience_.5") return std::make_shared<As<Lenience>>(wrong, Lenience{.lenience = 0.5});
+  if (scheme == "ctl_argmax_match") return std::make_shared<As<ArgmaxMatch>>(wrong);
+  if (scheme == "ctl_no_residual_update") return std::make_shared<As<NoResidualUpdate>>(wrong);
+  if (scheme == "ctl_iid_resorted_rrs") return std::make_shared<As<ResortedDrafts>>(wrong);
+  if (scheme == "ctl_wor_resorted_rrs_wor") return std::make_shared<As<ResortedWor>>(wrong);
+  if (scheme == "ctl_topk_drafts_wor_verifier") return std::make_shared<As<FixedVerifiedAsSampled>>(wrong);
   return nullptr;
 }
 
