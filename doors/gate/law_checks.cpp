@@ -43,11 +43,11 @@ class Checker {
 
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it counts after 42 / d predictions:
-  /// e^-21 < 1e-9, and after 2^15 an input where d is below 0.0013. Adds the calls to those of `answers`, which are of so
-  /// many `predictions`.
+  /// e^-21 < 1e-9, and after 128 times the usual number where that is less. Adds the calls to those of `answers`, which
+  /// are of so many `predictions`.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
-    constexpr double survives = 42, most_here = 0x1p15;
     ExploreOptions explore = exploration();
+    const double survives = 42, most_here = 128.0 * explore.predictions;
     const double departure = answers.judgement.distance - answers.unexplored;
     if (answers.violated[0] && departure * predictions < survives) {
       explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
