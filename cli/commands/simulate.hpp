@@ -68,7 +68,7 @@ struct Simulate {
     if (drafts == 0) drafts = verifier.info().most_drafts == 0 ? 4 : std::min(4, verifier.info().most_drafts);
     check(verifier, drafter, source);
     const RowPair pair = source.pair(position);
-    const SimulationBackend backend = backend_for(verifier, widest_support(pair.proposals), drafts);
+    const SimulationBackend backend = backend_for(verifier, drafter, Supports(pair.proposals), drafts);
     if (backend == SimulationBackend::none)
       throw InputError({.file = verifier_name,
                         .found = std::string(verifier.info().unsupported.simulate),

@@ -107,7 +107,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
                                                                      drafter.info().several_proposals ? drafts : 1);
   const Source source = Source::open(spec, {.seed = options.seed});
   const RowPair pair = source.pair(options.position);
-  const SimulationBackend backend = backend_for(verifier, widest_support(pair.proposals), drafts);
+  const SimulationBackend backend = backend_for(verifier, drafter, Supports(pair.proposals), drafts);
   if (backend == SimulationBackend::none || !verifier.takes(drafts) ||
       !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};

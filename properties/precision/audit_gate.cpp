@@ -80,7 +80,7 @@ class Auditor {
     const int count = drafts(3);
     std::vector<RowPair> all;
     for (auto& edge : edge_rows(proposals(count)))
-      if (backend_for(verifier_, widest_support(edge.rows.proposals), count) != SimulationBackend::none)
+      if (backend_for(verifier_, drafter_, Supports(edge.rows.proposals), count) != SimulationBackend::none)
         all.push_back(std::move(edge.rows));
     if (all.empty() || !drafter_.defined(static_cast<int>(all.front().target.size()), count, proposals(count)))
       return;

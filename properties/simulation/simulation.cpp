@@ -8,16 +8,20 @@
 
 namespace draftproof {
 
-SimulationBackend backend_for(const AnyVerifier& verifier, int widest, int drafts) {
-  if (verifier.info().unsupported.simulate.empty()) return SimulationBackend::table;
-  return std::pow(widest, drafts) <= affordable_tuples ? SimulationBackend::rows : SimulationBackend::none;
+void Supports::add(std::span<const std::vector<double>> rows) {
+  for (const auto& row : rows) {
+    const auto size = static_cast<int>(std::count_if(row.begin(), row.end(), [](double q) { return q > 0; }));
+    smallest_ = std::min(smallest_, size);
+    largest_ = std::max(largest_, size);
+    vocabulary_ = std::max(vocabulary_, static_cast<int>(row.size()));
+  }
 }
 
-int widest_support(std::span<const std::vector<double>> rows) {
-  std::ptrdiff_t widest = 0;
-  for (const auto& row : rows)
-    widest = std::max(widest, std::count_if(row.begin(), row.end(), [](double q) { return q > 0; }));
-  return static_cast<int>(widest);
+SimulationBackend backend_for(const AnyVerifier& verifier, const AnyDrafter& drafter, const Supports& supports,
+                              int drafts) {
+  if (verifier.info().unsupported.simulate.empty()) return SimulationBackend::table;
+  return std::pow(supports.drafted(drafter.info(), drafts), drafts) <= affordable_tuples ? SimulationBackend::rows
+                                                                                         : SimulationBackend::none;
 }
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {

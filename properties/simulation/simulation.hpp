@@ -1,6 +1,7 @@
 // Monte Carlo simulation of a drafter followed by a verifier on prepared laws.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -57,11 +58,23 @@ enum class SimulationBackend {
   none,   ///< no form: there are too many tuples
 };
 
-/// The form for this verifier; `widest` is the largest support of a proposal.
-SimulationBackend backend_for(const AnyVerifier& verifier, int widest, int drafts);
+/// Numbers of tokens with a positive weight in the rows of proposals.
+class Supports {
+ public:
+  explicit Supports(std::span<const std::vector<double>> rows = {}) { add(rows); }
+  void add(std::span<const std::vector<double>> rows);
+  /// How many tokens a draft can be: those of the largest support, or all of them where a law goes on after q ran out.
+  int drafted(const DrafterInfo& drafter, int drafts) const {
+    return drafter.needs_k_tokens && smallest_ < drafts ? vocabulary_ : largest_;
+  }
 
-/// Largest number of tokens with a positive weight in one of `rows`.
-int widest_support(std::span<const std::vector<double>> rows);
+ private:
+  int smallest_ = std::numeric_limits<int>::max(), largest_ = 0, vocabulary_ = 0;
+};
+
+/// The form for this verifier on drafts from such proposals.
+SimulationBackend backend_for(const AnyVerifier& verifier, const AnyDrafter& drafter, const Supports& supports,
+                              int drafts);
 
 extern template class Simulator<RatioTable>;
 extern template class Simulator<Rows<double>>;

@@ -78,11 +78,10 @@ void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
   if (std::all_of(rows.begin(), rows.end(),
                   [](const SurveyRow& row) { return row.verifier->info().unsupported.simulate.empty(); }))
     return;
-  int widest = 0;
-  for (std::size_t i = 0; i < source.positions(); ++i)
-    widest = std::max(widest, widest_support(source.pair(i).proposals));
+  Supports supports;
+  for (std::size_t i = 0; i < source.positions(); ++i) supports.add(source.pair(i).proposals);
   for (SurveyRow& row : rows)
-    if (backend_for(*row.verifier, widest, row.drafts) == SimulationBackend::none)
+    if (backend_for(*row.verifier, *row.drafter, supports, row.drafts) == SimulationBackend::none)
       row.not_run = row.verifier->info().unsupported.simulate;
 }
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/input_error.hpp>
@@ -34,9 +36,14 @@ Json stored(const std::string& name) {
   return read_result((here / "results" / (name + ".json")).string());
 }
 
+/// A path of this process alone: tests run beside each other.
+fs::path file_of_its_own(const std::string& name) {
+  return fs::path(testing::TempDir()) / (name + "." + std::to_string(::getpid()));
+}
+
 /// `data` with the page's own reader, from a file as a user has it.
 Json through_a_page(const Json& data) {
-  const fs::path file = fs::path(testing::TempDir()) / "draftproof_page.html";
+  const fs::path file = file_of_its_own("draftproof_page.html");
   std::ofstream(file) << html_page(data);
   return read_result(file.string());
 }
@@ -159,7 +166,7 @@ TEST(Page, IsSmall) {
 }
 
 TEST(Page, FilesThatAreNoResultsAreRefused) {
-  const fs::path file = fs::path(testing::TempDir()) / "draftproof_bad_result";
+  const fs::path file = file_of_its_own("draftproof_bad_result");
   const auto refusal = [&](const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
     try {

@@ -14,3 +14,6 @@ run(0 simulate optimal_transport zipf:vocabulary=5 -K 2 --tuples 1000)
 says(out "draft 2 accepted")
 run(2 simulate optimal_transport zipf:vocabulary=500 -K 2)
 says(err "wanted fewer tokens")
+# Few tokens in the proposal, but drafts that go on over all of them where it has run out.
+run(0 survey zipf:vocabulary=40,positions=1 --proposal-top-k 3 -K 8 --law without_replacement_uniform --tuples 1000 --instances 0)
+says(out "optimal_transport_wor_uniform at K = 8 does not run here")
