@@ -45,7 +45,9 @@ fs::path file_of_its_own(const std::string& name) {
 Json through_a_page(const Json& data) {
   const fs::path file = file_of_its_own("draftproof_page.html");
   std::ofstream(file) << html_page(data);
-  return read_result(file.string());
+  Json read = read_result(file.string());
+  fs::remove(file);
+  return read;
 }
 
 std::size_t count_in(const std::string& text, std::string_view what) {
@@ -188,6 +190,7 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
   const std::string page = html_page(stored("prove"));
   EXPECT_EQ(refusal(page), "taken");
   EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without data of draftproof");
+  fs::remove(file);
 }
 
 TEST(WorkedTables, AreInReducedFractions) {
