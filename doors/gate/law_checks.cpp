@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -177,14 +179,16 @@ class Checker {
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// Descent: the next smaller instance that violates the check too, until there is none. `answers` become those on it,
-  /// with the calls of all. The search goes on with the step that succeeded, since those before it have just failed.
+  /// with the calls of all. The search goes on with the step that succeeded, since those before it have just failed, and
+  /// asks no instance twice.
   I shrink(I instance, std::size_t check, Answers& answers) const {
     std::vector<I> candidates = shrinks(instance);
+    std::set<std::string> asked;
     std::size_t at = 0, failures = 0;
     while (failures < candidates.size() && !stopped()) {
       at %= candidates.size();
       const I& candidate = candidates[at];
-      if (takes(declaration_, candidate)) {
+      if (takes(declaration_, candidate) && asked.insert(candidate.text()).second) {
         const std::uint64_t calls = answers.calls;
         Answers found;
         try {

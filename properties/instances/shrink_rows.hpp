@@ -35,16 +35,16 @@ class Candidates {
     for (std::size_t r = 0; r < rows_of(copy).size(); ++r)
       add([&](Instance& candidate) { edit(*rows_of(candidate)[r]); });
   }
-  /// Adds: all weights halved, one row halved, one row made uniform on its support, a single weight lowered.
+  /// Adds: one row made uniform on its support, all weights halved, one row halved, a single weight lowered.
   void add_smaller_weights(std::size_t vocabulary) {
+    add_to_each_row([](std::vector<int>& row) {
+      for (int& weight : row) weight = weight > 0;
+    });
     const auto halve = [](std::vector<int>& row) {
       for (int& weight : row) weight = (weight + 1) / 2;
     };
     add_to_all_rows(halve);
     add_to_each_row(halve);
-    add_to_each_row([](std::vector<int>& row) {
-      for (int& weight : row) weight = weight > 0;
-    });
     for (std::size_t x = 0; x < vocabulary; ++x)
       for (const auto& lower : {+[](int) { return 0; }, +[](int) { return 1; }, +[](int w) { return w / 2; },
                                 +[](int w) { return w - 1; }})

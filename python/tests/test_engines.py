@@ -182,6 +182,9 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     (kept,) = (checkout / "engines" / "results").glob("small-*.json")
     (door,) = json.loads(kept.read_text())["doors"]
     assert door["repeated"] == {"gates": 3, "held": 3, "models": 1, "seed": 1}
+    assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.HELD  # the next seeds
+    assert json.loads(kept.read_text())["doors"][0]["repeated"] == {"gates": 5, "held": 5, "models": 1, "seed": 1}
+    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD  # counted anew
     text = engine_pages.write_page(checkout).read_text()
     assert "| `chain` | 3 | 1 | 3 |" in text
 

@@ -61,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
     parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
     parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
-    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="N gates with other seeds, counted")
+    told = "N gates with other seeds, counted; seeds that follow those of a kept count are added to it"
+    parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)
     parser.add_argument("--models", type=int, default=2, metavar="M", help="of each repeated gate, %(default)s")
     parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
     return parser
@@ -129,18 +130,28 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
 
 
 def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path) -> int:
-    """Prints how many repeated gates held and keeps it with the result of their doors, if there is one."""
+    """Prints how many repeated gates held and keeps it with the result of their doors, if there is one.
+
+    Seeds that follow those of a kept count, with as many models, are added to it.
+    """
     known = [one for one in results.results(kept) if (one["engine"], one["version"]) == (engine.name, version)]
     for result in known:
         for door in result["doors"]:
             if door["name"] in counted:
-                door["repeated"] = {key: value for key, value in counted[door["name"]].items() if key != "first"}
+                kept_count, one = door.get("repeated"), {k: v for k, v in counted[door["name"]].items() if k != "first"}
+                if kept_count and _follows(kept_count, one):
+                    one = kept_count | {key: kept_count[key] + one[key] for key in ("gates", "held")}
+                door["repeated"] = one
         results.write(result, kept)
     for name, one in counted.items():
         print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models']} models each")
         if "first" in one:
             print(f"    seed {one['first']['seed']}: {one['first']['says']}")
     return HELD if all(one["held"] == one["gates"] for one in counted.values()) else VIOLATED
+
+
+def _follows(before: dict[str, Any], one: dict[str, Any]) -> bool:
+    return bool(before["models"] == one["models"] and before["seed"] + before["gates"] == one["seed"])
 
 
 def _tell(result: dict[str, Any]) -> None:

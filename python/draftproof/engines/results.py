@@ -123,7 +123,7 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
     doors = {door["name"]: door for door in old}
     for door in result["doors"]:
         kept = {key: doors.get(door["name"], {})[key] for key in ("repeated",) if key in doors.get(door["name"], {})}
-        doors[door["name"]] = {**door, **kept}
+        doors[door["name"]] = {**kept, **door}
     part = path.with_suffix(".part")
     part.write_text(json.dumps({**result, "doors": list(doors.values())}, indent=1, ensure_ascii=False) + "\n")
     os.replace(part, path)

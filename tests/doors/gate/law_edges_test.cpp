@@ -162,8 +162,8 @@ TEST(LawEdges, DrawsFromWeightsWithoutMass) {
     return weights;
   };
   const LawChecks checks = laws_of(chain);
-  // p = 1/4 against q = 0 leaves (1/4 0).
-  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1",
+  // A quarter is more than p - q = 1/6 of token 0, all that the residual has.
+  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 1)/2 q=(1 2)/3",
                   "on drafts (1): draws from weights without mass, probability 1/4 a decision");
   EXPECT_EQ(law_finding(checks, "exact_law").status, Status::violated);
   expect_others_held(checks, {"answers", "exact_law"});

@@ -72,7 +72,7 @@ TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
 TEST(SuccessiveCalls, AWrongStateIsAWrongLaw) {
   using Slip = std::pair<ChangedState::Change, std::string>;
   for (const auto& [change, smallest] :
-       {Slip{forget_state, "L=2 K=1 [] p=(1 2)/3 q=(1 1)/2"}, Slip{double_ratio, ""}, Slip{shorten, ""}}) {
+       {Slip{forget_state, "L=2 K=1 [] p=(1 1)/2 q=(1 2)/3"}, Slip{double_ratio, ""}, Slip{shorten, ""}}) {
     ChangedState served(serve_registered("greedy_block"), change);
     const GateFinding finding = judged_calls(served, 40).findings.at(0);
     EXPECT_EQ(finding.check, "exact_law");
