@@ -57,7 +57,9 @@ def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bo
                 if run.poll() is not None:
                     break
                 continue
-            with connection, connection.makefile("rwb") as stream:
+            # Closing writes what is left of an answer, which a host that hung up does not take.
+            gone = contextlib.suppress(BrokenPipeError, ConnectionResetError)
+            with gone, connection, connection.makefile("rwb") as stream:
                 connection.settimeout(None)
                 _converse(subject, cast(BinaryIO, stream), bar)
         for file in (output, errors):

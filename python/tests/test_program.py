@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, BinaryIO
 
 import pytest
 
 import draftproof
-from draftproof import program
+from draftproof import program, serve
 
 CONSOLE_SCRIPT = "#!/usr/bin/python3\nimport sys\nfrom draftproof.__main__ import main\nsys.exit(main())\n"
 
@@ -108,9 +111,7 @@ def test_output_must_be_a_document(output: str, tmp_path: Path, monkeypatch: pyt
         program.run(["list"])
 
 
-def test_no_output_is_an_empty_document_and_input_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_output_is_an_empty_document_and_input_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saying(monkeypatch, tmp_path, f"cat >{tmp_path}/input")
     assert program.run(["list", "-o", "file"], input="p=½") == {}
     assert (tmp_path / "input").read_text(encoding="utf-8") == "p=½"
@@ -123,3 +124,23 @@ def test_the_program_itself() -> None:
     with pytest.raises(program.ProgramError, match='verifier: found "nobody"'):
         program.run(["prove", "nobody"])
     assert program.version().count(".") == 2
+
+
+CONNECTS = """
+import socket, sys
+door = next(word for word in sys.argv if word.startswith("socket:"))
+socket.socket(socket.AF_UNIX).connect(door.partition(":")[2])
+print('{"schema": "draftproof.check/1", "verdict": "undecided"}')
+"""
+
+
+def test_a_host_that_hangs_up_over_an_answer_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def over_an_answer(_: object, stream: BinaryIO, bar: object) -> None:
+        assert stream.read(1) == b""  # the host is gone
+        stream.write(b"rest of an answer")
+
+    (tmp_path / "host.py").write_text(CONNECTS)
+    saying(monkeypatch, tmp_path, f'exec {sys.executable} {tmp_path / "host.py"} "$@"')
+    monkeypatch.setattr(serve, "_converse", over_an_answer)
+    nothing: Any = SimpleNamespace()
+    assert serve.ask(nothing, [])["verdict"] == "undecided"
