@@ -1,0 +1,55 @@
+// Bytes of libFuzzer as a file, for readers that take paths. Files lie in memory, in a folder of the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace draftproof::fuzz {
+
+/// A file of a name that lasts as long as the process; every input replaces it.
+class FuzzFile {
+ public:
+  /// `name` is a file name with the extension that chooses the reader.
+  explicit FuzzFile(std::string_view name)
+      : folder_{std::filesystem::path("/dev/shm") / ("draftproof_fuzz_" + std::to_string(::getpid()))},
+        path_{folder_ / name} {
+    std::filesystem::create_directories(folder_);
+  }
+  FuzzFile(const FuzzFile&) = delete;
+  FuzzFile& operator=(const FuzzFile&) = delete;
+  ~FuzzFile() { std::filesystem::remove_all(folder_); }
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// The path, after the bytes were written there. Throws: std::runtime_error if they cannot be.
+  const std::filesystem::path& with(const std::uint8_t* bytes, std::size_t size) const {
+    std::ofstream file(path_, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+    file.close();
+    if (!file) throw std::runtime_error("cannot write " + path_.string());
+    return path_;
+  }
+
+ private:
+  std::filesystem::path folder_, path_;
+};
+
+/// The same bytes as text.
+inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+/// Ends the process, which libFuzzer reports with the input, unless `holds`.
+inline void demand(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace draftproof::fuzz

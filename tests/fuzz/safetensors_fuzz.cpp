@@ -1,0 +1,9 @@
+// A capture in one .safetensors file.
+#include "fuzz_file.hpp"
+#include "read_capture.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const draftproof::fuzz::FuzzFile file("capture.safetensors");
+  draftproof::fuzz::read_capture(file.with(bytes, size));
+  return 0;
+}
