@@ -1,5 +1,5 @@
-"""Every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs leads somewhere, and every file that a
-span of code names by its path from the root exists.
+"""Every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs leads somewhere, every file that a span of
+code names by its path from the root exists, and code after a comment `<!-- file PATH -->` stands in that file.
 
     check_links.py [ROOT]
 """
@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from markdown import ROOT, anchors, links, pages, spans, split
 
 NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
+SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
 #: Names in tables of what one may add.
 EXAMPLE = re.compile(r"\b(my_|NAME|FOLDER|GROUP|FAMILY)")
 
@@ -32,6 +33,12 @@ def mistakes(root):
                 wrong.append(f"{name}:{line}: found a link to {target}, wanted a file there")
             elif anchor and (file not in parts or anchor not in anchors(parts[file])):
                 wrong.append(f"{name}:{line}: found a link to {target}, wanted a heading of that name")
+        for match in SHOWN.finditer(page.read_text()):
+            seen += 1
+            file = root / match[1]
+            text = file.read_text() if file.exists() else ""
+            if match[2] not in text:
+                wrong.append(f"{name}: found code of {match[1]} that is not there:\n{match[2]}")
         if page.name == "CHANGELOG.md":
             continue  # tells of files as they were
         for line, span in spans(prose):

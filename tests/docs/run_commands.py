@@ -1,12 +1,14 @@
 """Runs the commands that README, CONTRIBUTING and docs show, and wants the exit codes that they state (commands.py).
 
-    run_commands.py quick|nightly PROGRAM CTEST BUILD [PAGE...]     all pages if none is named
+    run_commands.py quick|nightly PROGRAM CTEST BUILD [--own FOLDER] [PAGE...]     all pages if none is named
 
 Each page has a folder of its own, with the source tree linked into it and the files that pages speak of without
 making them: captures called run.npz and trees.npz, results called old.json and new.json, verifiers called mine and
 libmine.so. The last lines say how many commands ran and why others did not. The commands of ./dev are held to the
-verbs of its help, and `./dev run` runs the program.
+verbs of its help, and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md and lies at build/
+there; that page is read where it is named.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -39,8 +41,11 @@ def has_numpy(python):
     return pathlib.Path(python).exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def prepare(folder, program, text):
+def prepare(folder, program, text, own):
     """Fills the folder of a page with this text."""
+    if own:
+        folder.mkdir(parents=True)
+        (folder / "build").symlink_to(pathlib.Path(own).resolve())
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "draftproof").symlink_to(program)
     for entry in ROOT.iterdir():
@@ -120,9 +125,16 @@ def why_not(command, text, nightly):
 
 
 def main():
-    nightly = {"quick": False, "nightly": True}[sys.argv[1]]
-    program, ctest, build = str(pathlib.Path(sys.argv[2]).resolve()), *sys.argv[3:5]
-    chosen = [ROOT / page for page in sys.argv[5:]] or pages()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("set", choices=["quick", "nightly"])
+    for name in ("program", "ctest", "build"):
+        parser.add_argument(name)
+    parser.add_argument("--own")
+    parser.add_argument("page", nargs="*")
+    asked = parser.parse_intermixed_args()
+    nightly = asked.set == "nightly"
+    program, ctest, build = str(pathlib.Path(asked.program).resolve()), asked.ctest, asked.build
+    chosen = [ROOT / page for page in asked.page] or [page for page in pages() if page.name != "tutorial.md"]
     words = Words(program)
     listed = subprocess.run([ctest, "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
     tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
@@ -156,7 +168,7 @@ def main():
                     left.setdefault(reason, []).append(f"{place}: {command.text}")
                     continue
                 if not folder.exists():
-                    prepare(folder, program, page.read_text())
+                    prepare(folder, program, page.read_text(), asked.own)
                 began = time.monotonic()
                 code, output = run(text, folder, 3600 if nightly else 300)
                 ran += 1
@@ -175,7 +187,7 @@ def main():
           f"{sum(map(len, left.values()))} did not, {len(failures)} mistakes")
     for failure in failures:
         print(f"\n{failure}")
-    return 1 if failures or (ran == 0 and not sys.argv[5:]) else 0
+    return 1 if failures or (ran == 0 and not asked.page) else 0
 
 
 if __name__ == "__main__":

@@ -84,11 +84,14 @@ class Pages(unittest.TestCase):
             (root / "docs").mkdir()
             (root / "docs" / "b.md").write_text("# One\n\n[up](../README.md#top) `docs/none.md` `docs/my_page.md`\n")
             (root / "README.md").write_text("# Top\n\n[a](docs/b.md#one) [b](docs/b.md#two) [c](docs/c.md) "
-                                            "[d](https://x.y)\n`docs/b.md`\n\n    [e](none)\n")
+                                            "[d](https://x.y)\n`docs/b.md`\n\n    [e](none)\n\n"
+                                            "<!-- file a.c -->\n\n```c\n  two;\n```\n\n"
+                                            "<!-- file a.c -->\n\n```c\n  three;\n```\n")
+            (root / "a.c").write_text("one;\n  two;\n")
             seen, wrong = check_links.mistakes(root)
-            self.assertEqual(seen, 6)
+            self.assertEqual(seen, 8)
             self.assertEqual([text.partition(": found")[0] for text in wrong],
-                             ["README.md:3", "README.md:3", "docs/b.md:3"])
+                             ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
 
 
 if __name__ == "__main__":
