@@ -9,6 +9,7 @@ surveys and the kill matrix, which take a minute.
 import html.parser
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -25,15 +26,15 @@ START = ["index.md", "which-verifier.md", "tutorial.md"]
 HEADERS = ["sim", "verifiers", "exact", "optimum", "statistics", "captures", "properties", "doors", "report", "gpu"]
 
 
-def write_reference(found, pages):
-    """The pages of the registry. Returns their menu."""
+def write_reference(found, pages, headers):
+    """The pages of the registry; `headers` has the pages of their headers. Returns their menu."""
     menu = []
     for folder, title in reference.TITLES.items():
         entries = [entry for (of, _), entry in sorted(found.items()) if of == folder]
         for entry in entries:
             path = pages / entry.page
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(reference.page(entry, found))
+            path.write_text(reference.page(entry, found, headers))
         (pages / f"reference/{folder}/index.md").write_text(reference.index(folder, entries))
         menu.append({title: f"reference/{folder}/index.md"})
     return menu
@@ -48,6 +49,16 @@ def doxygen(folder):
     subprocess.run(["doxygen", "-"], input=settings, text=True, check=True, stdout=subprocess.DEVNULL)
 
 
+def header_pages(api):
+    """{header: its page} of Doxygen's pages."""
+    found = {}
+    for page in api.glob("*_8*.html"):
+        title = re.search(r"<title>draftproof: (\S+) File Reference</title>", page.read_text(errors="replace"))
+        if title:
+            found[title[1]] = page.name
+    return found
+
+
 def mkdocs(folder, staged, menu):
     """The site in FOLDER/site. Warnings are errors."""
     in_menu = set(START) | {"contributing.md", "changelog.md", "data.md", "golden.md"}
@@ -60,7 +71,7 @@ def mkdocs(folder, staged, menu):
         "site_name": "draftproof", "docs_dir": str(folder / "pages"), "site_dir": str(folder / "site"),
         "use_directory_urls": False, "edit_uri": "", "extra": {"homepage": "index.html"},
         "theme": {"name": "material", "font": False, "custom_dir": str(ROOM / "overrides"),
-                  "features": ["navigation.tabs", "navigation.indexes"],
+                  "features": ["navigation.tabs"],
                   "palette": [{"media": f"(prefers-color-scheme: {scheme})", "scheme": palette, "primary": "indigo",
                                "toggle": {"icon": icon, "name": f"{other} page"}}
                               for scheme, palette, icon, other in (
@@ -132,9 +143,9 @@ def main():
     if "--unmeasured" not in sys.argv:
         registry.measure(program, found)
     staged = stage.stage(found, pages)
-    menu = write_reference(found, pages)
-    (pages / "headers.md").write_text((ROOM / "headers.md").read_text())
     doxygen(folder)
+    menu = write_reference(found, pages, header_pages(folder / "api"))
+    (pages / "headers.md").write_text((ROOM / "headers.md").read_text())
     mkdocs(folder, staged, menu)
     shutil.copytree(folder / "api", folder / "site" / "api")
     wrong = broken(folder / "site")

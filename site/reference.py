@@ -95,8 +95,8 @@ def caught(entry, found):
     return "## Caught\n\n" + "\n".join(out) + "\n" if out else ""
 
 
-def page(entry, found):
-    """The Markdown of an entry's page."""
+def page(entry, found, headers):
+    """The Markdown of an entry's page; `headers` has the pages of Doxygen by header."""
     about = entry.about
     text = [f"# {entry.name}\n", entry.summary[0].upper() + entry.summary[1:] + ".\n"]
     if about.get("source"):
@@ -111,7 +111,9 @@ def page(entry, found):
         text.append(f"*{what}:* {', '.join(link(other) for other in entries)}.\n")
     if entry.comment:
         indented = "\n".join("    " + line if line else "" for line in entry.comment.splitlines())
-        text.append(f"## The rule\n\nAs `{entry.header}` opens:\n\n{indented}\n")
+        file = headers.get(str(entry.header))
+        header = f"<a href=\"../../api/{file}\"><code>{entry.header}</code></a>" if file else f"`{entry.header}`"
+        text.append(f"## The rule\n\nAs {header} opens:\n\n{indented}\n")
     text += [measured(entry), caught(entry, found)]
     command = {"families": f"describe {entry.name}", "studies": f"reproduce {entry.name}",
                "properties": "check --list", "path-properties": "check --list"}.get(entry.folder)
