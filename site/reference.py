@@ -36,7 +36,8 @@ def relations(entry, found):
     tree = entry.folder.startswith("path")
     mutants, verifiers = ("path-mutants", "paths") if tree else ("mutants", "verifiers")
     out = [("Draft laws", named(laws, "draft-laws", "tree-laws")),
-           ("A slip of", named([str(entry.about.get("a_slip_of", ""))], verifiers)),
+           ("Made from" if "lossy" in entry.group else "A slip of",
+            named([str(entry.about.get("a_slip_of", ""))], verifiers)),
            ("Slips of it, among the mutants", asking("a_slip_of", mutants) if entry.folder == verifiers else []),
            ("Nodes of a tree are verified by it in", named([entry.name + "_tree"], "paths", "path-mutants")),
            ("At every node", named([entry.name.removesuffix("_tree")], "verifiers", "mutants")
@@ -58,6 +59,10 @@ def measured(entry):
     if not entry.rows:
         return ""
     rows = []
+    if entry.folder == "draft-laws":
+        rows = [[str(row["drafts"]), "-" if row["mean"] is None else f"{row['mean']:.4f}"] for row in entry.rows]
+        return (f"## Optimum\n\nThe most that a lossless verifier accepts of these drafts, on `{SURVEYED}`, the "
+                f"capture that comes with the tree.\n\n{table(['K', 'acceptance'], rows)}\n")
     if entry.folder == "paths":
         for row in entry.rows:
             rows.append([row["law"], str(row["drafts"]), f"{row['block_efficiency']:.3f}",
@@ -87,12 +92,13 @@ def caught(entry, found):
             check = row["shown"]["check"]
             other = found.get(("path-properties" if row["level"] == "paths" else "properties", check))
             drafts = f"with `{row['with']}` " if row["with"] else ""
-            out.append(f"Caught {drafts}by {link(other) if other else '`' + check + '`'}.\n\n"
+            out.append(f"Found {drafts}by {link(other) if other else '`' + check + '`'}.\n\n"
                        f"    {row['shown']['counterexample']}\n    {row['shown']['evidence']}\n"
                        f"    {row['shown']['replay']}\n")
         else:
             out.append(f"With `{row['with']}`: {'caught' if row['caught'] else 'not caught'}.\n")
-    return "## Caught\n\n" + "\n".join(out) + "\n" if out else ""
+    title = "Caught" if "mutants" in entry.group or "wrong" in entry.group else "Where it departs from the target"
+    return f"## {title}\n\n" + "\n".join(out) + "\n" if out else ""
 
 
 def page(entry, found, headers):
@@ -115,8 +121,7 @@ def page(entry, found, headers):
         header = f"<a href=\"../../api/{file}\"><code>{entry.header}</code></a>" if file else f"`{entry.header}`"
         text.append(f"## The rule\n\nAs {header} opens:\n\n{indented}\n")
     text += [measured(entry), caught(entry, found)]
-    command = {"families": f"describe {entry.name}", "studies": f"reproduce {entry.name}",
-               "properties": "check --list", "path-properties": "check --list"}.get(entry.folder)
+    command = {"families": f"describe {entry.name}", "studies": f"reproduce {entry.name}"}.get(entry.folder)
     if entry.folder in ("verifiers", "paths", "mutants", "path-mutants"):
         command = f"prove {entry.name}"
     if command:

@@ -37,7 +37,7 @@ class Entry:
     about: dict = field(default_factory=dict)      # of `describe`
     header: pathlib.Path = None                    # from the root
     comment: str = ""                              # that opens the header
-    rows: list = field(default_factory=list)       # of the survey, or of the survey of paths
+    rows: list = field(default_factory=list)       # of a survey; of a draft law, of its optimum
     kill: list = field(default_factory=list)       # of the kill matrix, a mutant's
     mentions: list = field(default_factory=list)   # (page, title) of the docs, filled by the stage
 
@@ -103,12 +103,14 @@ def entries(program):
 
 
 def measure(program, found):
-    """Adds the rows of both surveys and of the kill matrix."""
+    """Adds the rows of both surveys, of the optimum of each draft law and of the kill matrix."""
     asked = ("--instances", "0", "--timings", "-K", "2,4")
     for row in ask(program, "survey", SURVEYED, *asked)["sources"][0]["rows"]:
         found["verifiers", row["verifier"]].rows.append(row)
     for row in ask(program, "survey-paths", WALKED, *asked)["sources"][0]["rows"]:
         found["paths", row["verifier"]].rows.append(row)
+    for row in ask(program, "optimum", SURVEYED, "-K", "1,2,4,8")["sources"][0]["optimum"]:
+        found["draft-laws", row["law"]].rows.append(row)
     for row in ask(program, "mutants", codes=(0, 1))["mutants"]:
         folders = {"paths": ("path-mutants", "paths"), "drafters": ("draft-laws",),
                    "position": ("mutants", "verifiers")}.get(row["level"], ("components",))
