@@ -24,8 +24,9 @@ Cell verdict_of(const PathProof* proof, const StepRow& row) {
 bool first_step_alone(const StepRow& row) { return row.verifier->stateful() && row.tally.steps == row.tally.trials; }
 
 Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::span<const PathProof> proofs,
-                   int length) {
-  Section section{.title = fmt::format("{}, tree law {}", item.source->name(), law.drafter->info().name),
+                   bool several) {
+  const std::string at = several ? fmt::format(", L = {}", item.length) : "";
+  Section section{.title = fmt::format("{}, tree law {}{}", item.source->name(), law.drafter->info().name, at),
                   .before = {std::string(law.drafter->info().summary)}};
   section.table.columns = {{"verifier"},
                            {"K", true},
@@ -54,7 +55,7 @@ Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::
                                   {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())},
                                   {fmt::format("{:.4f}", tally.block_efficiency())},
                                   {fmt::format("{:.4f}", tally.at_least(1))},
-                                  {fmt::format("{:.4f}", tally.at_least(length))},
+                                  {fmt::format("{:.4f}", tally.at_least(item.length))},
                                   {row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"},
                                   {row->full_information ? fmt::format("{:.4f}", *row->full_information) : "-"},
                                   {fmt::format("{:.2f}", row->microseconds_per_step()), Tone::faint}});
@@ -92,10 +93,11 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
                             const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.survey-paths/2"},
-          {"seed", options.seed},
-          {"length", options.length},
-          {"complete", complete}};
+  data = {{"schema", "draftproof.survey-paths/2"}, {"seed", options.seed}};
+  const bool several = std::any_of(surveyed.begin(), surveyed.end(),
+                                   [&](const auto& item) { return item.length != surveyed[0].length; });
+  if (!several) data["length"] = options.length;
+  data["complete"] = complete;
   for (const SurveyedPaths& item : surveyed) {
     nlohmann::ordered_json entry{{"source", item.source->name()},
                                  {"about", item.source->describe()},
@@ -103,13 +105,13 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
     document.sections.push_back(
         {.title = item.source->name(),
          .before = {"  " + item.source->summary() +
-                    fmt::format("; paths of {}", counted(static_cast<std::uint64_t>(options.length), "token")) +
+                    fmt::format("; paths of {}", counted(static_cast<std::uint64_t>(item.length), "token")) +
                     (complete ? "" : " (stopped early)")}});
     const auto ran = [](const StepRow& row) { return row.tally.steps > 0; };
     for (const StepRow& row : item.rows)
-      if (ran(row)) entry["rows"].push_back(row_data(row, proof_of(proofs, row), options.length, timings));
+      if (ran(row)) entry["rows"].push_back(row_data(row, proof_of(proofs, row), item.length, timings));
     for (const auto& law : rows_by_law(item.rows, ran, [](const StepRow& row) { return row.tally.mean_accepted(); }))
-      document.sections.push_back(section_of(item, law, proofs, options.length));
+      document.sections.push_back(section_of(item, law, proofs, several));
     data["sources"].push_back(std::move(entry));
   }
   add_proofs(document, proofs, timings);

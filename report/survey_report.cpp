@@ -95,6 +95,12 @@ nlohmann::ordered_json row_data(const SurveyRow& row, const Proof* proof, double
   const auto closed = row.gap_closed();
   data["gap_closed"] = closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json();
   data["accepted_by_draft"] = std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts);
+  for (const AcceptanceAt& one : row.at) {
+    data["by_position"]["tuples"].push_back(one.tuples);
+    data["by_position"]["accepted"].push_back(one.members);
+    data["by_position"]["optimum"].push_back(one.optimum ? nlohmann::ordered_json(*one.optimum)
+                                                         : nlohmann::ordered_json());
+  }
   if (timings && !row.place.on_device()) data["nanoseconds_per_tuple"] = row.nanoseconds_per_tuple();
   if (row.place.asked()) data["device"] = row.place.device;
   if (!row.place.refusal.empty()) data["not_on_device"] = row.place.refusal;

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <draftproof/bench/results/comparison.hpp>
+#include <draftproof/bench/results/judge.hpp>
 #include <draftproof/bench/results/units.hpp>
 #include <draftproof/report/page/comparison.hpp>
+#include <draftproof/report/page/verdicts.hpp>
 #include <draftproof/report/register_figure.hpp>
 
 namespace draftproof::benchmarks {
@@ -141,6 +143,26 @@ bool add_to_pages() {
         changes.push_back({one.name, time_text(one.old_spread.median), time_text(one.new_spread.median),
                            one.change == Change::slower});
     return changes;
+  });
+  // A goal that is missed is no error of a scheme: times belong to the machine. So it is open, not bad.
+  page::found_verdict_readers().push_back([](const page::Json& data, std::vector<page::Verdict>& verdicts) {
+    if (!page::begins(page::text_of(data, "schema"), "draftproof.bench/")) return;
+    const Results results = results_of(data, "benchmarks");
+    for (const Judged& one : judge(results.goals, results)) {
+      const bool met = one.verdict == GoalResult::met, run = one.verdict != GoalResult::not_run;
+      verdicts.push_back(
+          {.kind = "goal",
+           .subject = one.goal.what,
+           .where = "",
+           .text = met   ? "met"
+                   : run ? "not met"
+                         : "not run",
+           .grade = met ? page::Grade::good : page::Grade::open,
+           .detail =
+               !run ? ""
+                    : fmt::format("ratio {:.3g}, wanted {} {:g}", one.ratio,
+                                  one.goal.sense == Goal::Sense::at_least ? "at least" : "at most", one.goal.bound)});
+    }
   });
   return true;
 }

@@ -24,6 +24,7 @@ struct Survey {
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
         ->check(many)
         ->capture_default_str();
+    app.add_flag("--by-position", options.by_position, "acceptance and optimum of each position in the data too");
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))
         ->capture_default_str();

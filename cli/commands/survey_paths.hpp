@@ -15,12 +15,14 @@ struct SurveyPaths {
   /// A fifth of the default of `prove`: the proofs of the whole table then take a few seconds.
   SurveyChoice choice{.instances = BlockLevel::instances / 5};
   PathSurveyOptions options;
+  std::vector<int> lengths{options.length};
 
   void declare(CLI::App& app) {
     choice.declare(app, options,
                    "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals", "tree",
                    "numbers of paths; other trees get as many nodes");
-    app.add_option("-L,--length", options.length, "drafted tokens of a path")
+    app.add_option("-L,--length", lengths, "drafted tokens of a path, one survey each")
+        ->delimiter(',')
         ->check(CLI::Range(1, max_path_length))
         ->capture_default_str();
     app.add_option("--steps", options.steps, "steps per row of the table")->check(many)->capture_default_str();
@@ -38,7 +40,7 @@ struct SurveyPaths {
     std::uint64_t total = 0;
     for (const std::string& spec : choice.specs) {
       sources.push_back(PathSource::open(spec, rows));
-      total += options.steps * plan_steps(*sources.back(), options).size();
+      total += lengths.size() * options.steps * plan_steps(*sources.back(), options).size();
     }
     choice.check_rows(total, "steps");
     std::vector<SurveyedPaths> surveyed;
@@ -47,11 +49,13 @@ struct SurveyPaths {
       Progress progress("simulating", total, session.quiet);
       std::uint64_t before = 0;
       options.progress = [&](std::uint64_t steps) { progress.update(before + steps); };
-      for (const auto& source : sources) {
-        surveyed.push_back({source.get(), survey_paths(*source, options)});
-        asked.ask(surveyed.back().rows);
-        before += options.steps * surveyed.back().rows.size();
-      }
+      for (const auto& source : sources)
+        for (const int length : lengths) {
+          options.length = length;
+          surveyed.push_back({source.get(), survey_paths(*source, options), length});
+          asked.ask(surveyed.back().rows);
+          before += options.steps * surveyed.back().rows.size();
+        }
     }
     const bool complete = !stop_requested();
     const std::vector<PathProof> proofs = asked.prove(choice.instances, session);

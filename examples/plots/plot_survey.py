@@ -62,6 +62,7 @@ def plot(lines, picture):
             roof.update({point[0]: point[4] for point in points if point[4] is not None})
         if roof:
             axis.plot(sorted(roof), [roof[k] for k in sorted(roof)], color="black", linewidth=2.5, label="optimum")
+        axis.set_xticks(sorted({point[0] for points in verifiers.values() for point in points}))
         axis.set(title=f"{source}, {law} drafts", xlabel="K, drafts", ylabel="acceptance probability")
         axis.legend(fontsize="small")
     figure.tight_layout()

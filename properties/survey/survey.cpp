@@ -205,7 +205,12 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
 
   result.positions = static_cast<std::size_t>(std::count(done.begin(), done.end(), 1));
   result.complete = result.positions == positions;
-  for (std::size_t r = 0; r < result.rows.size(); ++r) add_up(at, r, result.rows[r]);
+  for (std::size_t r = 0; r < result.rows.size(); ++r) {
+    add_up(at, r, result.rows[r]);
+    if (!options.by_position) continue;
+    for (const auto& rows : at)
+      result.rows[r].at.push_back({rows[r].tally.trials, rows[r].tally.members, rows[r].optimum});
+  }
   return result;
 }
 

@@ -47,9 +47,16 @@ struct SurveyOptions {
   std::vector<std::string>
       laws{};  ///< empty: the first law of each verifier; if it takes any law, i.i.d. and fixed laws
   bool mutants = false;
+  bool by_position = false;  ///< rows keep each position beside the sums
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
   const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
+};
+
+/// Acceptance at one position, and its optimum there where that is known.
+struct AcceptanceAt {
+  std::uint64_t tuples = 0, members = 0;  ///< members: with the token among the drafts
+  std::optional<double> optimum{};
 };
 
 /// The result for one verifier at one number of drafts, over all positions. Sums run in the order of positions.
@@ -62,6 +69,7 @@ struct SurveyRow {
   double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft law
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
+  std::vector<AcceptanceAt> at{};   ///< by position, where the options ask for it
   Backend place{};                  ///< where the tuples ran
   double cpu_seconds = 0;           ///< for drawing, deciding and counting on this host; not reproducible
 

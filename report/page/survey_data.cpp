@@ -19,6 +19,12 @@ std::optional<SurveyedRate> rate_in(const Json& row) {
                     .optimum = number_of(row, "optimum"),
                     .closed = number_of(row, "gap_closed"),
                     .reached = {}};
+  const Json& places = member(row, "by_position");
+  const Json &tuples = member(places, "tuples"), &accepted = member(places, "accepted"),
+             &optimum = member(places, "optimum");
+  for (std::size_t i = 0; i < optimum.size() && i < accepted.size() && i < tuples.size(); ++i)
+    if (optimum[i].is_number() && accepted[i].is_number() && tuples[i].is_number() && tuples[i] > 0)
+      rate.at_positions.emplace_back(optimum[i].get<double>(), accepted[i].get<double>() / tuples[i].get<double>());
   const Json& membership = member(row, "membership");
   if (const auto value = number_of(membership, "rate")) {
     rate.rate = *value;
@@ -54,13 +60,18 @@ std::string value_text(const Json& value) {
 std::vector<SurveyOfSource> surveys_in(const Json& data) {
   std::vector<SurveyOfSource> surveys;
   for (const Json* source : objects_in(member(data, "sources"))) {
-    SurveyOfSource survey{.source = text_of(*source, "source"), .rates = {}};
+    SurveyOfSource survey{.source = text_of(*source, "source"), .name = text_of(*source, "source"), .rates = {}};
     for (const Json* row : objects_in(member(*source, "rows")))
       if (auto rate = rate_in(*row)) survey.rates.push_back(std::move(*rate));
     if (survey.rates.empty()) continue;
     survey.paths = survey.rates.front().length > 0;
     surveys.push_back(std::move(survey));
   }
+  std::map<std::string, int> surveyed;
+  for (const SurveyOfSource& survey : surveys) ++surveyed[survey.name];
+  for (SurveyOfSource& survey : surveys)
+    if (survey.paths && surveyed[survey.name] > 1)
+      survey.source += fmt::format(", L = {}", survey.rates.front().length);
   return surveys;
 }
 

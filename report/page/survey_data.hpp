@@ -20,14 +20,17 @@ struct SurveyedRate {
   double low = 0, high = 0;       ///< interval of `rate`
   std::optional<double> optimum;  ///< of the law, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
-  std::vector<double> reached;    ///< of paths: probability that at least 1, 2, .. tokens are accepted
+  /// Optimum and acceptance of each position, where the data has them.
+  std::vector<std::pair<double, double>> at_positions{};
+  std::vector<double> reached;  ///< of paths: probability that at least 1, 2, .. tokens are accepted
 
   bool lossy() const { return begins(verdict, "lossy"); }
   bool refuted() const { return begins(verdict, "refuted"); }
 };
 
 struct SurveyOfSource {
-  std::string source;
+  std::string source;  ///< with the length where the source was surveyed at several
+  std::string name;    ///< of the source
   bool paths = false;
   std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data
 };

@@ -1,6 +1,7 @@
 // The verdicts in stored data: of proofs, gates, mutants, controls, audits and judged goals.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace draftproof::page {
 enum class Grade { good, open, lossy, bad };
 
 struct Verdict {
-  std::string kind;     ///< "proof", "gate", "mutant", "control", "audit"
+  std::string kind;     ///< "proof", "gate", "mutant", "control", "audit", "goal"
   std::string subject;  ///< the scheme
   std::string where;    ///< its draft law, level or tier
   std::string text;     ///< "proved", "refuted", "held", "caught", ..
@@ -22,6 +23,11 @@ struct Verdict {
   /// What makes it the same verdict in another run.
   std::string key() const { return kind + " " + subject + " " + where; }
 };
+
+using VerdictReader = std::function<void(const Json& data, std::vector<Verdict>& verdicts)>;
+
+/// What reads verdicts of other libraries' data; the library of benchmarks judges goals.
+std::vector<VerdictReader>& found_verdict_readers();
 
 /// The verdicts in the order of the data.
 std::vector<Verdict> verdicts_in(const Json& data);

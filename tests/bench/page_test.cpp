@@ -10,6 +10,7 @@
 #include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/report/page/verdicts.hpp>
 #include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
@@ -64,6 +65,23 @@ TEST(Page, IsTheApprovedOne) {
     EXPECT_FALSE(wanted.empty()) << name;
     EXPECT_EQ(content_of(folder / name), wanted) << name;
   }
+}
+
+TEST(Page, ShowsGoalsAsVerdicts) {
+  using enum Goal::Sense;
+  const auto run = synthetic_run({{"slow", {9, 9, 9}}, {"fast", {3, 3, 3}}}, {{"first", "slow", "fast", at_least, 2},
+                                                                              {"second", "slow", "fast", at_most, 2},
+                                                                              {"third", "slow", "none", at_most, 2}});
+  const auto verdicts = page::verdicts_in(run);
+  ASSERT_EQ(verdicts.size(), 3u);
+  const std::vector<std::string> texts{"met", "not met", "not run"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(verdicts[i].kind, "goal");
+    EXPECT_EQ(verdicts[i].text, texts[i]);
+    EXPECT_EQ(verdicts[i].grade, i == 0 ? page::Grade::good : page::Grade::open);
+  }
+  EXPECT_EQ(verdicts[0].subject, "first");
+  EXPECT_EQ(verdicts[1].detail, "ratio 3, wanted at most 2");
 }
 
 TEST(Page, ThatCannotBeWrittenIsRefused) { EXPECT_THROW(write_page(imagined(), "/dev/null/page.md"), InputError); }

@@ -99,10 +99,17 @@ TEST(Page, ShowsWhatTheDataHas) {
     source["rows"] = rows;
   }
   const std::string bars = html_page(one_number);
-  EXPECT_NE(bars.find("acceptance of lossless schemes, K = 4"), std::string::npos) << "bars, and no lines of one point";
+  EXPECT_NE(bars.find("acceptance of lossless schemes, K = 4"), std::string::npos)
+      << "bars, and no lines of one point";
   EXPECT_NE(bars.find(" K=1</text>"), std::string::npos) << "a scheme that takes fewer drafts";
   EXPECT_NE(html_page(stored("survey_paths")).find("block efficiency"), std::string::npos);
   EXPECT_NE(html_page(stored("survey_paths")).find("steps that reach each place"), std::string::npos);
+  const std::string lengths = html_page(stored("survey_paths_lengths"));
+  EXPECT_NE(lengths.find("iid_paths: block efficiency<"), std::string::npos);
+  EXPECT_NE(lengths.find("L, drafted tokens of a path"), std::string::npos);
+  EXPECT_EQ(html_page(stored("survey_paths")).find("L, drafted tokens of a path"), std::string::npos);
+  EXPECT_NE(html_page(stored("survey_positions")).find("iid drafts: where acceptance is lost"), std::string::npos);
+  EXPECT_EQ(survey.find("where acceptance is lost"), std::string::npos);
   EXPECT_NE(html_page(stored("mutants")).find("Kill matrix, position"), std::string::npos);
   EXPECT_NE(html_page(stored("audit")).find("alarm from 10^"), std::string::npos);
   EXPECT_NE(html_page(stored("check")).find("Gates, tier proof"), std::string::npos);

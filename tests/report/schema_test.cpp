@@ -84,7 +84,7 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
   const auto source = PathSource::open("bernoulli", {});
   StepRow row{.verifier = path_registry().verifier("block"), .drafter = path_registry().drafter("iid_paths")};
   row.tally.trials = row.tally.steps = 10;
-  const SurveyedPaths item{source.get(), {row}};
+  const SurveyedPaths item{source.get(), {row}, 2};
   const PathProof proof{.verifier = row.verifier,
                         .drafter = row.drafter,
                         .instances = 3,

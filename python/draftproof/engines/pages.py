@@ -13,9 +13,17 @@ HEAD = """# Engines through the gate
 Verifiers that others released, judged by the gate as ours are. Their code is imported or compiled unchanged and is no
 part of this repository. `engines/NAME.py` says how each is reached. This page is written by
 
+<!-- commands
+* | needs this page, which it writes
+-->
+
     python -m draftproof engines --write-docs
 
 from `engines/results`, one file for each engine and version. One engine is installed and judged by
+
+<!-- commands
+* | needs the engine
+-->
 
     python -m draftproof engines --install NAME
 
@@ -137,7 +145,8 @@ def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     ]
     if not rows:
         return []
-    told = "The proof tier with other models and predictions each time, `draftproof engines NAME --repeat 100`."
+    told = ("The proof tier with other models and predictions each time, "
+            "`python -m draftproof engines NAME --repeat 100`.")
     head = ["| engine | door | gates | models of each | held |", "|---|---|---|---|---|"]
     return ["## Repeated gates", "", told, "", *head, *rows]
 

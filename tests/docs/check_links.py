@@ -1,0 +1,61 @@
+"""Every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs leads somewhere, every file that a span of
+code names by its path from the root exists, and code after a comment `<!-- file PATH -->` stands in that file.
+
+    check_links.py [ROOT]
+"""
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from markdown import ROOT, anchors, links, pages, spans, split
+
+NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
+SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
+#: Names in tables of what one may add.
+EXAMPLE = re.compile(r"\b(my_|NAME|FOLDER|GROUP|FAMILY)")
+
+
+def mistakes(root):
+    """(links and names seen, what is wrong with them)."""
+    wrong, seen = [], 0
+    parts = {page.resolve(): split(page.read_text())[1] for page in pages(root)}
+    folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - {"build"}
+    for page, prose in parts.items():
+        name = page.relative_to(root.resolve())
+        for line, target in links(prose):
+            if re.match(r"[a-z]+:", target):
+                continue
+            seen += 1
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists():
+                wrong.append(f"{name}:{line}: found a link to {target}, wanted a file there")
+            elif anchor and (file not in parts or anchor not in anchors(parts[file])):
+                wrong.append(f"{name}:{line}: found a link to {target}, wanted a heading of that name")
+        for match in SHOWN.finditer(page.read_text()):
+            seen += 1
+            file = root / match[1]
+            text = file.read_text() if file.exists() else ""
+            if match[2] not in text:
+                wrong.append(f"{name}: found code of {match[1]} that is not there:\n{match[2]}")
+        if page.name == "CHANGELOG.md":
+            continue  # tells of files as they were
+        for line, span in spans(prose):
+            match = NAMED.match(span)
+            if match and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):
+                seen += 1
+                if not (root / match[1]).exists():
+                    wrong.append(f"{name}:{line}: found the name `{match[1]}`, wanted a file of that name")
+    return seen, wrong
+
+
+def main():
+    seen, wrong = mistakes(pathlib.Path(sys.argv[1]) if sys.argv[1:] else ROOT)
+    print(f"{seen} links and names, {len(wrong)} mistakes")
+    print("\n".join(wrong))
+    return 1 if wrong or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The readers of pages: blocks, marks, commands, links, and the mistakes that they must find."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_links
+import commands
+import markdown
+
+PAGE = """# A page
+
+Text with `draftproof list`.
+
+<!-- commands
+draftproof prove k_seq | exit 1; with --instances 5
+* | nightly
+-->
+
+    draftproof prove k_seq --instances 500     what it does
+    ./dev run list   # the same
+
+    draftproof report a.json \\
+        b.json
+
+Output:
+
+    $ echo 'x  y' |
+        draftproof law --door 'exec:a b'
+
+    Input 0
+      replay: draftproof replay k_seq
+
+```sh
+draftproof list
+```
+
+```python
+draftproof.check()
+```
+
+    a block of other things
+"""
+
+
+class Pages(unittest.TestCase):
+    def test_commands_and_their_marks(self):
+        found, _ = commands.commands(PAGE)
+        self.assertEqual([command.text for command in found],
+                         ["draftproof prove k_seq --instances 500", "./dev run list",
+                          "draftproof report a.json b.json", "echo 'x  y' | draftproof law --door 'exec:a b'",
+                          "draftproof replay k_seq", "draftproof list"])
+        self.assertEqual([command.line for command in found], [10, 11, 13, 18, 22, 25])
+        self.assertEqual([command.exits for command in found], [[1], [0], [0], [0], [1], [0]])
+        self.assertEqual([command.nightly for command in found], [False, True, True, False, False, False])
+
+    def test_quick_options_replace_those_of_their_name(self):
+        command = commands.Command(1, "draftproof a --tuples 100 -K 4 --device=cuda",
+                                   options="--tuples 5 --quiet --device cpu")
+        self.assertEqual(command.quick(), "draftproof a --tuples 5 -K 4 --device cpu --quiet")
+
+    def test_spans(self):
+        _, prose = commands.commands(PAGE)
+        self.assertEqual(list(markdown.spans(prose)), [(3, "draftproof list")])
+        self.assertEqual(list(markdown.spans([(7, "a `b"), (8, "c`")])), [(7, "b c")])
+
+    def test_mistakes(self):
+        for text in ("<!-- commands\nother | nightly\n-->\n\n    draftproof list\n",    # fits no command
+                     "<!-- commands\n* | nightly\n-->\n\nno block\n",                    # no block
+                     "<!-- commands\n* | slow\n-->\n\n    draftproof list\n",            # no such mark
+                     "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # no reason
+                     "    some words\n    draftproof list\n"):                          # hidden in another block
+            with self.assertRaises(commands.Mistake, msg=text):
+                commands.commands(text)
+
+    def test_anchors(self):
+        prose = markdown.split("# K = 4, *or* `more`\n\n## The [law](a.md)\n\n## The law\n")[1]
+        self.assertEqual(markdown.anchors(prose), {"k--4-or-more", "the-law", "the-law-1"})
+
+    def test_links(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "docs").mkdir()
+            (root / "docs" / "b.md").write_text("# One\n\n[up](../README.md#top) `docs/none.md` `docs/my_page.md`\n")
+            (root / "README.md").write_text("# Top\n\n[a](docs/b.md#one) [b](docs/b.md#two) [c](docs/c.md) "
+                                            "[d](https://x.y)\n`docs/b.md`\n\n    [e](none)\n\n"
+                                            "<!-- file a.c -->\n\n```c\n  two;\n```\n\n"
+                                            "<!-- file a.c -->\n\n```c\n  three;\n```\n")
+            (root / "a.c").write_text("one;\n  two;\n")
+            seen, wrong = check_links.mistakes(root)
+            self.assertEqual(seen, 8)
+            self.assertEqual([text.partition(": found")[0] for text in wrong],
+                             ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
+
+
+if __name__ == "__main__":
+    unittest.main()
