@@ -128,12 +128,12 @@ struct AdaptiveDrafts {
   }
 
   static void write(const Source& from, const std::vector<Position>& at, Document& document) {
-    Section section{
-        .title = fmt::format("{}: optimum without replacement by the draft's temperature", from.name()),
-        .before = {fmt::format("  V = {}, {}, means; differences from T = 1 with their standard errors",
-                               grouped(from.vocabulary()), counted(at.size(), "position"))},
-        .table = {.columns = {
-                      {"K", true}, {"T = 1", true}, {"one T for all", true}, {"adaptive", true}, {"oracle", true}}}};
+    Section section{.title = fmt::format("{}: optimum without replacement by the draft's temperature", from.name()),
+                    .before = {fmt::format("  V = {}, {}, means; differences from T = 1 with their standard errors",
+                                           grouped(from.vocabulary()), counted(at.size(), "position"))},
+                    .table = {}};
+    section.table.columns = {
+        {"K", true}, {"T = 1", true}, {"one T for all", true}, {"adaptive", true}, {"oracle", true}};
     nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}, {"positions", at.size()}};
     const auto count = static_cast<double>(at.size());
     for (std::size_t n = 0; n < std::size(numbers); ++n) {
