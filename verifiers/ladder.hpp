@@ -23,6 +23,7 @@
 #include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/ladder/plan_view.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
+#include <draftproof/verifiers/ladder/uniform_choice.hpp>
 
 namespace draftproof::verifiers {
 
@@ -145,15 +146,7 @@ struct Ladder {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
     const auto& core = plan.core();
     const auto& laws = at.laws();
-    int best = 0;
-    for (int k = 1; k < at.drafts(); ++k)
-      if (core.bin(laws, at.draft(k)) < core.bin(laws, at.draft(best))) best = k;
-    const int top = core.bin(laws, at.draft(best));
-    const auto u = core.levels.draw(random);
-    int group[max_drafts], size = 0;
-    for (int k = 0; k < at.drafts(); ++k)
-      if (core.levels.together(top, core.bin(laws, at.draft(k)), u)) group[size++] = k;
-    const int chosen = size == 1 ? group[0] : group[random.pick(UniformIndex{size})];
+    const int chosen = choose_in_top_group(at, core, random);
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
     if constexpr (PlannedByTeam<typename P::Underlying>)

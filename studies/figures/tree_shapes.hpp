@@ -4,6 +4,8 @@
 //   b_1 b_2 ..    children of every node at depth 0, 1, ..; never rising
 //   N             nodes of the tree: b_1 + b_1 b_2 + ..; the rows that the target reads beside the root's
 //   difference    accepted tokens less those of the best K i.i.d. paths of L tokens with K L <= N, ± standard error
+//   K, L          at equal target cost: K children of the root that go on as single paths to depth L, drawn without
+//                 replacement, against every verifier of K i.i.d. paths of L tokens; K L nodes either way
 //
 // A shape counts if it has at most N nodes and one more level or child would have more. Without sources the study
 // reads the model in data/, relative to the repository's root. Effort: contexts of each draft.
@@ -33,10 +35,14 @@ namespace draftproof::studies {
 
 struct TreeShapes {
   static constexpr std::string_view name = "tree_shapes";
-  static constexpr std::string_view about = "accepted tokens by the shape of the drafted tree, within a number of nodes";
+  static constexpr std::string_view about =
+      "accepted tokens by the shape of the drafted tree, within a number of nodes";
   static constexpr std::string_view source = "trees as in Sequoia, arXiv:2402.12374; the search is derived here";
 
   static constexpr int budgets[] = {8, 16}, longest = 8;
+  static constexpr int numbers[] = {2, 3, 4, 8}, lengths[] = {4, 8};
+  static constexpr std::string_view rivals[] = {"ladder_block", "traversal", "branch_reentry",
+                                                "greedy_multipath_block"};
   static constexpr std::uint64_t coins = 8;  ///< verifications of the same drafts
   static constexpr std::size_t shown = 8;    ///< shapes of a table
 
@@ -46,26 +52,34 @@ struct TreeShapes {
     const std::uint64_t contexts = options.effort > 0 ? options.effort : 100;
     const auto& specs = options.sources.empty() ? own : options.sources;
     StudyResult result;
-    result.document.data = {
-        {"schema", "draftproof.study.tree_shapes/1"}, {"seed", options.seed}, {"contexts", contexts}, {"coins", coins}};
+    result.document.data = {{"schema", "draftproof.study.tree_shapes/1"},
+                            {"seed", options.seed},
+                            {"contexts", contexts},
+                            {"coins", coins}};
     Checks checks;
     std::uint64_t before = 0;
     for (const std::string& spec : specs) {
       const auto from = PathSource::open(spec, {.seed = options.seed});
       if (from->stored_trees())
         throw InputError({.file = spec, .found = "stored trees", .wanted = "a source that goes on without end"});
-      for (const int budget : budgets) {
-        const auto cells = plan(budget);
+      const auto measure = [&](const std::vector<Candidate>& cells, const auto& write) {
         const Tally tally = compare(*from, cells, contexts, options, [&](std::uint64_t done) {
-          options.tell(before + done, contexts * specs.size() * std::size(budgets));
+          options.tell(before + done, contexts * specs.size() * (std::size(budgets) + 1));
         });
         before += contexts;
         result.complete = result.complete && tally.contexts == contexts;
-        if (!result.complete) return result;
+        if (!result.complete) return;
         checks.at_most(static_cast<double>(tally.impossible), 0, 0,
                        [&] { return fmt::format("{}: impossible steps", from->name()); });
-        write(*from, budget, cells, tally, result.document);
+        write(tally);
+      };
+      for (const int budget : budgets) {
+        const auto cells = plan(budget);
+        measure(cells, [&](const Tally& tally) { write(*from, budget, cells, tally, result.document); });
       }
+      const auto cells = pairs();
+      measure(cells, [&](const Tally& tally) { write_pairs(*from, cells, tally, result.document); });
+      if (!result.complete) return result;
     }
     checks.report(result, "no branch of probability zero");
     return result;
@@ -135,11 +149,33 @@ struct TreeShapes {
     for (const auto& children : shapes) {
       int level = 1, nodes = 0;
       for (const int b : children) nodes += level *= b;
-      cells.push_back({registry.verifier("ladder_block_wor"),
-                       registry.drafter("without_replacement_tree"),
-                       {.drafts = children.front(), .length = static_cast<int>(children.size()), .branching = children},
-                       nodes});
+      cells.push_back(
+          {registry.verifier("ladder_block_wor"),
+           registry.drafter("without_replacement_tree"),
+           {.drafts = children.front(), .length = static_cast<int>(children.size()), .branching = children},
+           nodes});
     }
+    return cells;
+  }
+
+  /// For each K and L the tree without replacement, then the rivals on K paths.
+  static std::vector<Candidate> pairs() {
+    const auto& registry = path_registry();
+    std::vector<Candidate> cells;
+    for (const int length : lengths)
+      for (const int paths : numbers) {
+        std::vector<int> children(static_cast<std::size_t>(length), 1);
+        children.front() = paths;
+        cells.push_back({registry.verifier("ladder_block_wor"),
+                         registry.drafter("without_replacement_tree"),
+                         {.drafts = paths, .length = length, .branching = children},
+                         paths * length});
+        for (const std::string_view rival : rivals)
+          cells.push_back({registry.verifier(rival),
+                           registry.drafter("iid_paths"),
+                           {.drafts = paths, .length = length},
+                           paths * length});
+      }
     return cells;
   }
 
@@ -165,7 +201,8 @@ struct TreeShapes {
         worker.deciders.push_back(cell.scheme->simulate_on(*worker.conditionals, cell.shape));
     }
     const std::size_t n = cells.size();
-    const Tally empty{.accepted = std::vector<std::uint64_t>(n), .squares = std::vector<std::uint64_t>(n),
+    const Tally empty{.accepted = std::vector<std::uint64_t>(n),
+                      .squares = std::vector<std::uint64_t>(n),
                       .products = std::vector<std::uint64_t>(n * n)};
     return run_trials(budget, empty, [&](int at, std::uint64_t first, std::uint64_t count, Tally& tally) {
       Worker& worker = workers[static_cast<std::size_t>(at)];
@@ -208,8 +245,7 @@ struct TreeShapes {
         *std::find_if(order.begin(), order.end(), [&](std::size_t i) { return cells[i].baseline(); });
     Section section{.title = fmt::format("{}, at most {} nodes", from.name(), budget),
                     .before = {fmt::format("  {}; {}", from.summary(), counted(tally.contexts, "context"))}};
-    section.table.columns = {{"scheme"},         {"shape"}, {"nodes", true}, {"accepted", true},
-                             {"against i.i.d.", true}};
+    section.table.columns = {{"scheme"}, {"shape"}, {"nodes", true}, {"accepted", true}, {"against i.i.d.", true}};
     nlohmann::ordered_json data{{"source", from.name()}, {"budget", budget}};
     std::size_t rows = 0;
     for (const std::size_t i : order) {
@@ -229,6 +265,32 @@ struct TreeShapes {
                                       {gain}});
     }
     document.data["sources"].push_back(std::move(data));
+    document.sections.push_back(std::move(section));
+  }
+
+  static void write_pairs(const PathSource& from, const std::vector<Candidate>& cells, const Tally& tally,
+                          Document& document) {
+    Section section{
+        .title = fmt::format("{}, ladder_block_wor against verifiers of K i.i.d. paths", from.name()),
+        .before = {fmt::format("  {}; {}; K L nodes", from.summary(), counted(tally.contexts, "context"))}};
+    section.table.columns = {{"L"}, {"K"}, {"accepted", true}};
+    for (const std::string_view rival : rivals) section.table.columns.push_back({fmt::format("- {}", rival), true});
+    nlohmann::ordered_json data{{"source", from.name()}};
+    for (std::size_t i = 0; i < cells.size(); i += 1 + std::size(rivals)) {
+      auto& row = section.table.rows.emplace_back();
+      row.push_back({std::to_string(cells[i].shape.length)});
+      row.push_back({std::to_string(cells[i].shape.drafts)});
+      row.push_back({fmt::format("{:.4f}", tally.mean(i))});
+      nlohmann::ordered_json entry{
+          {"length", cells[i].shape.length}, {"paths", cells[i].shape.drafts}, {"mean_accepted", tally.mean(i)}};
+      for (std::size_t j = i + 1; j <= i + std::size(rivals); ++j) {
+        const double difference = tally.mean(i) - tally.mean(j), error = tally.error(i, j);
+        row.push_back({fmt::format("{:+.3f} ±{:.3f}", difference, error)});
+        entry["against"][cells[j].scheme->info().name] = {{"difference", difference}, {"standard_error", error}};
+      }
+      data["pairs"].push_back(std::move(entry));
+    }
+    document.data["equal_cost"].push_back(std::move(data));
     document.sections.push_back(std::move(section));
   }
 };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/studies/figures/adaptive_drafts.hpp>
 #include <draftproof/studies/figures/draft_laws.hpp>
 #include <draftproof/studies/figures/draft_temperatures.hpp>
 #include <draftproof/studies/figures/resolution_trade.hpp>
@@ -12,6 +13,7 @@
 namespace draftproof {
 namespace {
 
+using studies::AdaptiveDrafts;
 using studies::DraftTemperatures;
 using studies::ResolutionTrade;
 
@@ -40,6 +42,7 @@ class AnyStudy : public testing::TestWithParam<std::string> {
   static StudyResult run(const StudyOptions& options) {
     const std::string name = GetParam();
     if (name == studies::DraftLaws::name) return studies::DraftLaws::run(options);
+    if (name == AdaptiveDrafts::name) return AdaptiveDrafts::run(options);
     if (name == DraftTemperatures::name) return DraftTemperatures::run(options);
     return ResolutionTrade::run(options);
   }
@@ -84,7 +87,8 @@ TEST_P(AnyStudy, ToldProgressEndsAtTheTotal) {
   EXPECT_EQ(last, total);
 }
 
-INSTANTIATE_TEST_SUITE_P(Studies, AnyStudy, testing::Values("draft_laws", "draft_temperatures", "resolution_trade"));
+INSTANTIATE_TEST_SUITE_P(Studies, AnyStudy,
+                         testing::Values("adaptive_drafts", "draft_laws", "draft_temperatures", "resolution_trade"));
 
 TEST(DraftLawsStudy, FailsOnAVerifierAboveTheOptimum) {
   const VerifierOf<TakesTheFirst> wrong(Kind::verifier);
@@ -96,7 +100,7 @@ TEST(DraftLawsStudy, FailsOnAVerifierAboveTheOptimum) {
 }
 
 TEST(DraftTemperaturesStudy, FailsOnASchemeAboveTheOptimum) {
-  const TemperatureScheme wrong{"wrong", [](const auto&, const auto&, int) { return std::optional<double>(1); }};
+  const TemperatureScheme wrong{"wrong", [](const auto&, const auto&, int) { return 1.0; }};
   auto one = schemes_of_one_proposal(), several = schemes_of_several_proposals();
   one.push_back(wrong);
   EXPECT_TRUE(complains_about(DraftTemperatures::compare(small(2), one, several), "T = 2.4, K = 2, wrong"));
@@ -110,13 +114,18 @@ TEST(DraftTemperaturesStudy, FailsOnSchemesOutOfOrder) {
     for (TemperatureScheme& scheme : schemes)
       if (scheme.name == name)
         scheme.acceptance = [right = scheme.acceptance](const auto& p, const auto& q, int drafts) {
-          return std::optional(0.5 * right(p, q, drafts).value());
+          return 0.5 * right(p, q, drafts);
         };
     return schemes;
   };
   const auto one = schemes_of_one_proposal(), several = schemes_of_several_proposals();
   EXPECT_TRUE(complains_about(DraftTemperatures::compare(small(2), half(one, "K-SEQ"), several), "above K-SEQ"));
+  EXPECT_TRUE(
+      complains_about(DraftTemperatures::compare(small(2), half(one, "two step"), several), "K-SEQ above two step"));
   EXPECT_TRUE(complains_about(DraftTemperatures::compare(small(2), one, half(several, "tournament")), "tournament"));
+  const StudyResult worse = DraftTemperatures::compare(small(2), one, half(several, "two step"));
+  EXPECT_TRUE(complains_about(worse, "means, T = spread, K = 2, rejection above two step"));
+  EXPECT_TRUE(complains_about(worse, "means, T = spread, K = 2, rejection, last first above two step"));
 }
 
 TEST(ResolutionTradeStudy, FailsOnAnOutputThatIsNotTheTarget) {

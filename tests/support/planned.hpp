@@ -1,7 +1,10 @@
 // Helpers for tests of planned schemes: exact laws of a scheme with parameters, and generated instances.
 #pragma once
 
+#include <cmath>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -60,6 +63,39 @@ void expect_lossless(const V& scheme, std::string_view draft_law, bool optimal, 
         }
       });
   EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_law;
+}
+
+/// The share of `trials` simulated trials, a multiple of 1000, that are flagged as accepted.
+inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_law, const RatioTable& table,
+                            int drafts, int trials, std::uint64_t seed) {
+  constexpr int batch = 1000;
+  const auto decider = scheme.simulate_on(table, drafts);
+  std::vector<Token> tokens(static_cast<std::size_t>(drafts) * batch);
+  std::vector<int> lengths(batch);
+  std::vector<Verdict> verdicts(batch);
+  int flagged = 0;
+  for (int first = 0; first < trials; first += batch) {
+    const TrialBatch trial{seed, static_cast<std::uint64_t>(first), batch, drafts, tokens.data(), lengths.data()};
+    registry().drafter(draft_law)->draw(table, drafts, trial);
+    decider->decide(trial, verdicts.data());
+    for (const Verdict& verdict : verdicts) {
+      EXPECT_GE(verdict.token, 0);
+      flagged += verdict.accepted >= 0;
+    }
+  }
+  return static_cast<double>(flagged) / trials;
+}
+
+/// Weights 1 / (rank + 1)^s over a permutation of V tokens.
+inline std::vector<double> zipf(int vocabulary, double s, int stride) {
+  std::vector<double> row(static_cast<std::size_t>(vocabulary));
+  double total = 0;
+  for (int i = 0; i < vocabulary; ++i) {
+    const auto x = static_cast<std::size_t>(static_cast<long long>(i) * stride % vocabulary);
+    total += row[x] = std::pow(i + 1, -s);
+  }
+  for (double& entry : row) entry /= total;
+  return row;
 }
 
 }  // namespace draftproof::planned

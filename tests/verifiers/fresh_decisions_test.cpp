@@ -5,7 +5,6 @@
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
-#include <draftproof/verifiers/truncated_lp.hpp>
 
 namespace draftproof {
 namespace {
@@ -20,34 +19,6 @@ std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
   }
   for (double& weight : row) weight /= total;
   return row;
-}
-
-TEST(FreshDecisions, APairIsSelectedAndVerifiedAsByThePlan) {
-  for (const std::size_t size : {std::size_t{12}, std::size_t{70}, std::size_t{700}})
-    for (std::uint64_t seed = 1; seed < 5; ++seed) {
-      const auto p = stepped_row(seed, size), q = stepped_row(seed + 100, size);
-      const FreshRows<double> rows(p, std::span<const double>(q));
-      const verifiers::TruncatedLp verifier;
-      const auto plan = plan_pairs(rows, verifier.inside);
-      const SelectedDraft<FreshRows<double>> selected(rows, plan.law);
-      const PairChoice<FreshRows<double>> choice(rows, verifier.inside);
-      for (Token x = 0; x < rows.vocabulary(); ++x)
-        if (rows.proposal(x) > 0) {
-          EXPECT_EQ(choice.law(x), plan.law[static_cast<std::size_t>(x)]) << x;
-        }
-      int refused = 0;
-      for (std::uint64_t trial = 0; trial < 200; ++trial) {
-        Philox drafter(seed, trial, Philox::Role::draft), here(seed, trial, Philox::Role::verify), there = here;
-        const Token drafts[] = {drafter.pick(rows.row(0)), drafter.pick(rows.row(0))};
-        const DraftedPosition at(rows, drafts, 2);
-        const Verdict found = verifier.verify(at, here);
-        const Verdict wanted = selected.verify(at, plan.select(drafts[0], drafts[1], there), there);
-        EXPECT_EQ(found.token, wanted.token);
-        EXPECT_EQ(found.accepted, wanted.accepted);
-        refused += wanted.accepted < 0;
-      }
-      EXPECT_GT(refused, 0);
-    }
 }
 
 TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {

@@ -31,6 +31,7 @@
 #include <draftproof/verifiers/single_draft.hpp>
 #include <draftproof/verifiers/spec_hub.hpp>
 #include <draftproof/verifiers/tail_draw.hpp>
+#include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
 
@@ -209,13 +210,16 @@ TEST(Passes, OneForTheFixedTokensHoweverMany) {
   expect_passes<verifiers::SpecHub, drafters::Hub>([](int, int drawn, int) { return 4 + drawn; }, {2});
 }
 
-TEST(Passes, SelectionsOfFewTokensDoNotSortTheRest) {
-  // For the alphabet, the other proposals' mass outside, the law of the selected draft; then the draw.
-  const Expected alphabet = [](int, int drawn, int drafts) { return 1 + (drafts - 1) + 1 + drawn; };
-  expect_passes<verifiers::TruncatedAlphabet, drafters::Independent>(alphabet, {1, 2, 4}, true, scan_slack(12, 2));
-  // For the pairs, both rows; for the mass outside; one more for the law of a token outside. A refusal sorts.
-  const Expected pairs = [](int refused, int, int) { return refused > 0 ? -1 : 2 + 1; };
-  expect_passes<verifiers::TruncatedLp, drafters::Iid>(pairs, {2}, false, 1 + scan_slack(10, 4));
+TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
+  // For the mean, the masses of buckets and the law; p for the mean. Then the draw, which is one, and whether a residual
+  // is left, which is known after the first token above p_I.
+  const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
+  expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
+  // One more for the alphabet, strip by strip.
+  const Expected alphabet = [](int, int drawn, int drafts) { return 1 + 3 * drafts + 1 + drawn; };
+  expect_passes<verifiers::TruncatedAlphabet, drafters::Independent>(alphabet, {1, 2, 4}, true, scan_slack(40, 2));
+  const Expected pairs = [](int, int drawn, int) { return 1 + 3 + 1 + drawn; };
+  expect_passes<verifiers::TruncatedLp, drafters::Iid>(pairs, {2, 4}, false, scan_slack(10, 2));
 }
 
 TEST(Passes, RacesReadTheTargetOnceAStream) {

@@ -5,6 +5,7 @@
 
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/tests/support/planned.hpp>
+#include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 
@@ -13,87 +14,83 @@ namespace {
 
 using planned::expect_lossless;
 using planned::for_instances;
+using verifiers::LadderIndependent;
 using verifiers::Tournament;
 using verifiers::TruncatedAlphabet;
 
-TEST(TruncatedAlphabet, IsLosslessForAnySubsetAndAnyFixedDraft) {
-  for (const int inside : {0, 1, 2, 4})
-    for (const int otherwise : {0, 1, 3})
-      expect_lossless(TruncatedAlphabet{.inside = inside, .otherwise = otherwise}, "independent", false);
+TEST(TruncatedAlphabet, IsLosslessForAnySubset) {
+  for (const int inside : {0, 2}) expect_lossless(TruncatedAlphabet{.inside = inside}, "independent", false, 40);
 }
 
 TEST(TruncatedAlphabet, IsOptimalWithAllTokensInside) {
   expect_lossless(TruncatedAlphabet{.inside = 99}, "independent", true);
 }
 
-TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutside) {
+/// sum of min(p, p_I).
+template <class LawOf>
+Rational accepted(const Rows<Rational>& rows, const LawOf& law_of) {
+  Rational sum = 0;
+  for (Token x = 0; x < rows.vocabulary(); ++x) sum += std::min<Rational>(rows.target(x), law_of(x));
+  return sum;
+}
+
+TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutsideAndNothingAgainstTheLadder) {
+  int above = 0;
   for (const int inside : {1, 2, 3}) {
-    const TruncatedAlphabet scheme{.inside = inside};
-    for_instances(scheme, "independent", 120, [&](InstanceAnalysis& at, const Instance& instance) {
+    for_instances(TruncatedAlphabet{}, "independent", 80, [&](InstanceAnalysis& at, const Instance& instance) {
       const Rows<Rational> rows = instance.rows();
-      const auto plan = plan_alphabet(rows, instance.drafts, inside, 0);
+      const int drafts = instance.drafts;
       Rational all_inside = 1;
-      for (int k = 0; k < instance.drafts; ++k) {
+      for (int k = 0; k < drafts; ++k) {
         Rational row = 0;
-        for (const Token x : plan.tokens) row += rows.proposal(x, k);
+        for (const Token x : draftable_tokens(rows, drafts, static_cast<std::size_t>(inside)))
+          row += rows.proposal(x, k);
         all_inside *= row;
       }
-      EXPECT_GE(at.law().flag, at.optimum() - (1 - all_inside)) << inside << ' ' << instance.text();
+      const AlphabetPlan plan(rows, drafts, drafts, inside);
+      const auto ladder = LadderIndependent{}.prepare(rows, drafts);
+      const Rational with = accepted(rows, [&](Token x) { return plan.law[static_cast<std::size_t>(x)]; });
+      const Rational alone = accepted(rows, [&](Token x) { return ladder.selected.of(x); });
+      EXPECT_GE(with, at.optimum() - (1 - all_inside)) << inside << ' ' << instance.text();
+      EXPECT_GE(with, alone) << inside << ' ' << instance.text();
+      above += with > alone;
     });
   }
+  EXPECT_GT(above, 0) << "the flow never gained: it is not exercised";
 }
 
-// No token inside: only the fixed draft is verified, sum min(q_c, p) with p = (1/2 1/2), q_2 = (1/4 3/4).
-TEST(TruncatedAlphabet, WithNothingInsideVerifiesTheFixedDraft) {
-  const Instance instance = Instance::parse("p=(1 1)/2 q=(1 0)/1 q=(1 3)/4 K=2");
-  const VerifierOf<TruncatedAlphabet> scheme(Kind::verifier, TruncatedAlphabet{.inside = 0, .otherwise = 1});
-  InstanceAnalysis at(scheme, *registry().drafter("independent"), instance);
-  EXPECT_EQ(at.law().flag, Rational(3, 4));
-}
-
-// V = 5,000, two proposals: the law of the plan is a law, and 400,000 trials agree with the closed form of
-// acceptance within five standard deviations (6e-7 false alarms; none at this seed).
-TEST(TruncatedAlphabet, RunsAtALargeVocabulary) {
-  constexpr int vocabulary = 5000;
-  std::vector<double> p(vocabulary);
-  std::vector<std::vector<double>> q(2, p);
-  double total[3] = {};
-  for (int x = 0; x < vocabulary; ++x) {
-    const auto i = static_cast<std::size_t>(x);
-    total[0] += p[i] = std::pow(x + 1, -1.5);
-    total[1] += q[0][i] = std::pow(x + 1, -1.1);
-    total[2] += q[1][i] = std::pow((x + 3) % vocabulary + 1, -1.3);
-  }
-  for (std::size_t i = 0; i < vocabulary; ++i) p[i] /= total[0], q[0][i] /= total[1], q[1][i] /= total[2];
-  const RatioTable table(p, q);
-  const auto plan = plan_alphabet(table, 2, 12, 0);
-  double mass = 0, accepted = 0;
-  for (Token x = 0; x < vocabulary; ++x) {
-    mass += plan.law[static_cast<std::size_t>(x)];
-    accepted += std::min(plan.law[static_cast<std::size_t>(x)], table.target(x));
-  }
-  EXPECT_NEAR(mass, 1, vocabulary * 0x1p-53);
-
-  const VerifierOf<TruncatedAlphabet> scheme(Kind::verifier);
-  const auto decider = scheme.simulate_on(table, 2);
-  constexpr int trials = 400'000, batch = 1000;
-  std::vector<Token> drafts(2 * batch);
-  std::vector<int> lengths(batch);
-  std::vector<Verdict> verdicts(batch);
-  std::int64_t flagged = 0;
-  for (int first = 0; first < trials; first += batch) {
-    const TrialBatch trial{3, static_cast<std::uint64_t>(first), batch, 2, drafts.data(), lengths.data()};
-    registry().drafter("independent")->draw(table, 2, trial);
-    decider->decide(trial, verdicts.data());
-    for (const Verdict& verdict : verdicts) {
-      ASSERT_GE(verdict.token, 0);
-      flagged += verdict.accepted >= 0;
+// V = 5,000, two proposals: the law of the plan is a law, and trials agree with the closed form of acceptance within
+// five standard deviations (6e-7 false alarms; none at this seed).
+TEST(ReducedPlans, RunAtALargeVocabulary) {
+  constexpr int vocabulary = 5000, trials = 100'000;
+  const std::vector<std::vector<double>> proposals{planned::zipf(vocabulary, 1.1, 1),
+                                                   planned::zipf(vocabulary, 1.3, 4999)};
+  const RatioTable table(planned::zipf(vocabulary, 1.5, 1), proposals);
+  const auto expect_trials = [&](const AnyVerifier& scheme, const auto& law_of) {
+    double mass = 0, share = 0;
+    for (Token x = 0; x < vocabulary; ++x) {
+      mass += law_of(x);
+      share += std::min<double>(law_of(x), table.target(x));
     }
-  }
-  EXPECT_NEAR(static_cast<double>(flagged) / trials, accepted, 5 * std::sqrt(accepted * (1 - accepted) / trials));
+    EXPECT_NEAR(mass, 1, 2 * vocabulary * 0x1p-52);
+    EXPECT_NEAR(planned::flagged_share(scheme, "independent", table, 2, trials, 3), share,
+                5 * std::sqrt(share * (1 - share) / trials));
+  };
+  const AlphabetPlan alphabet(table, 2, 2, 40);
+  const VerifierOf<TruncatedAlphabet> truncated(Kind::verifier);
+  expect_trials(truncated, [&](Token x) { return alphabet.law[static_cast<std::size_t>(x)]; });
+  const auto ladder = LadderIndependent{}.prepare(table, 2);
+  const VerifierOf<LadderIndependent> groups(Kind::verifier);
+  expect_trials(groups, [&](Token x) { return ladder.selected.of(x); });
+  const auto bracket = Tournament{}.prepare(table, 2);
+  const VerifierOf<Tournament> tournament(Kind::verifier);
+  expect_trials(tournament, [&](Token x) { return bracket.selected.of(x); });
 }
 
-TEST(Tournament, IsLosslessAndAtMostOptimal) { expect_lossless(Tournament{}, "independent", false, 240); }
+TEST(Tournament, IsLosslessAndAtMostOptimal) {
+  expect_lossless(Tournament{}, "independent", false, 240);
+  expect_lossless(Tournament{.inside = 1}, "independent", false, 12);  // fractions grow with every round
+}
 
 // Two drafts reach the optimum. With one draft more, a round may always keep its winner, so the flag never falls.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
@@ -109,6 +106,17 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
     EXPECT_GE(at.law().flag, at.law_of(fewer).flag) << instance.text();
     below += at.law().flag < at.optimum();
   });
+  for (int n = 0; n < 40; ++n) {
+    const Instance instance = generate_instance(2026, n, 3, true);
+    const Rows<Rational> rows = instance.rows();
+    Rational fewer = 0;
+    for (int drafts = 1; drafts <= instance.drafts; ++drafts) {
+      const auto plan = Tournament{.inside = 1}.prepare(rows, drafts);
+      const Rational more = accepted(rows, [&](Token x) { return plan.selected.of(x); });
+      EXPECT_GE(more, fewer) << drafts << ' ' << instance.text();
+      fewer = more;
+    }
+  }
   EXPECT_GT(below, 0) << "no instance showed that more than two drafts are not optimal: the law is not exercised";
 }
 

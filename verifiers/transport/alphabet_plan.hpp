@@ -1,42 +1,26 @@
-// Selection of one of K drafts from different proposals: by an optimal flow if all drafts are among a few tokens,
-// otherwise one fixed draft. So the law of the selected draft is known for any V.
+// Selection of one of K independent drafts: by an optimal flow if all drafts are among a few tokens, otherwise by the
+// ladder of the mean proposal. So the law of the selected draft is known for any V.
 //
-//   W      tokens    the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
-//   b      base      q_c(x) Pr(some other draft is outside W) inside, q_c(x) outside; c is the fixed draft
-//   beta   sets      shares of the sets of ranks that can be drafted inside
-//   p_I    law[x]    b + the shares of x
+//   W      tokens     the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
+//   b      base       the ladder's law less its part within W
+//   beta   sets       shares of the sets of ranks that can be drafted inside
+//   p_I    law[x]     b + the shares of x
 //
-// Cost: K + 1 passes: one for W, one for the outside mass of each other proposal, one for the law. A flow over the
-// sets of at most K of n tokens.
+// Cost: that of the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
+// Acceptance: at least the ladder's. The ladder inside W is one way to share the sets, and the flow is the best one.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/verifiers/ladder/mean_ladder.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>
+#include <draftproof/verifiers/transport/two_step.hpp>
 
 namespace draftproof {
-
-template <class Scalar>
-struct AlphabetPlan {
-  std::vector<Token> tokens;
-  std::vector<int> rank;
-  TransportPlan<Scalar> sets;
-  std::vector<Scalar> law;
-
-  /// The token selected from the drafts at `at`; draft `otherwise` if one of them is outside.
-  template <class P, class R>
-  Token select(const P& at, int otherwise, R& random) const {
-    Token ranks[max_drafts];
-    for (int k = 0; k < at.drafts(); ++k)
-      if ((ranks[k] = rank[static_cast<std::size_t>(at.draft(k))]) < 0) return at.draft(otherwise);
-    const auto set = sets.drafts.of(ranks, at.drafts());
-    if (set == sets.drafts.size()) return at.draft(otherwise);
-    return tokens[static_cast<std::size_t>(sets.drafts.sets[set][sets.pick(set, random)])];
-  }
-};
 
 /// The first `most` tokens in an order that depends on their probabilities alone, by p descending, then by the
 /// proposals. Ids decide between equal tokens only, so relabelling tokens changes nothing. Tokens that no proposal
@@ -58,44 +42,87 @@ std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most)
   return first_tokens(laws.vocabulary(), most, key, before, draftable);
 }
 
-/// The plan on at most `tokens` tokens; `otherwise` is the index of the fixed draft.
-template <class L>
-AlphabetPlan<typename L::Scalar> plan_alphabet(const L& laws, int drafts, int tokens, int otherwise) {
-  using Scalar = typename L::Scalar;
-  AlphabetPlan<Scalar> plan;
-  plan.tokens = draftable_tokens(laws, drafts, static_cast<std::size_t>(std::max(tokens, 0)));
-  plan.rank.assign(static_cast<std::size_t>(laws.vocabulary()), -1);
-  for (std::size_t r = 0; r < plan.tokens.size(); ++r)
-    plan.rank[static_cast<std::size_t>(plan.tokens[r])] = static_cast<int>(r);
-
-  // Pr(some other draft is outside), as a sum over the first draft outside: no difference of nearly equal numbers.
-  Scalar some_outside = laws.zero(), none_before = laws.one();
-  std::vector<std::vector<Scalar>> rows;
-  for (int k = 0; k < drafts; ++k) {
-    auto& row = rows.emplace_back();
-    Scalar within = laws.zero();
-    for (const Token x : plan.tokens) within += row.emplace_back(laws.proposal(x, k));
-    if (k == otherwise) continue;
-    some_outside += none_before * laws.sum([&](Token x) -> Scalar {
-      return plan.rank[static_cast<std::size_t>(x)] < 0 ? Scalar(laws.proposal(x, k)) : laws.zero();
-    });
-    none_before *= within;
+/// The number of tokens of which at most `most` have at most 1024 sets of 1 to K tokens: a flow of milliseconds. 40 of
+/// 40 at K = 2, 12 at K = 4 and 10 at K = 8.
+constexpr int affordable_tokens(int drafts, int most) {
+  int n = 0;
+  for (; n < most; ++n) {
+    int sets = 0, chosen = 1;  // chosen: n + 1 over j
+    for (int j = 1; j <= drafts && j <= n + 1 && sets <= 1024; ++j) {
+      chosen = chosen * (n + 2 - j) / j;
+      sets += chosen;
+    }
+    if (sets > 1024) break;
   }
-  plan.law.reserve(plan.rank.size());
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    plan.law.push_back(plan.rank[static_cast<std::size_t>(x)] < 0
-                           ? Scalar(laws.proposal(x, otherwise))
-                           : Scalar(laws.proposal(x, otherwise) * some_outside));
-  std::vector<Scalar> room;
-  for (const Token x : plan.tokens) {
-    const Scalar left = laws.target(x) - plan.law[static_cast<std::size_t>(x)];
-    room.push_back(std::max<Scalar>(left, Scalar{0}));
-  }
-  plan.sets = plan_transport<Scalar>(independent_sets(rows), room);
-  plan.sets.spend_spare();
-  for (std::size_t r = 0; r < plan.tokens.size(); ++r)
-    plan.law[static_cast<std::size_t>(plan.tokens[r])] += plan.sets.served[r];
-  return plan;
+  return n;
 }
+
+template <class L>
+class AlphabetPlan {
+ public:
+  using Scalar = typename L::Scalar;
+
+  /// `rows`: the number of different proposals, K or 1. At most `most` tokens are inside.
+  AlphabetPlan(const L& laws, int drafts, int rows, int most)
+      : ladder_(laws, drafts, rows, MeanLadder<L>::most_orders),
+        tokens_{draftable_tokens(laws, rows, static_cast<std::size_t>(affordable_tokens(drafts, most)))},
+        rank_(static_cast<std::size_t>(laws.vocabulary()), -1) {
+    for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(ladder_.law(laws, x));
+    if (tokens_.empty()) return;
+    const auto within = ladder_.within(laws, tokens_);
+    std::vector<std::vector<Scalar>> inside(static_cast<std::size_t>(drafts));
+    std::vector<Scalar> room;
+    for (std::size_t r = 0; r < tokens_.size(); ++r) {
+      const Token x = tokens_[r];
+      const auto i = static_cast<std::size_t>(x);
+      rank_[i] = static_cast<int>(r);
+      for (int k = 0; k < drafts; ++k)
+        inside[static_cast<std::size_t>(k)].push_back(laws.proposal(x, std::min(k, rows - 1)));
+      law[i] = law[i] > within[r] ? Scalar(law[i] - within[r]) : Scalar{0};
+      room.push_back(laws.target(x) > law[i] ? Scalar(laws.target(x) - law[i]) : Scalar{0});
+    }
+    sets_ = plan_transport<Scalar>(independent_sets(inside), room);
+    sets_.spend_spare();
+    for (std::size_t r = 0; r < tokens_.size(); ++r) law[static_cast<std::size_t>(tokens_[r])] += sets_.served[r];
+  }
+
+  /// The token selected from the drafts at `at`.
+  template <class P, class R>
+  Token select(const P& at, R& random) const {
+    Token ranks[max_drafts];
+    int inside = 0;
+    while (inside < at.drafts() && (ranks[inside] = rank_[static_cast<std::size_t>(at.draft(inside))]) >= 0) ++inside;
+    if (inside == at.drafts())
+      if (const auto set = sets_.drafts.of(ranks, inside); set < sets_.drafts.size())
+        return tokens_[static_cast<std::size_t>(sets_.drafts.sets[set][sets_.pick(set, random)])];
+    return at.draft(ladder_.select(at, random));
+  }
+
+  std::vector<Scalar> law;  ///< p_I by token
+
+ private:
+  MeanLadder<L> ladder_;
+  std::vector<Token> tokens_;
+  std::vector<int> rank_;
+  TransportPlan<Scalar> sets_;
+};
+
+/// Two-step verification with this selection. Copies share the plan.
+template <class L>
+class TwoStepByAlphabet {
+ public:
+  TwoStepByAlphabet(const L& laws, int drafts, int rows, int most)
+      : alphabet_{std::make_shared<const AlphabetPlan<L>>(laws, drafts, rows, most)},
+        selected_(laws, alphabet_->law) {}
+
+  template <class P, class R>
+  Verdict verify(const P& at, R& random) const {
+    return selected_.verify(at, alphabet_->select(at, random), random);
+  }
+
+ private:
+  std::shared_ptr<const AlphabetPlan<L>> alphabet_;
+  SelectedDraft<L> selected_;
+};
 
 }  // namespace draftproof
