@@ -49,7 +49,8 @@ std::string_view safetensors_type(DType dtype);
 /// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.
 std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
-/// The arrays that `want` accepts, mapped and not copied: a file may be larger than memory. They are of types F16, BF16, F32, F64, I8, U8, I32 and I64. Throws: InputError.
+/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file may
+/// be larger than memory. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);
 
 }  // namespace draftproof
