@@ -13,7 +13,7 @@ namespace draftproof::commands {
 
 struct Plan {
   static constexpr std::string_view name = "plan";
-  static constexpr std::string_view about = "the blocks of survey, simulate, survey-paths or check, and what they cost";
+  static constexpr std::string_view about = "what survey, simulate, survey-paths or check will cost, by blocks: plan COMMAND ARGUMENTS";
 
   CLI::App* app = nullptr;
 
@@ -21,7 +21,6 @@ struct Plan {
     app = &sub;
     sub.prefix_command();
     sub.fallthrough(false);  // all that follows belongs to the command
-    sub.footer("Usage: draftproof plan COMMAND ARGUMENTS, as the command itself is called.");
   }
 
   int run(const Session&) {
