@@ -12,8 +12,9 @@ namespace {
 template <class T>
 T load(const Array& array, std::size_t i) {
   T value;
-  assert((i + 1) * sizeof(T) <= array.bytes.size());
-  std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
+  const std::span<const std::byte> data = array.data();
+  assert((i + 1) * sizeof(T) <= data.size());
+  std::memcpy(&value, data.data() + i * sizeof(T), sizeof(T));
   return value;
 }
 
@@ -97,12 +98,12 @@ const Array* find_array(const NamedArrays& arrays, std::string_view name) {
   return found == arrays.end() ? nullptr : &found->second;
 }
 
-std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_t> shape) {
+std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_t> shape, std::uint64_t most) {
   // An empty dimension makes the array empty, even beside dimensions whose product would overflow.
   if (std::find(shape.begin(), shape.end(), 0u) != shape.end()) return 0;
   std::uint64_t bytes = width(dtype);
   for (const std::uint64_t extent : shape) {
-    if (extent > most_array_bytes / bytes) return std::nullopt;
+    if (extent > most / bytes) return std::nullopt;
     bytes *= extent;
   }
   return static_cast<std::size_t>(bytes);
@@ -119,7 +120,7 @@ Array make_array(std::vector<std::size_t> shape, std::span<const T> values) {
   constexpr bool floating = std::is_floating_point_v<T>;
   constexpr DType dtype =
       floating ? (sizeof(T) == 4 ? DType::F32 : DType::F64) : (sizeof(T) == 4 ? DType::I32 : DType::I64);
-  Array array{dtype, std::move(shape), std::vector<std::byte>(values.size_bytes())};
+  Array array{.dtype = dtype, .shape = std::move(shape), .bytes = std::vector<std::byte>(values.size_bytes())};
   if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
   [[maybe_unused]] const auto wanted = array_bytes(dtype, {array.shape.begin(), array.shape.end()});
   assert(wanted && *wanted == array.bytes.size());

@@ -30,7 +30,9 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
     const auto part = std::span(planes.bytes).subspan(d * bytes, bytes);
     std::string name = d == 0 ? "target" : count == 2 ? "draft" : fmt::format("draft_{}", d);
     arrays.emplace_back(std::move(name),
-                        Array{planes.dtype, {planes.shape[1], planes.shape[2]}, {part.begin(), part.end()}});
+                        Array{.dtype = planes.dtype,
+                              .shape = {planes.shape[1], planes.shape[2]},
+                              .bytes = {part.begin(), part.end()}});
     // Empty planes cost no bytes, so a small file may claim very many of them.
     if (bytes == 0) break;
   }
@@ -183,6 +185,7 @@ std::vector<double> Capture::law(std::string_view name, std::size_t i, const Fil
   const Array& array = require(name);
   std::vector<double> stored(columns_);
   for (std::size_t token = 0; token < columns_; ++token) stored[token] = array.as_double(i * columns_ + token);
+  if (array.file) array.file->note_read(columns_ * width(array.dtype));
   const RowPlace place{.file = file_, .array = std::string(name), .row = i};
   if (!truncated_) return full_law(stored, declared_.values, filter, place);
   std::vector<bool> padding(columns_);

@@ -79,7 +79,7 @@ Array read_npy(const ReadBytes& read, std::uint64_t total, const std::string& fi
     throw refuse(fmt::format("{} bytes of {} for shape {}", left, to_string(header.dtype), shape_text(header.shape)),
                  bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
 
-  Array result{header.dtype, {header.shape.begin(), header.shape.end()}, {}};
+  Array result{.dtype = header.dtype, .shape = {header.shape.begin(), header.shape.end()}, .bytes = {}};
   // Grown as data arrives, so that memory is proportional to the data present and not to the claimed size.
   constexpr std::size_t chunk = std::size_t{1} << 24;
   while (result.bytes.size() < *bytes) {

@@ -33,7 +33,8 @@ std::optional<DType> parse_dtype(std::string_view text) {
 
 class HeaderReader {
  public:
-  HeaderReader(const std::string& file, std::uint64_t data_size) : file_(file), data_size_(data_size) {}
+  HeaderReader(const std::string& file, std::uint64_t data_size, std::uint64_t most)
+      : file_(file), data_size_(data_size), most_(most) {}
 
   SafetensorsEntry tensor(const std::string& name, const json& entry) const {
     SafetensorsEntry result{.name = name, .type = {}, .dtype = {}, .shape = {}};
@@ -48,12 +49,12 @@ class HeaderReader {
     result.begin = offsets[0];
     result.end = offsets[1];
     if (!result.dtype) return result;
-    const auto bytes = array_bytes(*result.dtype, result.shape);
+    const auto bytes = array_bytes(*result.dtype, result.shape, most_);
     if (!bytes || *bytes != result.end - result.begin)
       throw refuse(name,
                    fmt::format("{} bytes of {} for shape {}", result.end - result.begin, result.type,
                                shape_text(result.shape)),
-                   bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
+                   bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_));
     return result;
   }
 
@@ -72,7 +73,7 @@ class HeaderReader {
   }
 
   const std::string& file_;
-  std::uint64_t data_size_;
+  std::uint64_t data_size_, most_;
 };
 
 void check_tiling(const std::vector<SafetensorsEntry>& tensors, std::uint64_t data_size, const HeaderReader& header) {
@@ -89,9 +90,10 @@ void check_tiling(const std::vector<SafetensorsEntry>& tensors, std::uint64_t da
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file) {
+SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file,
+                                           std::uint64_t most) {
   const json parsed = parse_json_object(text, file);
-  const HeaderReader header(file, data_size);
+  const HeaderReader header(file, data_size, most);
   SafetensorsHeader result;
   for (const auto& [name, entry] : parsed.items()) {
     if (name != "__metadata__") {
@@ -107,8 +109,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   check_tiling(result.entries, data_size, header);
-  if (data_size > most_array_bytes)
-    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("at most {}", most_array_bytes));
+  if (data_size > most)
+    throw header.refuse("", fmt::format("{} bytes of data", data_size), fmt::format("at most {}", most));
   return result;
 }
 
@@ -153,30 +155,25 @@ Safetensors read_safetensors(const std::filesystem::path& path, const WantArray&
                       .wanted = "a header inside the file, of at most 100 MB"});
   std::string text(static_cast<std::size_t>(length), '\0');
   bytes.read(std::as_writable_bytes(std::span(text)));
-  SafetensorsHeader header = parse_safetensors_header(text, bytes.size() - length_size - length, file);
+  const auto mapped = std::make_shared<const MappedFile>(path);
+  const std::size_t start = length_size + static_cast<std::size_t>(length);
+  constexpr std::uint64_t most = std::uint64_t{1} << 46;  // of address space, on any 64-bit machine
+  SafetensorsHeader header = parse_safetensors_header(text, mapped->bytes().size() - start, file, most);
   Safetensors result;
   result.metadata = std::move(header.metadata);
-
-  std::array<std::byte, 1 << 16> skipped;
   for (const SafetensorsEntry& tensor : header.entries) {
-    const bool wanted = want(tensor.name);
-    if (wanted && !tensor.dtype)
+    if (!want(tensor.name)) continue;
+    if (!tensor.dtype)
       throw InputError({.file = file,
                         .array = tensor.name,
                         .found = "elements of type " + in_quotes(tensor.type),
                         .wanted = "F16, BF16, F32, F64, I8, U8, I32 or I64"});
-    if (wanted) {
-      Array array{*tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}, {}};
-      array.bytes.resize(static_cast<std::size_t>(tensor.end - tensor.begin));
-      bytes.read(array.bytes);
-      result.arrays.emplace_back(tensor.name, std::move(array));
-      continue;
-    }
-    for (std::uint64_t left = tensor.end - tensor.begin; left > 0;) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left, skipped.size()));
-      bytes.read(std::span(skipped).first(count));
-      left -= count;
-    }
+    result.arrays.emplace_back(
+        tensor.name, Array{.dtype = *tensor.dtype,
+                           .shape = {tensor.shape.begin(), tensor.shape.end()},
+                           .bytes = {},
+                           .mapped = mapped->bytes().subspan(start + tensor.begin, tensor.end - tensor.begin),
+                           .file = mapped});
   }
   return result;
 }

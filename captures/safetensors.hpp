@@ -37,8 +37,10 @@ struct SafetensorsHeader {
   nlohmann::json metadata = nlohmann::json::object();
 };
 
-/// The header in the JSON `text`, before `data_size` bytes of data. `file` names it in messages. Throws: InputError.
-SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file);
+/// The header in the JSON `text`, before `data_size` bytes of data. `file` names it in messages, and
+/// `most` is the largest number of bytes of data. Throws: InputError.
+SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file,
+                                           std::uint64_t most = most_array_bytes);
 
 /// `F32`, `BF16`, .., the name of a type in a header.
 std::string_view safetensors_type(DType dtype);
@@ -47,7 +49,8 @@ std::string_view safetensors_type(DType dtype);
 /// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.
 std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
-/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64. Throws: InputError.
+/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file may
+/// be larger than memory. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);
 
 }  // namespace draftproof

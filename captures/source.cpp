@@ -11,6 +11,8 @@
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/philox_engine.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
@@ -192,8 +194,16 @@ Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
       target_filter_(options.target_filter),
       proposal_filter_(options.proposal_filter),
       draft_temperatures_(options.draft_temperatures),
+      selection_(options.selection),
+      seed_(options.seed),
       names_(rows_->proposals),
       filters_(filters_of(options, names_, rows_->name)) {
+  selection_.end = std::min<std::uint64_t>(selection_.end, rows_->positions);
+  if (selection_.first >= selection_.end && selection_ != Selection{.end = rows_->positions})
+    throw InputError({.file = rows_->name,
+                      .found = fmt::format("positions {}:{}", selection_.first, options.selection.end),
+                      .wanted = fmt::format("a range of its {} positions, from 0", rows_->positions)});
+  selection_.sample = std::min(selection_.sample, selection_.end - selection_.first);
   if (draft_temperatures_.empty()) return;
   const std::string draft = names_.front();
   names_.clear();
@@ -201,13 +211,24 @@ Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
 }
 
 const std::string& Source::name() const { return rows_->name; }
-std::size_t Source::positions() const { return rows_->positions; }
+std::size_t Source::positions() const {
+  return static_cast<std::size_t>(selection_.sample > 0 ? selection_.sample : selection_.end - selection_.first);
+}
+std::size_t Source::address(std::size_t i) const {
+  assert(i < positions());
+  if (selection_.sample == 0) return static_cast<std::size_t>(selection_.first + i);
+  const std::uint64_t length = selection_.end - selection_.first, wide = length / selection_.sample,
+                      more = length % selection_.sample;
+  const auto start = [&](std::uint64_t j) { return wide * j + std::min(j, more); };
+  constexpr std::uint32_t stream = 0xFFFF;  // families have few
+  const std::uint64_t word = PhiloxEngine(seed_, i, stream)();
+  return static_cast<std::size_t>(selection_.first + start(i) + scale(word, start(i + 1) - start(i)));
+}
 std::size_t Source::vocabulary() const { return rows_->vocabulary; }
 const std::vector<std::string>& Source::proposal_names() const { return names_; }
 
 RowPair Source::pair(std::size_t i) const {
-  assert(i < positions());
-  return rows_->pair(i, target_filter_, filters_);
+  return rows_->pair(address(i), target_filter_, filters_);
 }
 
 nlohmann::json Source::describe() const {
@@ -216,6 +237,9 @@ nlohmann::json Source::describe() const {
   description["positions"] = positions();
   description["vocabulary"] = vocabulary();
   description["proposals"] = proposal_names();
+  if (selection_ != Selection{.end = rows_->positions})
+    description["selection"] = {
+        {"of", rows_->positions}, {"first", selection_.first}, {"end", selection_.end}, {"sample", selection_.sample}};
   description["target_filter"] = to_json(target_filter_);
   description["proposal_filter"] = to_json(proposal_filter_);
   if (!draft_temperatures_.empty()) {

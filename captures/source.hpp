@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,13 @@
 
 namespace draftproof {
 
+/// Which positions of a source to use: `first` up to and without `end`, and of these `sample`, one drawn from each of as
+/// many equal ranges; 0: all. The default is every position.
+struct Selection {
+  std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max(), sample = 0;
+  bool operator==(const Selection&) const = default;
+};
+
 struct SourceOptions {
   std::vector<std::string> proposals = {};  // empty: those of the spec, else a file's first, a family's all
   Filter target_filter = {};
@@ -23,7 +31,8 @@ struct SourceOptions {
   /// Temperatures at which the one chosen proposal is repeated, one for each draft; the rest of proposal_filter
   /// applies after each temperature. Empty: proposals as they are.
   std::vector<double> draft_temperatures = {};
-  std::uint64_t seed = 1;  // for a family; a file does not use it
+  std::uint64_t seed = 1;  // for a family, and for a sample of positions; a file does not use it
+  Selection selection = {};
 };
 
 class Source {
@@ -36,8 +45,10 @@ class Source {
   /// Short name: the file's stem or the family's specification.
   const std::string& name() const;
 
-  /// Number of positions.
+  /// Number of selected positions.
   std::size_t positions() const;
+  /// The place in the whole source of selected position i < positions().
+  std::size_t address(std::size_t i) const;
   /// Number of symbols of a row.
   std::size_t vocabulary() const;
 
@@ -60,6 +71,8 @@ class Source {
   std::shared_ptr<const Rows> rows_;
   Filter target_filter_, proposal_filter_;
   std::vector<double> draft_temperatures_;
+  Selection selection_;
+  std::uint64_t seed_;
   std::vector<std::string> names_;
   std::vector<Filter> filters_;  ///< one for each proposal
 };

@@ -1,11 +1,18 @@
 // The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
@@ -24,11 +31,12 @@ std::string command_names() {
   return names;
 }
 
-int run(int argc, char** argv) {
+int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger> ledger) {
   using namespace draftproof;
   registry();
-  found::commands();
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // also for a command inside another
   Session session;
+  session.ledger = std::move(ledger);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
   app.set_version_flag("--version", DRAFTPROOF_VERSION);
   app.require_subcommand(1);
@@ -72,22 +80,28 @@ int run(int argc, char** argv) {
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::RequiredError& error) {
     // CLI11 reports a missing subcommand before it names the unknown word.
-    if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
-      throw InputError({.file = "command", .found = in_quotes(words.front()), .wanted = command_names()});
+    if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
+      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = command_names()});
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   }
   session.check_output();
   install_stop_handler();
+  if (rank_of_job().first > 0) session.quiet = true;  // rank 0 alone prints
   wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(door_limit));
   wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
   session.open_doors(doors, wire);
-  for (const auto& [parsed, execute] : commands)
-    if (parsed->parsed()) code = execute(session);
+  for (const auto& [parsed, execute] : commands) {
+    if (!parsed->parsed()) continue;
+    // A command without blocks runs on rank 0 alone.
+    const bool divided = parsed->get_option_no_throw("--shard") != nullptr;
+    if (divided || rank_of_job().first == 0) code = execute(session);
+  }
   return code;
 }
 
@@ -95,25 +109,45 @@ int run(int argc, char** argv) {
 
 namespace draftproof {
 
-int run_program(int argc, char** argv) {
+int run_words(std::vector<std::string> words, std::shared_ptr<BlockLedger> ledger) {
+  return run(std::move(words), std::move(ledger));
+}
+
+namespace {
+
+/// Runs `work`; an error becomes its message and its exit code.
+std::pair<int, std::string> outcome(const std::function<int()>& work) {
   try {
-    return run(argc, argv);
-  } catch (const draftproof::InputError& error) {
-    std::cerr << "draftproof: " << error.what() << '\n';
-    return draftproof::exit_bad_input;
-  } catch (const draftproof::doors::DoorError& error) {
-    std::cerr << "draftproof: door: " << error.what() << '\n';
-    return draftproof::exit_bad_input;
-  } catch (const draftproof::DeviceFailure& error) {
-    std::cerr << "draftproof: device failed: " << error.what() << '\n';
-    return draftproof::exit_internal;
+    return {work(), ""};
+  } catch (const InputError& error) {
+    return {exit_bad_input, error.what()};
+  } catch (const doors::DoorError& error) {
+    return {exit_bad_input, std::string("door: ") + error.what()};
+  } catch (const DeviceFailure& error) {
+    return {exit_internal, std::string("device failed: ") + error.what()};
+  } catch (const RankFailure& error) {
+    return {error.code, error.what()};
+  } catch (const WriteFailure& error) {
+    return {exit_internal, error.what()};
   } catch (const std::bad_alloc&) {
-    std::cerr << "draftproof: found a source larger than memory, wanted fewer positions or tokens\n";
-    return draftproof::exit_bad_input;
+    return {exit_bad_input, "found a source larger than memory, wanted fewer positions or tokens"};
   } catch (const std::exception& error) {
-    std::cerr << "draftproof: internal error: " << error.what() << '\n';
-    return draftproof::exit_internal;
+    return {exit_internal, std::string("internal error: ") + error.what()};
   }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
+  if (!error.empty() && rank_of_job().first > 0) {
+    send_to_first({.code = code, .text = error});  // rank 0 alone prints
+  } else if (!error.empty()) {
+    std::cerr << "draftproof: " << error << '\n';
+    abort_ranks(code);
+  }
+  leave_job();
+  return code;
 }
 
 }  // namespace draftproof

@@ -1,6 +1,7 @@
 #include <draftproof/cli/select.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <numeric>
 #include <string_view>
@@ -45,6 +46,17 @@ std::vector<std::string> nearest(const std::vector<std::string>& known, const st
   std::vector<std::string> names;
   for (auto& [away, each] : found) names.push_back(std::move(each));
   return names;
+}
+
+/// `selection` with the range of the text "a:b".
+Selection parse_positions(const std::string& text, Selection selection) {
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, selection.first);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ':') {
+    const auto last = std::from_chars(first.ptr + 1, end, selection.end);
+    if (last.ec == std::errc() && last.ptr == end && selection.first < selection.end) return selection;
+  }
+  throw InputError({.file = "--positions", .found = in_quotes(text), .wanted = "a:b with a < b, as in 0:1000"});
 }
 
 template <class... Lists>
@@ -133,6 +145,12 @@ void SourceChoice::declare(CLI::App& app) {
   };
   declare_filter("target", options.target_filter);
   declare_filter("proposal", options.proposal_filter);
+  app.add_option_function<std::string>(
+         "--positions", [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
+         "positions a:b of the source, from a up to and without b, as in 0:1000")
+      ->type_name("TEXT");
+  app.add_option("--sample", options.selection.sample, "so many of the positions, one from each of equal ranges")
+      ->check(many);
   app.add_option("--draft-temperatures", options.draft_temperatures,
                  "one proposal at several temperatures, as in 1.0,1.2,1.4: one proposal per draft")
       ->delimiter(',');
@@ -147,10 +165,12 @@ Source SourceChoice::open(const std::string& spec, std::uint64_t seed) const {
   return Source::open(spec, with_seed);
 }
 
-std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& specs, std::uint64_t seed) const {
+std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& specs, std::uint64_t seed,
+                                             bool rows_too) const {
   std::vector<Source> sources;
   for (const auto& spec : specs) sources.push_back(open(spec, seed));
   for (const Source& source : sources) {
+    if (!rows_too) break;
     if (source.describe().value("kind", "") == "family") continue;  // computed, not stored
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }

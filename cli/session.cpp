@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include <draftproof/captures/input_error.hpp>
@@ -29,6 +30,13 @@ extern "C" void on_signal(int number) {
   std::signal(number, SIG_DFL);
 }
 
+/// A mapped capture that became shorter gives this signal in place of data.
+extern "C" void on_lost_file(int) {
+  constexpr char text[] = "draftproof: found a capture that became shorter while it was read, wanted it whole\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_internal);
+  _exit(exit_bad_input);
+}
+
 /// Whether to use colour. After no-color.org, any non-empty NO_COLOR switches it off.
 bool colour_wanted() {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -47,6 +55,8 @@ const std::atomic<bool>& stop_requested() { return stop; }
 void install_stop_handler() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of its write
+  std::signal(SIGBUS, on_lost_file);
 }
 
 void Session::open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options) {
@@ -86,29 +96,19 @@ void Session::write(const Document& result) const {
     if (output.empty()) {
       writer.write(document, std::cout, {.colour = colour_wanted()});
       std::cout.flush();
-      if (!std::cout) refuse("standard output");
+      if (!std::cout) throw WriteFailure("standard output cannot be written");
       return;
     }
-    // The file appears whole, or an earlier one stays. What is no plain file, a device for example, is written to.
+    std::ostringstream text;
+    writer.write(document, text, {});
     namespace fs = std::filesystem;
     std::error_code failed;
-    const fs::path target = fs::weakly_canonical(output, failed);  // not a link to it
-    const bool exists = fs::exists(target, failed);
-    std::string part = target.string() + "." + std::to_string(getpid()) + ".part";
-    const bool whole = (!exists || fs::is_regular_file(target, failed)) && std::ofstream(part);
-    if (!whole) part = output;
-    std::ofstream file(part);
-    writer.write(document, file, {});
-    file.close();
-    bool written = static_cast<bool>(file);
-    if (whole && written) {
-      if (exists) fs::permissions(part, fs::status(target).permissions(), failed);
-      fs::rename(part, target, failed);
-      written = !failed;
-    }
-    if (!written) {
-      if (whole) fs::remove(part, failed);
-      refuse(output);
+    if (!fs::exists(output, failed) || fs::is_regular_file(output, failed)) {
+      write_whole(output, text.str());
+    } else {  // a device, for example
+      std::ofstream file(output);
+      file << text.str() << std::flush;
+      if (!file) throw WriteFailure(output + ": cannot be written");
     }
     return;
   }

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/doors/open_door.hpp>
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
@@ -20,6 +22,7 @@ struct Session {
   bool timings = false;                  ///< whether the machine-readable data has times; it is then not reproducible
   bool quiet = false;                    ///< whether progress is suppressed
   std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
+  std::shared_ptr<BlockLedger> ledger{};  ///< known blocks, in a command that another one runs; null otherwise
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
@@ -28,7 +31,7 @@ struct Session {
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
   /// Writes the result in the selected format; with `timings` the data names version and processor. A file is replaced
-  /// whole or not at all. Throws: InputError if it cannot be written.
+  /// whole or not at all. Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
 };
 

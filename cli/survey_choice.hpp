@@ -14,6 +14,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
@@ -22,6 +23,7 @@ namespace draftproof {
 struct SurveyChoice {
   std::vector<std::string> specs{};
   SourceChoice rows{};
+  WorkChoice work{};
   int instances;  ///< number of instances per proof; 0: no proofs
 
   /// Adds the options. `Options` is the type of the survey's options, `what` is "draft" or "tree", `drafts` is the
@@ -31,6 +33,7 @@ struct SurveyChoice {
                const std::string& drafts) {
     app.add_option("source", specs, sources)->required();
     rows.declare(app);
+    work.declare(app);
     app.add_option("-K,--drafts", options.drafts, drafts)
         ->delimiter(',')
         ->check(CLI::Range(1, max_drafts))

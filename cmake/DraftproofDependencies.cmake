@@ -36,6 +36,12 @@ if(DRAFTPROOF_BUILD_BENCH)
   draftproof_need(libbenchmark-dev benchmark)
 endif()
 
+# MPI is used where there is one (docs/scale.md).
+find_package(MPI COMPONENTS CXX QUIET)
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "draftproof: no MPI found (libopenmpi-dev), built without ranks; shards need none")
+endif()
+
 if(draftproof_missing)
   list(JOIN draftproof_missing ", " draftproof_missing)
   list(JOIN draftproof_missing_packages " " draftproof_missing_packages)

@@ -87,6 +87,11 @@ target_link_libraries(draftproof_cli PUBLIC draftproof::framework PRIVATE CLI11:
 target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}")
 draftproof_own_target(draftproof_cli)
 draftproof_glue(draftproof_cli)
+if(MPI_CXX_FOUND)
+  target_link_libraries(draftproof_cli PRIVATE MPI::MPI_CXX)
+  target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_WITH_MPI OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/ranks.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
 # A program with a main of its own takes all of the archive but this.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             SKIP_PRECOMPILE_HEADERS ON)

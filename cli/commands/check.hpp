@@ -16,6 +16,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
@@ -31,6 +32,7 @@ struct Check {
   std::string profile{profiles[0].name};
   GateOptions options;
   DeviceChoice place;
+  WorkChoice work;
   std::optional<int> sampled_gates, models, predictions;
   bool mutants = false, own = false, list = false;
 
@@ -68,6 +70,7 @@ struct Check {
                                BlockLevel::example))
         ->allow_extra_args(false);
     place.declare(app);
+    work.declare(app);
     app.add_flag("--mutants", mutants, "the mutants too");
     app.add_flag("--own", own, "only what does not come with draftproof");
     app.add_flag("--list", list, "name the gates, run none");
@@ -104,6 +107,11 @@ struct Check {
     if (gates.empty())
       throw InputError(
           {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
+    options.ledger = work.open(session, {options.source});
+    if (options.ledger && (options.device || !session.doors.empty()))
+      throw InputError({.file = "blocks",
+                        .found = options.device ? "--device " + place.name : "--door",
+                        .wanted = "neither: blocks run in this program on the processor"});
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // of a gate: trials take the most time and report their progress
@@ -120,6 +128,7 @@ struct Check {
       }
       options.progress = nullptr;
     }
+    if (const auto code = work.finish(session)) return *code;
     session.write(report_gates(results, options, session.timings));
     return exit_code(results, gates.size());
   }

@@ -8,10 +8,12 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/tally_blocks.hpp>
 #include <draftproof/report/simulation_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
@@ -24,6 +26,7 @@ struct Simulate {
   std::string verifier_name, spec, law;
   SourceChoice choice;
   DeviceChoice asked;
+  WorkChoice work;
   int drafts = 0, tokens = 8;
   std::size_t position = 0;
   TrialBudget budget{.trials = 10'000'000};
@@ -49,6 +52,7 @@ struct Simulate {
         ->check(CLI::Range(16.0, 1e9));
     app.add_flag("--lazy", lazy, "draw a draft only once those before it are refused: the same verdicts for less");
     asked.declare(app);
+    work.declare(app);
     app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.999999999))
@@ -93,19 +97,26 @@ struct Simulate {
                                   "drawn one by one from a proposal with a token for each"});
     BackendChooser places(device, table);
     const Backend place = places.of(verifier, drafter, drafts);
-    const Simulation what{verifier, drafter, drafts, session.seed, first_trial(position), true, lazy};
+    const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
+    BlockLedger* const ledger = work.open(session, {spec});
+    if (ledger && (device || budget.seconds > 0))
+      throw InputError({.file = "blocks",
+                        .found = device ? "--device " + asked.name : "--seconds",
+                        .wanted = "neither: blocks run on the processor and to their end"});
     Tally tally;
     const std::clock_t start = std::clock();  // processor time of all threads
     {
       Progress progress("simulating", budget.trials, session.quiet);
       budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
-      tally = place.on_device() ? draftproof::simulate(what, places.table(), budget)
+      tally = ledger              ? by_blocks(*ledger, what, backend, table, pair)
+              : place.on_device() ? draftproof::simulate(what, places.table(), budget)
               : backend == SimulationBackend::table
                   ? draftproof::simulate(what, table, budget)
                   : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
     }
+    if (const auto code = work.finish(session)) return *code;
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     std::optional<AcceptanceEstimate> estimated;
     if (estimate > 0)
@@ -121,6 +132,33 @@ struct Simulate {
   }
 
  private:
+  /// The known blocks, after those of this process were computed.
+  Tally by_blocks(BlockLedger& ledger, const Simulation& what, SimulationBackend backend, const RatioTable& table,
+                  const RowPair& pair) const {
+    constexpr std::uint64_t usual = 1 << 20;
+    const auto count = [&](std::uint64_t first,
+                           std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
+      TrialBudget part = budget;
+      part.trials = number;
+      part.progress = [&](std::uint64_t done) { budget.progress(first + done); };
+      Simulation range = what;
+      range.first += first;
+      const Tally tally = backend == SimulationBackend::table
+                              ? draftproof::simulate(range, table, part)
+                              : draftproof::simulate(range, Rows<double>(pair.target, pair.proposals), part);
+      if (tally.trials < number) return std::nullopt;
+      std::vector<std::uint64_t> sums;
+      append(tally, drafts, sums);
+      return sums;
+    };
+    const std::string group = "tuples of " + verifier_name;
+    run_trial_blocks(ledger, group, budget.trials, trials_of_block(budget.trials, usual), count);
+    Tally known;
+    known.histogram.resize(static_cast<std::size_t>(table.vocabulary()));
+    if (const auto& sums = ledger.group(group).sums; !sums.empty()) add(sums.begin(), drafts, known);
+    return known;
+  }
+
   const AnyDrafter& choose_law(const AnyVerifier& verifier) const {
     if (!law.empty()) {
       const AnyDrafter& drafter = need_drafter(law);

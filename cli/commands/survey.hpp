@@ -34,7 +34,13 @@ struct Survey {
     choice.take(session, options);
     options.device = place.device();
     if (const auto absent = place.absent(session)) return *absent;
-    const std::vector<Source> sources = choice.rows.open_whole(choice.specs, session.seed);
+    const std::vector<Source> sources =
+        choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
+    options.ledger = choice.work.open(session, choice.specs);
+    if (options.ledger && options.device)
+      throw InputError({.file = "blocks", .found = "--device " + place.name, .wanted = "none: blocks run on the processor"});
+    if (options.ledger && options.by_position)
+      throw InputError({.file = "--by-position", .found = "blocks", .wanted = "a whole run: blocks keep sums"});
     std::uint64_t total = 0;
     for (const Source& source : sources) total += survey_size(source, options);
     choice.check_rows(total, "survey");
@@ -51,6 +57,7 @@ struct Survey {
         before += survey_size(source, options);
       }
     }
+    if (const auto code = choice.work.finish(session)) return *code;
     const std::vector<Proof> proofs = asked.prove(choice.instances, session);
     session.write(report_survey(surveyed, proofs, options, confidence, session.timings));
     return exit_code_of(proofs);

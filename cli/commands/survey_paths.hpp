@@ -40,9 +40,12 @@ struct SurveyPaths {
     std::uint64_t total = 0;
     for (const std::string& spec : choice.specs) {
       sources.push_back(PathSource::open(spec, rows));
+      if (rows.selection != Selection{} && sources.back()->describe().value("kind", "") != "position_as_model")
+        throw InputError({.file = spec, .found = "--positions or --sample", .wanted = "a source of rows for them"});
       total += lengths.size() * options.steps * plan_steps(*sources.back(), options).size();
     }
     choice.check_rows(total, "steps");
+    options.ledger = choice.work.open(session, choice.specs);
     std::vector<SurveyedPaths> surveyed;
     SurveyProofs<BlockLevel> asked;
     {
@@ -57,6 +60,7 @@ struct SurveyPaths {
           before += options.steps * surveyed.back().rows.size();
         }
     }
+    if (const auto code = choice.work.finish(session)) return *code;
     const bool complete = !stop_requested();
     const std::vector<PathProof> proofs = asked.prove(choice.instances, session);
     session.write(report_path_survey(surveyed, proofs, options, complete, session.timings));

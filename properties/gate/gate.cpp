@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/properties/gate/gate_record.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
@@ -162,13 +163,12 @@ bool applies(const Gate& gate) {
   return some_property<TokenLevel>(*gate.verifier, registry().drafters_of(info), gate.tier);
 }
 
-GateResult run_gate(const Gate& gate, const GateOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  GateResult result{.gate = gate};
-  if (gate.foreign) {
-    result.note = gate.foreign->refusal(gate.tier);
-    if (result.note.empty()) gate.foreign->examine(result, options);
-  } else if (gate.component) {
+namespace {
+
+/// Everything but the trials of the sampled tier.
+void examine_alone(GateResult& result, const GateOptions& options) {
+  const Gate& gate = result.gate;
+  if (gate.component) {
     examine(result, *gate.component, options);
   } else if (gate.paths) {
     run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
@@ -176,12 +176,38 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   } else {
     const Info& info = gate.verifier->info();
     run<TokenLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
-    if (gate.tier == Tier::sampled && promises_target(info))
-      for (const auto* drafter : registry().drafters_of(info))
-        if (sampled_on(options, info, drafter->info())) add_sampled(result, *drafter, options);
     // Rounding is examined only if the law is right in fractions.
     if (gate.tier == Tier::proof && verdict(result) != Status::violated)
       add_precision(result, *gate.verifier, options);
+  }
+}
+
+/// The same as one block of a ledger; nothing in the result if another process has the block, or after a stop.
+void examine_as_block(GateResult& result, const GateOptions& options) {
+  const std::string group = fmt::format("check {} at tier {}", result.gate.name(), to_text(result.gate.tier));
+  options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
+    GateResult alone{.gate = result.gate};
+    examine_alone(alone, options);
+    if (options.stop && options.stop->load(std::memory_order_relaxed)) return std::nullopt;
+    return BlockResult{.record = gate_record(alone)};
+  });
+  const auto& records = options.ledger->group(group).records;
+  if (const auto found = records.find(0); found != records.end()) add_gate_record(found->second, result);
+}
+
+}  // namespace
+
+GateResult run_gate(const Gate& gate, const GateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  GateResult result{.gate = gate};
+  if (gate.foreign) {
+    result.note = gate.foreign->refusal(gate.tier);
+    if (result.note.empty()) gate.foreign->examine(result, options);
+  } else {
+    options.ledger ? examine_as_block(result, options) : examine_alone(result, options);
+    if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
+      for (const auto* drafter : registry().drafters_of(gate.verifier->info()))
+        if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
   }
   if (options.device) name_places(result);
   result.status = verdict(result);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
@@ -85,6 +86,7 @@ struct GateOptions {
   const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
   /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
   std::vector<std::string> door_instances{};
+  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
 };
 
 struct GateResult {

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
+#include <draftproof/properties/simulation/tally_blocks.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
@@ -15,6 +18,8 @@ namespace draftproof {
 
 namespace {
 
+/// Trials of a block: seconds of work, and an even number, so that pairs stay together.
+constexpr std::uint64_t block_trials = std::uint64_t{1} << 23;
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
 /// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8, because half the number of trials is
@@ -32,6 +37,27 @@ SampledCounts counted(const TrialTable& on, const DeviceTrials& batch, const Sam
     round.count = count;
     on.count(round, null, pairs - std::min(pairs, done / 2), counts);
   });
+  return counts;
+}
+
+/// The counters of a gate one after another, for sums, and back.
+std::vector<std::uint64_t> counters(const SampledCounts& counts) {
+  const auto cells = counts.cells.cells();
+  std::vector<std::uint64_t> all(cells.begin(), cells.end());
+  all.insert(all.end(), counts.serial_dependence.begin(), counts.serial_dependence.end());
+  all.insert(all.end(), counts.drafts.begin(), counts.drafts.end());
+  all.insert(all.end(), {counts.trials, counts.members, counts.impossible});
+  return all;
+}
+
+SampledCounts sampled_counts(const std::vector<std::uint64_t>& counters, SampledCounts counts) {
+  if (counters.empty()) return counts;
+  auto next = counters.begin();
+  for (std::size_t path = 0; path < counts.cells.paths(); ++path)
+    for (std::size_t token = 0; token < counts.cells.vocabulary(); ++token) counts.cells.add(path, token, *next++);
+  for (std::uint64_t& count : counts.serial_dependence) count = *next++;
+  for (std::uint64_t& count : counts.drafts) count = *next++;
+  for (std::uint64_t* to : {&counts.trials, &counts.members, &counts.impossible}) *to = *next++;
   return counts;
 }
 
@@ -74,8 +100,33 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     const std::uint64_t wanted = pairs_planned(planned);
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);
     const TrialBudget work{.trials = trials, .threads = options.threads, .stop = options.stop};
+    const auto count_range = [&](std::uint64_t first,
+                                 std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
+      TrialBudget part = work;
+      part.trials = number;
+      const SampledCounts counted_here =
+          run_trials(part, null.nothing(), [&](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
+            run.count(null, verdict.trials, quota, first + from, count, into);
+          });
+      if (counted_here.trials < number) return std::nullopt;
+      return counters(counted_here);
+    };
+    const std::string group = fmt::format("{}, batch {:02}", options.group, batch);
+    const bool known = !options.ledger || run_trial_blocks(*options.ledger, group, trials, block_trials, count_range);
+    if (options.ledger && options.ledger->partial()) {
+      stopped = options.stop && options.stop->load(std::memory_order_relaxed);
+      if (stopped) break;
+      verdict.trials += trials;
+      schedule.observe(0);
+      continue;
+    }
+    if (!known) {
+      stopped = true;
+      break;
+    }
     const SampledCounts added =
-        options.on
+        options.ledger ? sampled_counts(options.ledger->group(group).sums, null.nothing())
+        : options.on
             ? counted(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
                       null, quota, options.stop)
             : run_trials(work, null.nothing(), [&](std::uint64_t first, std::uint64_t count, SampledCounts& into) {
@@ -98,7 +149,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   verdict.undecided = stopped || schedule.undecided();
   verdict.exposure = schedule.exposure();
   verdict.impossible = counts.impossible;
-  if (verdict.trials == 0) return verdict;
+  if (verdict.trials == 0 || (options.ledger && options.ledger->partial())) return verdict;
   const auto exposure = static_cast<double>(verdict.exposure);
   verdict.acceptance = static_cast<double>(counts.members) / static_cast<double>(verdict.trials);
   verdict.smallest_distance =

@@ -126,7 +126,9 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
       .threads = options.threads,
       .stop = options.stop,
       .progress = options.progress,
-      .on = on};
+      .on = on,
+      .ledger = options.ledger,
+      .group = fmt::format("check {} on {}", gate.name(), drafter.info().name)};
   SampledPosition sampled;
   if (options.device) {
     std::optional<std::uint64_t> trial;

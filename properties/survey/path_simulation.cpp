@@ -87,14 +87,33 @@ double StepTally::at_least(int tokens) const {
   return steps == 0 ? 0 : static_cast<double>(count) / static_cast<double>(steps);
 }
 
-StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget) {
+std::vector<std::uint64_t> counters(const StepTally& tally) {
+  std::vector<std::uint64_t> all{tally.trials, tally.steps, tally.impossible, tally.trial_tokens,
+                                 tally.trial_tokens_squared};
+  all.insert(all.end(), tally.accepted.begin(), tally.accepted.end());
+  return all;
+}
+
+StepTally step_tally(const std::vector<std::uint64_t>& counters) {
+  StepTally tally;
+  if (counters.empty()) return tally;
+  auto next = counters.begin();
+  for (std::uint64_t* to :
+       {&tally.trials, &tally.steps, &tally.impossible, &tally.trial_tokens, &tally.trial_tokens_squared})
+    *to = *next++;
+  for (std::uint64_t& count : tally.accepted) count = *next++;
+  return tally;
+}
+
+StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
+                         std::uint64_t first_of_all) {
   TrialBudget own = budget;
   own.threads = budget.threads > 0 ? budget.threads : default_threads();
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < own.threads; ++i) workers.push_back(std::make_unique<Worker>(run, source));
   return run_trials(own, StepTally{},
-                    [&workers](int worker, std::uint64_t first, std::uint64_t count, StepTally& tally) {
-                      for (std::uint64_t n = first; n < first + count; ++n)
+                    [&workers, first_of_all](int worker, std::uint64_t first, std::uint64_t count, StepTally& tally) {
+                      for (std::uint64_t n = first_of_all + first; n < first_of_all + first + count; ++n)
                         workers[static_cast<std::size_t>(worker)]->trial(n, tally);
                     });
 }

@@ -48,7 +48,12 @@ struct StepTally {
   double at_least(int tokens) const;
 };
 
-/// Runs the trials of the budget. Throws: std::invalid_argument if the verifier cannot be simulated.
-StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget);
+/// Counters of a tally, for sums, and back.
+std::vector<std::uint64_t> counters(const StepTally& tally);
+StepTally step_tally(const std::vector<std::uint64_t>& counters);
+
+/// Runs the trials of the budget, numbered from `first`. Throws: std::invalid_argument if the verifier cannot be simulated.
+StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
+                         std::uint64_t first = 0);
 
 }  // namespace draftproof

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
 
@@ -27,6 +28,7 @@ struct PathSurveyOptions {
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t steps)> progress{};
+  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// The result for one verifier on one tree law.

@@ -1,9 +1,7 @@
 #include <draftproof/properties/survey/survey.hpp>
 
 #include <algorithm>
-#include <ctime>
-#include <exception>
-#include <map>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -11,18 +9,13 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/properties/survey/survey_blocks.hpp>
 
 namespace draftproof {
 
 namespace {
 
-double cpu_clock(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+bool stopped(const SurveyOptions& options) { return options.stop && options.stop->load(std::memory_order_relaxed); }
 
 template <class Known>
 void check_names(const std::vector<std::string>& names, std::string_view what, Known known) {
@@ -73,59 +66,23 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows whose scheme would enumerate too many tuples at some position.
-void mark_unaffordable(const Source& source, std::vector<SurveyRow>& rows) {
-  if (std::all_of(rows.begin(), rows.end(),
-                  [](const SurveyRow& row) { return row.verifier->info().unsupported.simulate.empty(); }))
-    return;
-  Supports supports;
-  for (std::size_t i = 0; i < source.positions(); ++i) supports.add(source.pair(i).proposals);
+/// Marks the rows whose scheme would enumerate too many tuples at some position. Supports only grow from position to
+/// position, so the pass ends where no row is left to be marked; and tuples of the whole vocabulary bound all others.
+void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows) {
+  std::vector<SurveyRow*> open;
   for (SurveyRow& row : rows)
-    if (backend_for(*row.verifier, *row.drafter, supports, row.drafts) == SimulationBackend::none)
-      row.not_run = row.verifier->info().unsupported.simulate;
-}
-
-/// Number of trials of one row at position `i` of `positions`.
-std::uint64_t share(std::uint64_t tuples, std::size_t i, std::size_t positions) {
-  return tuples / positions + (i < tuples % positions);
-}
-
-/// The exception of the earliest position, so that the reported one does not depend on threads.
-class Failure {
- public:
-  void keep(std::size_t position, std::exception_ptr exception) {
-#pragma omp critical(survey_failure)
-    if (!exception_ || position < position_) {
-      position_ = position;
-      exception_ = std::move(exception);
-    }
+    if (!row.verifier->info().unsupported.simulate.empty() &&
+        std::pow(static_cast<double>(source.vocabulary()), row.drafts) > affordable_tuples)
+      open.push_back(&row);
+  Supports supports;
+  for (std::size_t i = 0; i < source.positions() && !open.empty() && !stopped(options); ++i) {
+    supports.add(source.pair(i).proposals);
+    std::erase_if(open, [&supports](SurveyRow* row) {
+      if (backend_for(*row->verifier, *row->drafter, supports, row->drafts) != SimulationBackend::none) return false;
+      row->not_run = row->verifier->info().unsupported.simulate;
+      return true;
+    });
   }
-  void rethrow() const {
-    if (exception_) std::rethrow_exception(exception_);
-  }
-
- private:
-  std::size_t position_ = 0;
-  std::exception_ptr exception_;
-};
-
-/// Sums row r over the positions that have trials; after a stop some have fewer than planned, or none.
-void add_up(const std::vector<std::vector<SurveyRow>>& at, std::size_t r, SurveyRow& sum) {
-  const auto counts = [r](const auto& rows) { return rows[r].tally.trials > 0 || !rows[r].not_run.empty(); };
-  const auto used = static_cast<double>(std::count_if(at.begin(), at.end(), counts));
-  double optimum = 0;
-  bool known = used > 0;
-  for (const auto& rows : at) {
-    const SurveyRow& row = rows[r];
-    if (!counts(rows)) continue;
-    sum.tally += row.tally;
-    sum.single += row.single / used;
-    if (!sum.place.asked()) sum.place = row.place;
-    sum.cpu_seconds += row.cpu_seconds;
-    known = known && row.optimum.has_value();
-    optimum += row.optimum.value_or(0) / used;
-  }
-  if (known) sum.optimum = optimum;
 }
 
 }  // namespace
@@ -138,7 +95,7 @@ std::optional<double> SurveyRow::gap_closed() const {
 
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
   std::vector<SurveyRow> rows = plan(source, options);
-  mark_unaffordable(source, rows);
+  mark_unaffordable(source, options, rows);
   std::uint64_t tuples = 0;
   for (const SurveyRow& row : rows)
     if (row.not_run.empty()) tuples += row.tuples;
@@ -147,70 +104,12 @@ std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
 
 SurveyResult survey(const Source& source, const SurveyOptions& options) {
   SurveyResult result{.positions = source.positions(), .complete = true, .rows = plan(source, options)};
-  mark_unaffordable(source, result.rows);
-  const int threads = options.threads > 0 ? options.threads : default_threads();
-  const std::size_t positions = source.positions();
-  // Threads divide the positions, or the trials of each position if there are too few positions.
-  const bool by_position = positions >= 2 * static_cast<std::size_t>(threads);
-  std::vector<std::vector<SurveyRow>> at(positions, result.rows);
-  std::vector<char> done(positions, 0);
-  std::atomic<std::uint64_t> tuples{0};
-  Failure failure;
-  const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
-  const auto report = [&](std::uint64_t total) {
-#pragma omp critical(survey_progress)
-    if (options.progress) options.progress(total);
-  };
-
-#pragma omp parallel for schedule(dynamic) num_threads(by_position ? threads : 1)
-  for (std::size_t i = 0; i < positions; ++i) {
-    if (stopped()) continue;
-    try {
-      const RowPair pair = source.pair(i);
-      const RatioTable table(pair.target, pair.proposals);
-      const auto clock = by_position ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
-      std::map<std::pair<const AnyDrafter*, int>, std::optional<double>> optima;  // one for all verifiers of a law
-      std::optional<Rows<double>> rows;  // for schemes that do not run on the table
-      BackendChooser places(options.device, table);
-      for (SurveyRow& row : at[i]) {
-        row.single = 1 - table.residual_mass(1);
-        const auto [known, fresh] = optima.try_emplace({row.drafter, row.drafts});
-        if (fresh) known->second = optimum_of(*row.drafter, table, row.drafts);
-        row.optimum = known->second;
-        if (!row.not_run.empty()) continue;
-        const Simulation what{*row.verifier, *row.drafter, row.drafts, options.seed, first_trial(i)};
-        const TrialBudget budget{.trials = share(row.tuples, i, positions),
-                                 .threads = by_position ? 1 : threads,
-                                 .stop = options.stop,
-                                 .progress = [&](std::uint64_t trials) { report(tuples + trials); }};
-        row.place = places.of(*row.verifier, *row.drafter, row.drafts);
-        const double start = cpu_clock(clock);
-        if (row.place.on_device()) {
-          row.tally = simulate(what, places.table(), budget);
-        } else if (row.verifier->info().unsupported.simulate.empty()) {
-          row.tally = simulate(what, table, budget);
-        } else {
-          if (!rows) rows.emplace(pair.target, pair.proposals);
-          row.tally = simulate(what, *rows, budget);
-        }
-        if (!row.place.on_device()) row.cpu_seconds = cpu_clock(clock) - start;
-        tuples += row.tally.trials;
-      }
-      done[i] = !stopped();
-    } catch (...) {
-      failure.keep(i, std::current_exception());
-    }
-  }
-  failure.rethrow();
-
-  result.positions = static_cast<std::size_t>(std::count(done.begin(), done.end(), 1));
-  result.complete = result.positions == positions;
-  for (std::size_t r = 0; r < result.rows.size(); ++r) {
-    add_up(at, r, result.rows[r]);
-    if (!options.by_position) continue;
-    for (const auto& rows : at)
-      result.rows[r].at.push_back({rows[r].tally.trials, rows[r].tally.members, rows[r].optimum});
-  }
+  mark_unaffordable(source, options, result.rows);
+  BlockLedger own{nullptr};
+  SurveyBlocks blocks(source, options, result.rows);
+  const bool complete = blocks.run(options.ledger ? *options.ledger : own);
+  result.positions = blocks.add_up(options.ledger ? *options.ledger : own, result.rows);
+  result.complete = complete;
   return result;
 }
 

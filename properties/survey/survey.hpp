@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
@@ -51,6 +52,7 @@ struct SurveyOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
   const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
+  BlockLedger* ledger = nullptr;        ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// Acceptance at one position, and its optimum there where that is known.

@@ -60,6 +60,7 @@ const std::map<std::string, std::map<std::string, int>>& layers() {
                                                                        {"trials", 7}}},
                                                                      {"properties",
                                                                       {{"instances", 0},
+                                                                       {"blocks", 0},
                                                                        {"subjects", 1},
                                                                        {"proof", 2},
                                                                        {"estimation", 2},

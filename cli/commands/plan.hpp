@@ -1,0 +1,39 @@
+// `draftproof plan`: the blocks of a command, with time and memory measured on small pieces of them, before the work.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/work_choice.hpp>
+
+namespace draftproof::commands {
+
+struct Plan {
+  static constexpr std::string_view name = "plan";
+  static constexpr std::string_view about = "what survey, simulate, survey-paths or check will cost, by blocks: plan COMMAND ARGUMENTS";
+
+  CLI::App* app = nullptr;
+
+  void declare(CLI::App& sub) {
+    app = &sub;
+    sub.prefix_command();
+    sub.fallthrough(false);  // all that follows belongs to the command
+  }
+
+  int run(const Session&) {
+    std::vector<std::string> words = app->remaining();
+    constexpr std::array<std::string_view, 4> known{"survey", "simulate", "survey-paths", "check"};
+    if (words.empty() || std::find(known.begin(), known.end(), words.front()) == known.end())
+      throw InputError({.file = "plan",
+                        .found = words.empty() ? "no command" : in_quotes(words.front()),
+                        .wanted = "survey, simulate, survey-paths or check"});
+    const auto ledger = std::make_shared<BlockLedger>(nullptr, BlockShard{}, BlockLedger::Kind::plan);
+    words.insert(words.end(), {"--quiet", "--threads=1"});
+    return run_words(std::move(words), ledger);  // which writes the plan where that command would write its result
+  }
+};
+
+}  // namespace draftproof::commands

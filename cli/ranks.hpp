@@ -1,0 +1,36 @@
+// The ranks of an MPI job. A program that is built without MPI, or started without a launcher, is one rank.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace draftproof {
+
+/// What a rank hands to rank 0: its blocks, or the error that ended it and its exit code.
+struct RankMessage {
+  int code = 0;  ///< 0: `text` is a ledger's document
+  std::string text{};
+};
+
+/// The error that ended another rank.
+class RankFailure : public std::runtime_error {
+ public:
+  RankFailure(int exit_code, const std::string& text) : std::runtime_error(text), code{exit_code} {}
+  int code;
+};
+
+/// This process's number and the number of processes, from 0 and at least 1. The first call joins the job.
+std::pair<int, int> rank_of_job();
+
+/// On rank r > 0: sends the message to rank 0.
+void send_to_first(const RankMessage& message);
+/// On rank 0: calls `take` with the message of every other rank, in the order of arrival.
+void receive_from_all(const std::function<void(int rank, const RankMessage& message)>& take);
+/// Ends all ranks with this exit code; returns in a job of one.
+void abort_ranks(int code);
+/// Leaves the job in order; nothing in a job of one.
+void leave_job();
+
+}  // namespace draftproof

@@ -1,0 +1,48 @@
+// The options that divide a long run and save it: shards, checkpoints and resumption, over the blocks of a ledger
+// (properties/blocks, docs/scale.md).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <draftproof/cli/session.hpp>
+#include <draftproof/properties/blocks/ledger.hpp>
+
+namespace draftproof {
+
+class WorkChoice {
+ public:
+  /// Adds the options to a command.
+  void declare(CLI::App& app);
+  /// The ledger of this run, with what a checkpoint or the caller has; null if no option asks for one. `sources` are
+  /// the sources of the command; files among them become part of the request.
+  /// Throws: InputError for options that contradict each other and for a checkpoint of another request.
+  BlockLedger* open(const Session& session, const std::vector<std::string>& sources);
+  /// Whether open() will give a process a part of the work, or a plan of it.
+  bool partial(const Session& session) const;
+  /// To be called after the blocks: saves the checkpoint, writes a shard's part to the output of the session, and on
+  /// rank 0 of several runs the command on the blocks of all. Returns the exit code of a run that has nothing more to
+  /// do. Throws: WriteFailure.
+  std::optional<ExitCode> finish(const Session& session) const;
+
+ private:
+  int finish_on_ranks(const Session& session) const;
+  nlohmann::json request(const std::vector<std::string>& sources) const;
+
+  CLI::App* app_ = nullptr;
+  std::string shard_{}, checkpoint_{};
+  bool resume_ = false;
+  std::shared_ptr<BlockLedger> ledger_{};
+};
+
+/// Runs the command of the ledger's request on its blocks, with the output, format and threads of `session`.
+int run_request(std::shared_ptr<BlockLedger> ledger, const Session& session);
+
+/// Runs a command as run_program() does, on blocks that are known. Throws what the command throws.
+int run_words(std::vector<std::string> words, std::shared_ptr<BlockLedger> ledger);
+
+}  // namespace draftproof

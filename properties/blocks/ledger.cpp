@@ -1,0 +1,228 @@
+#include <draftproof/properties/blocks/ledger.hpp>
+
+#include <sys/resource.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Counters with their gaps: pairs of the number of zeros before a counter and the counter, after their number.
+Json sparse(const std::vector<std::uint64_t>& sums) {
+  Json out = Json::array({sums.size()});
+  std::uint64_t gap = 0;
+  for (const std::uint64_t sum : sums) {
+    if (sum == 0) {
+      ++gap;
+      continue;
+    }
+    out.push_back(std::exchange(gap, 0));
+    out.push_back(sum);
+  }
+  return out;
+}
+
+void add_sparse(const Json& stored, std::vector<std::uint64_t>& sums) {
+  const auto size = stored.at(0).get<std::size_t>();
+  if (sums.size() < size) sums.resize(size);
+  for (std::size_t i = 1, at = 0; i + 1 < stored.size(); i += 2, ++at) {
+    at += stored[i].get<std::size_t>();
+    sums.at(at) += stored[i + 1].get<std::uint64_t>();
+  }
+}
+
+/// The first and the number of each run of known blocks.
+Json runs(const std::vector<bool>& done) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (!done[i]) continue;
+    const std::size_t first = i;
+    while (i < done.size() && done[i]) ++i;
+    out.push_back({first, i - first});
+  }
+  return out;
+}
+
+std::string difference(const Json& ours, const Json& theirs) {
+  std::set<std::string> keys;
+  for (const Json* each : {&ours, &theirs})
+    for (const auto& [key, value] : each->items()) keys.insert(key);
+  std::vector<std::string> found;
+  for (const std::string& key : keys) {
+    const Json a = ours.value(key, Json()), b = theirs.value(key, Json());
+    if (a != b) found.push_back(fmt::format("{} {} instead of {}", key, b.dump(), a.dump()));
+  }
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+}  // namespace
+
+bool BlockGroup::complete() const { return std::find(done.begin(), done.end(), false) == done.end(); }
+
+BlockGroup& BlockLedger::open(const std::string& name, std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  BlockGroup& group = groups_[name];
+  group.done.resize(blocks);
+  group.first = opened_;
+  opened_ += blocks;
+  return group;
+}
+
+bool BlockLedger::run(const std::string& name, std::uint64_t blocks, double trials, int at_once,
+                      const Compute& compute) {
+  constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+  BlockGroup& group = open(name, blocks);
+  if (kind_ == Kind::plan) {
+    // Two sizes of the first block: what every block pays once, and the slope of its trials.
+    const auto seconds = [&](std::uint64_t most) {
+      const auto start = std::chrono::steady_clock::now();
+      compute(0, most);
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    constexpr std::uint64_t few = 16, more = 4096;
+    if (blocks == 0) return false;
+    seconds(few);  // reads the rows
+    const double once = seconds(few), then = seconds(more);
+    const double slope = std::max(0.0, then - once) / static_cast<double>(more - few);
+    planned_.push_back({name, blocks, trials, once + slope * trials});
+    return false;
+  }
+  std::vector<std::uint64_t> wanted;
+  for (std::uint64_t b = 0; b < blocks; ++b)
+    if (!group.done[b] && (group.first + b) % shard_.count == shard_.index) wanted.push_back(b);
+  std::exception_ptr failure;
+  std::uint64_t failed = all;
+  std::atomic<bool> stopped{false};
+#pragma omp parallel for schedule(dynamic) num_threads(std::max(1, at_once))
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (stopped) continue;
+    try {
+      const std::optional<BlockResult> result = compute(wanted[i], all);
+      if (!result) {
+        stopped = true;
+        continue;
+      }
+      const std::lock_guard lock(mutex_);
+      group.done[wanted[i]] = true;
+      if (group.sums.size() < result->sums.size()) group.sums.resize(result->sums.size());
+      for (std::size_t s = 0; s < result->sums.size(); ++s) group.sums[s] += result->sums[s];
+      if (!result->record.empty()) group.records[wanted[i]] = result->record;
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (wanted[i] < failed) failed = wanted[i], failure = std::current_exception();
+    }
+#pragma omp critical(block_kept)
+    try {
+      if (on_kept && !failure) on_kept();
+    } catch (...) {
+      failed = 0, failure = std::current_exception();
+      stopped = true;
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return group.complete();
+}
+
+nlohmann::json BlockLedger::to_json() const {
+  const std::lock_guard lock(mutex_);
+  Json groups = Json::object();
+  for (const auto& [name, group] : groups_) {
+    Json records = Json::array();
+    for (const auto& [block, record] : group.records) records.push_back({block, record});
+    groups[name] = {
+        {"blocks", group.done.size()}, {"done", runs(group.done)}, {"sums", sparse(group.sums)}, {"records", records}};
+  }
+  Json parts = Json::array();
+  for (const auto& [shard, whole] : parts_) parts.push_back({shard.index + 1, shard.count, whole});
+  if (parts_.empty()) parts.push_back({shard_.index + 1, shard_.count, finished_});
+  return {{"schema", "draftproof.blocks/1"}, {"request", request_}, {"parts", parts}, {"groups", groups}};
+}
+
+void BlockLedger::check_request(const nlohmann::json& request, const std::string& file) {
+  if (request_.is_null()) request_ = request;
+  if (request != request_)
+    throw InputError({.file = file,
+                      .found = "another request: " + difference(request_, request),
+                      .wanted = "the request of the blocks"});
+}
+
+void BlockLedger::resume(const nlohmann::json& stored, const std::string& file) {
+  add(stored, file);
+  if (parts_.size() != 1 || parts_.front().first != shard_)
+    throw InputError({.file = file,
+                      .found = "blocks of another shard",
+                      .wanted = fmt::format("those of shard {}/{}", shard_.index + 1, shard_.count)});
+  parts_.clear();
+}
+
+void BlockLedger::add(const nlohmann::json& stored, const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  try {
+    check_request(stored.at("request"), file);
+    for (const Json& part : stored.at("parts")) {
+      const BlockShard shard{part.at(0).get<std::uint64_t>() - 1, part.at(1).get<std::uint64_t>()};
+      const std::string name = fmt::format("{}/{}", shard.index + 1, shard.count);
+      for (const auto& [known, whole] : parts_) {
+        if (known == shard)
+          throw InputError({.file = file, .found = "shard " + name + " a second time", .wanted = "every shard once"});
+        if (known.count != shard.count)
+          throw InputError({.file = file,
+                            .found = "shard " + name,
+                            .wanted = fmt::format("shards of {}, as in the files before it", known.count)});
+      }
+      parts_.emplace_back(shard, part.at(2).get<bool>());
+    }
+    for (const auto& [name, from] : stored.at("groups").items()) {
+      BlockGroup& group = groups_[name];
+      const auto blocks = from.at("blocks").get<std::size_t>();
+      if (!group.done.empty() && group.done.size() != blocks)
+        throw InputError({.file = file,
+                          .found = fmt::format("{} blocks of {}", blocks, name),
+                          .wanted = fmt::format("{} blocks", group.done.size())});
+      group.done.resize(blocks);
+      for (const Json& run : from.at("done"))
+        for (std::size_t b = run.at(0), end = b + run.at(1).get<std::size_t>(); b < end; ++b) {
+          if (group.done.at(b))
+            throw InputError({.file = file,
+                              .found = fmt::format("block {} of {} a second time", b, name),
+                              .wanted = "every block once"});
+          group.done[b] = true;
+        }
+      add_sparse(from.at("sums"), group.sums);
+      for (const Json& record : from.at("records")) group.records[record.at(0)] = record.at(1);
+    }
+  } catch (const Json::exception&) {
+    throw InputError({.file = file, .found = "a document without blocks", .wanted = "a part or a checkpoint"});
+  } catch (const std::out_of_range&) {
+    throw InputError({.file = file, .found = "blocks beyond their number", .wanted = "a part or a checkpoint"});
+  }
+}
+
+std::string BlockLedger::missing() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  const std::uint64_t count = parts_.empty() ? 0 : parts_.front().first.count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto found = std::find_if(parts_.begin(), parts_.end(), [i](const auto& p) { return p.first.index == i; });
+    if (found == parts_.end()) names.push_back(fmt::format("shard {}/{}", i + 1, count));
+    if (found != parts_.end() && !found->second)
+      names.push_back(fmt::format("shard {}/{}, which was interrupted,", i + 1, count));
+  }
+  if (names.empty())
+    for (const auto& [name, group] : groups_)
+      if (!group.complete()) names.push_back("blocks of " + name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace draftproof

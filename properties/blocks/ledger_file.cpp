@@ -1,0 +1,101 @@
+#include <fcntl.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <boost/crc.hpp>
+#include <fmt/format.h>
+
+#include <draftproof/captures/file_bytes.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/blocks/ledger.hpp>
+
+namespace draftproof {
+namespace {
+
+/// CRC-64 of ECMA-182, reflected.
+using Checksum = boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~0ull, ~0ull, true, true>;
+
+std::string checksum(const std::string& text) {
+  Checksum sum;
+  sum.process_bytes(text.data(), text.size());
+  return fmt::format("{:016x}", sum.checksum());
+}
+
+constexpr std::string_view heading = "draftproof blocks, checksum ";
+
+/// A file descriptor that closes itself.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+}  // namespace
+
+void write_whole(const std::string& path, const std::string& text) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path target = fs::weakly_canonical(path, ignored);
+  const std::string part = fmt::format("{}.{}.part", target.string(), getpid());
+  const auto fail = [&](const char* what) {
+    const int reason = errno;
+    fs::remove(part, ignored);
+    throw WriteFailure(fmt::format("{}: {}: {}; an earlier file is as it was", path, what, std::strerror(reason)));
+  };
+  {
+    const Descriptor file{::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (file.number < 0) fail("cannot be created");
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t count = ::write(file.number, text.data() + done, text.size() - done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) fail("cannot be written");
+      done += static_cast<std::size_t>(count);
+    }
+    if (fsync(file.number) != 0) fail("cannot be written");
+  }
+  if (std::rename(part.c_str(), target.c_str()) != 0) fail("cannot be renamed");
+  const Descriptor folder{::open(target.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.number >= 0) fsync(folder.number);  // some file systems have no fsync of a folder
+}
+
+void write_ledger(const std::string& path, const BlockLedger& ledger) {
+  const std::string text = ledger.to_json().dump() + "\n";
+  write_whole(path, fmt::format("{}{}\n{}", heading, checksum(text), text));
+}
+
+nlohmann::json read_ledger(const std::string& path) {
+  FileBytes file(path);
+  std::string text(file.size(), '\0');
+  file.read(std::as_writable_bytes(std::span(text)));
+  const auto end = text.find('\n');
+  if (!text.starts_with(heading) || end == std::string::npos)
+    throw InputError({.file = path, .found = "no heading of blocks", .wanted = "a part or a checkpoint"});
+  const std::string stated = text.substr(heading.size(), end - heading.size());
+  text.erase(0, end + 1);
+  if (const std::string found = checksum(text); found != stated)
+    throw InputError(
+        {.file = path, .found = "a truncated or edited file: checksum " + found, .wanted = "checksum " + stated});
+  return nlohmann::json::parse(text);
+}
+
+nlohmann::json fingerprint(const std::string& path) {
+  constexpr std::uint64_t piece = 1 << 16, pieces = 4096;
+  const std::uint64_t size = FileBytes(path).size();
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes(piece);
+  Checksum sum;
+  const std::uint64_t step = std::max(piece, size <= piece * pieces ? piece : size / pieces);
+  for (std::uint64_t at = 0; at < size; at += step) {
+    file.seekg(static_cast<std::streamoff>(at));
+    file.read(bytes.data(), static_cast<std::streamsize>(std::min(piece, size - at)));
+    sum.process_bytes(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  return fmt::format("{} bytes, {:016x}", size, sum.checksum());
+}
+
+}  // namespace draftproof
