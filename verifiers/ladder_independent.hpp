@@ -43,7 +43,7 @@ struct LadderIndependent {
     auto ladder = std::make_shared<const MeanLadder<L>>(laws, drafts, drafts, orders);
     std::vector<typename L::Scalar> law;
     for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(ladder->law(laws, x));
-    return {ladder, SelectedDraft<L>(laws, std::move(law))};
+    return {ladder, SelectedDraft<L>(laws, std::move(law), drafts)};
   }
 
   template <Position P, RandomSource R>

@@ -5,7 +5,7 @@
 //          rounds[k].pairs      selection among the winner and draft k + 1 (verifiers/transport/alphabet_plan.hpp)
 //   p_I    plan.selected.of(x)  L_(K-1)
 //
-// A round that would accept less than its winner alone is left out, so more drafts never accept less.
+// A round that would accept no more than its winner alone is left out, so more drafts never accept less.
 // Cost: K - 1 plans of two drafts once per (p, q, K), each a sort, its groups and a flow over at most 820 pairs;
 // K - 1 selections and one flip a trial.
 // Acceptance: sum min(L, p). With at most 40 tokens each round is an optimal flow: the optimum at K = 2, and sometimes
@@ -84,12 +84,12 @@ struct Tournament {
       next.clear();
       for (Token x = 0; x < laws.vocabulary(); ++x) next.push_back(laws.proposal(x, k));
       auto& round = rounds.emplace_back(std::in_place, RoundLaws<Scalar>{target, winner, next}, 2, 2, inside);
-      if (accepted(round->law) < accepted(winner))
-        round.reset();
-      else
+      if (accepted(round->law) > accepted(winner))
         winner = round->law;
+      else
+        round.reset();
     }
-    return {std::make_shared<const decltype(rounds)>(std::move(rounds)), SelectedDraft<L>(laws, std::move(winner))};
+    return {std::make_shared<const decltype(rounds)>(std::move(rounds)), SelectedDraft<L>(laws, std::move(winner), drafts)};
   }
 
   template <Position P, RandomSource R>

@@ -42,7 +42,10 @@ struct SurveyPaths {
       sources.push_back(PathSource::open(spec, rows));
       if (rows.selection != Selection{} && sources.back()->describe().value("kind", "") != "position_as_model")
         throw InputError({.file = spec, .found = "--positions or --sample", .wanted = "a source of rows for them"});
-      total += lengths.size() * options.steps * plan_steps(*sources.back(), options).size();
+      for (const int length : lengths) {
+        options.length = length;
+        total += options.steps * plan_steps(*sources.back(), options).size();
+      }
     }
     choice.check_rows(total, "steps");
     options.ledger = choice.work.open(session, choice.specs);

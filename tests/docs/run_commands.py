@@ -85,6 +85,8 @@ class Words:
     def wrong(self, text):
         """What is wrong with a command that is not run: an unknown command, verb or option. Empty if nothing is."""
         words = text.split()
+        if words[:2] == ["draftproof", "plan"]:
+            del words[1]  # what follows is a command of its own
         if words[:1] == ["./dev"]:
             return "" if len(words) == 1 or words[1] in self.verbs else f"./dev has no verb {words[1]}"
         if words[:1] != ["draftproof"] or len(words) == 1 or re.match(r"my_|[A-Z]|-", words[1]):

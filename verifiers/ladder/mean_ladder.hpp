@@ -124,9 +124,10 @@ class MeanLadder {
     std::vector<Scalar> p, r;
     for (Token x = 0; x < laws.vocabulary(); ++x) {
       p.push_back(laws.target(x));
-      r.push_back(Scalar{0});
-      for (int k = 0; k < rows; ++k) r.back() += laws.proposal(x, k);
-      r.back() /= Scalar(rows);
+      Scalar sum{0};
+      for (int k = 0; k < rows; ++k) sum += laws.proposal(x, k);
+      const Scalar mean = sum / Scalar(rows);
+      r.push_back(mean > Scalar{0} ? mean : sum);  // the least double has no half, and its token can be drafted
     }
     const Bins bins = binned(laws, rows, p, r);
     const std::vector<Scalar> none(static_cast<std::size_t>(bins.size()), Scalar{0});

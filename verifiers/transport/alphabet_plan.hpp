@@ -113,7 +113,7 @@ class TwoStepByAlphabet {
  public:
   TwoStepByAlphabet(const L& laws, int drafts, int rows, int most)
       : alphabet_{std::make_shared<const AlphabetPlan<L>>(laws, drafts, rows, most)},
-        selected_(laws, alphabet_->law) {}
+        selected_(laws, alphabet_->law, rows) {}
 
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {

@@ -23,9 +23,12 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `law` is p_I by token.
-  SelectedDraft(const L& laws, std::vector<Scalar> law)
-      : law_{std::make_shared<const std::vector<Scalar>>(std::move(law))}, residual_{residual_of(laws, law_)} {
+  /// `law` is p_I by token. Drafts that are drawn from this many proposals name their number: where each of these is p
+  /// the first draft is accepted, since p_I misses p by its rounding and some drafts would be refused for it.
+  SelectedDraft(const L& laws, std::vector<Scalar> law, int proposals = 0)
+      : all_equal_{all_equal(laws, proposals)},
+        law_{std::make_shared<const std::vector<Scalar>>(std::move(law))},
+        residual_{residual_of(laws, law_)} {
     for (Token x = 0; nothing_left_ && x < laws.vocabulary(); ++x) nothing_left_ = !(laws.target(x) > of(x));
   }
 
@@ -35,6 +38,7 @@ class SelectedDraft {
   /// `x` is the selected token and must be among the drafts.
   template <class P, class R>
   Verdict verify(const P& at, Token x, R& random) const {
+    if (all_equal_) return accepted(at.draft(0), 0);
     if (random.flip(at.target(x), of(x))) return accepted(x, find_draft(at, x));
     return refuse(at, x, random);
   }
@@ -49,6 +53,13 @@ class SelectedDraft {
  private:
   using Shared = std::shared_ptr<const std::vector<Scalar>>;
 
+  static bool all_equal(const L& laws, int proposals) {
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      for (int k = 0; k < proposals; ++k)
+        if (laws.proposal(x, k) != laws.target(x)) return false;
+    return proposals > 0;
+  }
+
   static auto residual_of(const L& laws, const Shared& law) {
     return laws.alias_weights([&laws, law](Token x) -> Scalar {
       const Scalar left = laws.target(x) - (*law)[static_cast<std::size_t>(x)];
@@ -56,6 +67,7 @@ class SelectedDraft {
     });
   }
 
+  bool all_equal_;
   Shared law_;
   bool nothing_left_ = true;
   decltype(residual_of(std::declval<const L&>(), law_)) residual_;
