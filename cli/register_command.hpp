@@ -27,13 +27,13 @@ inline std::vector<Command>& found_commands() {
   return all;
 }
 
-/// One row of `draftproof list` that a library beyond the framework adds.
+/// One row of `draftproof list`.
 struct Listed {
-  std::string kind;
-  std::string_view name, about;
+  std::string kind;  ///< in the plural: the heading
+  std::string name, about;
 };
 
-/// What such libraries have added.
+/// What libraries beyond the framework have added.
 inline std::vector<Listed>& more_to_list() {
   static std::vector<Listed> all;
   return all;

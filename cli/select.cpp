@@ -59,6 +59,15 @@ Selection parse_positions(const std::string& text, Selection selection) {
   throw InputError({.file = "--positions", .found = in_quotes(text), .wanted = "a:b with a < b, as in 0:1000"});
 }
 
+[[noreturn]] void refuse(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  const std::vector<std::string> meant = nearest(known, name);
+  throw InputError({.file = what,
+                    .found = in_quotes(name),
+                    .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(),
+                                          meant.empty() ? ""
+                                                        : fmt::format("; did you mean {}?", fmt::join(meant, " or ")))});
+}
+
 template <class... Lists>
 [[noreturn]] void unknown(const std::string& what, const std::string& name, const Lists&... lists) {
   std::vector<std::string> known;
@@ -66,12 +75,7 @@ template <class... Lists>
     for (const auto& item : list) known.emplace_back(item->info().name);
   };
   (add(lists), ...);
-  const std::vector<std::string> meant = nearest(known, name);
-  throw InputError({.file = what,
-                    .found = in_quotes(name),
-                    .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(),
-                                          meant.empty() ? ""
-                                                        : fmt::format("; did you mean {}?", fmt::join(meant, " or ")))});
+  refuse(what, name, known);
 }
 
 }  // namespace
@@ -128,6 +132,12 @@ SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutan
     for (const auto& component : component_registry().components())
       if (mutants || component->kind() == Kind::verifier) selected.components.push_back(component.get());
   return selected;
+}
+
+void unknown_entry(const std::vector<Listed>& known, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Listed& one : known) names.push_back(one.name);
+  refuse("name", name, names);
 }
 
 void need_law(const std::string& name) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
@@ -37,6 +38,9 @@ struct SelectedSubjects : SelectedVerifiers {
 /// The same with components, by name or as "sampler/alias_sampler". A verifier takes precedence over a component of
 /// the same name. Throws: InputError for an unknown name.
 SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
+
+/// Throws: InputError, which names the nearest of `known`.
+[[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
 /// Throws: InputError for a draft law unknown to both levels.
 void need_law(const std::string& name);

@@ -104,18 +104,26 @@ void @function@() {
 ")
 endfunction()
 
-# draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): registers verifiers of one's own in a
-# target that links draftproof::cli: they are proved, listed and surveyed like ours, and benchmarked if it links
-# draftproof::bench, too.
-function(draftproof_add_verifiers target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
-  set(kind verifier)
-  if(arg_MUTANTS)
-    set(kind mutant)
+# draftproof_add(<target> KIND kind [NAMESPACE ns] FILES a.hpp ...): registers what these files define in a target that
+# links draftproof::cli, as if it were of the tree: it is listed, proved, surveyed and gated, and benchmarked if the target
+# links draftproof::bench. A file my_thing.hpp defines the struct MyThing of the namespace.
+function(draftproof_add target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;KIND" "FILES")
+  if(arg_KIND MATCHES "^((path_)?(verifier|lossy|mutant)|(wrong_|tree_)?drafter)$")
+    set(registrar properties/prover/register_verifier.hpp)
+  elseif(arg_KIND MATCHES "^((path_)?property|generator)$")
+    set(registrar properties/prover/register_property.hpp)
+  elseif(arg_KIND MATCHES "^(sampler|batch|target)_(component|mutant|check)$")
+    set(registrar properties/components/${CMAKE_MATCH_1}/${CMAKE_MATCH_1}_group.hpp)
+  else()
+    message(FATAL_ERROR "draftproof_add(${target}): found KIND \"${arg_KIND}\", wanted verifier, lossy, mutant, one of them "
+                        "after path_, drafter, wrong_drafter, tree_drafter, property, path_property, generator, or component, "
+                        "mutant or check after sampler_, batch_ or target_")
   endif()
   if(NOT arg_NAMESPACE)
     set(arg_NAMESPACE draftproof::verifiers)
   endif()
+  set(kind ${arg_KIND})
   foreach(file ${arg_FILES})
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME_WE)
@@ -125,10 +133,20 @@ function(draftproof_add_verifiers target)
 "// Generated from @path@.
 #include \"@path@\"
 
-#include <draftproof/properties/prover/register_verifier.hpp>
+#include <draftproof/@registrar@>
 
+namespace @arg_NAMESPACE@ {
+struct @type@;
+}
 namespace {
-[[maybe_unused]] const bool registered = (draftproof::register_@kind@<@arg_NAMESPACE@::@type@>(), true);
+template <class Type>
+bool registered_@kind@_@name@() {
+  constexpr bool defined = requires { sizeof(Type); };
+  static_assert(defined, \"@name@.hpp is to define the type @arg_NAMESPACE@::@type@: the words of the file name, each with a capital\");
+  if constexpr (defined) draftproof::register_@kind@<Type>();
+  return true;
+}
+[[maybe_unused]] const bool has_@kind@_@name@ = registered_@kind@_@name@<@arg_NAMESPACE@::@type@>();
 }
 ")
     target_sources(${target} PRIVATE ${output})
@@ -137,6 +155,16 @@ namespace {
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
   # The framework's headers are compiled once: a change of a verifier then costs its own instantiation alone.
   target_precompile_headers(${target} PRIVATE <draftproof/properties/prover/register_verifier.hpp>)
+endfunction()
+
+# draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): verifiers of one position, or wrong ones.
+function(draftproof_add_verifiers target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
+  set(kind verifier)
+  if(arg_MUTANTS)
+    set(kind mutant)
+  endif()
+  draftproof_add(${target} KIND ${kind} NAMESPACE ${arg_NAMESPACE} FILES ${arg_FILES})
 endfunction()
 
 # draftproof_found_header(kernel_mutants NAMESPACE draftproof::kernel_mutants DIRECTORY tests/gpu/kernel_mutants

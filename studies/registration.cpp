@@ -12,7 +12,7 @@ namespace {
 bool add_studies() {
   draftproof::found::studies();
   for (const draftproof::Study& study : draftproof::found_studies())
-    draftproof::more_to_list().push_back({"studies", study.name, study.about});
+    draftproof::more_to_list().push_back({"studies", std::string(study.name), std::string(study.about)});
   return true;
 }
 

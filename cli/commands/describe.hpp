@@ -1,19 +1,18 @@
-// `draftproof describe NAME`: all information on one verifier, draft law, tree law or family.
+// `draftproof describe NAME`: all information on one entry of `draftproof list`.
 #pragma once
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/family.hpp>
-#include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/inventory.hpp>
 #include <draftproof/cli/select.hpp>
 
 namespace draftproof::commands {
 
 struct Describe {
   static constexpr std::string_view name = "describe";
-  static constexpr std::string_view about = "one verifier, draft law or family in full";
+  static constexpr std::string_view about = "one entry of list in full";
 
   std::string item;
 
@@ -32,10 +31,12 @@ struct Describe {
       describe_drafter(document, drafter->info());
     else if (const auto* tree_drafter = path_registry().drafter(item))
       describe_tree_drafter(document, tree_drafter->info());
-    else if (const auto found = select_of_both({item}, true); found.paths.empty())
-      describe_verifier(document, *found.position.front());
+    else if (const auto* verifier = path_registry().verifier(item))
+      describe_path_verifier(document, *verifier);
+    else if (const auto* of_position = registry().verifier(item))
+      describe_verifier(document, *of_position);
     else
-      describe_path_verifier(document, *found.paths.front());
+      describe_entry(document);
     session.write(document);
     return exit_held;
   }
@@ -91,6 +92,48 @@ struct Describe {
     add_runs(document, "explored exactly", info.unsupported.explore);
     add_runs(document, "simulated on tables", info.unsupported.simulate);
     add_runs(document, "timed on fresh rows", info.unsupported.fresh);
+  }
+
+  /// What has no information beyond its entry, or is described by it.
+  void describe_entry(Document& document) const {
+    const std::vector<Listed> all = inventory();
+    const auto entry = std::find_if(all.begin(), all.end(), [this](const Listed& one) { return one.name == item; });
+    const AnyComponent* const component = component_registry().component(item);
+    if (entry == all.end() && component == nullptr) unknown_entry(all, item);
+    if (component != nullptr) {
+      add(document, "kind", component->kind() == Kind::verifier ? "component" : "wrong component");
+      add(document, "what it does", std::string(component->info().summary));
+      add(document, "source", std::string(component->info().source));
+      add(document, "group", std::string(component->group()));
+      add(document, "judged by", fmt::format("draftproof check {}", component->qualified_name()));
+      return;
+    }
+    const bool property = describe_property(document, registry().properties(), "positions");
+    if (describe_property(document, path_registry().properties(), "paths") || property) return;
+    const std::string kind = entry->kind == "studies"     ? "study"
+                             : entry->kind == "instances" ? "instances"
+                                                          : entry->kind;
+    add(document, "kind", kind);
+    add(document, "what it is", entry->about);
+    if (kind == "study") add(document, "run by", "draftproof reproduce " + item);
+    if (kind == "instances") add(document, "used by", "draftproof prove, check and mutants: a family of small laws");
+  }
+
+  /// Whether one of these properties has the name; adds what is known of it.
+  template <class Properties>
+  bool describe_property(Document& document, const Properties& properties, const std::string& level) const {
+    const auto found =
+        std::find_if(properties.begin(), properties.end(), [this](const auto& one) { return one.name == item; });
+    if (found == properties.end()) return false;
+    if (!document.data.contains("kind")) {
+      add(document, "kind", "property");
+      add(document, "what it says", std::string(found->about));
+      add(document, "tier", std::string(to_text(found->tier)));
+    }
+    add(document, "asked of " + level,
+        fmt::format("{} generated instances{}", found->every == 1 ? "all" : fmt::format("one in {}", found->every),
+                    found->explores ? "" : ", of verifiers that cannot be explored too"));
+    return true;
   }
 
   static void add_runs(Document& document, const char* interpreter, std::string_view reason) {

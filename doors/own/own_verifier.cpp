@@ -13,8 +13,8 @@
 namespace draftproof::doors {
 namespace {
 
-/// Inputs whose plans are kept.
-constexpr std::size_t most_recent = 16;
+/// Inputs whose plans are kept: those of a model of the gate.
+constexpr std::size_t most_recent = 64;
 
 DoorError unfit(std::string_view name, const std::string& what, std::string_view found, std::string_view wanted) {
   return DoorError(fmt::format("verifier {}: {}: found {}, wanted {}", name, what, found, wanted));
@@ -169,8 +169,13 @@ std::unique_ptr<OwnVerifier::Prepared> OwnVerifier::prepare(const Input& input) 
 }
 
 OwnVerifier::Prepared& OwnVerifier::prepared(const Input& input) {
+  // The plan of one position is for any drafts, that of a tree for its own.
+  const auto serves = [&](const Input& other) {
+    if (position_ == nullptr) return other == input;
+    return other.drafts.size() == input.drafts.size() && other.p == input.p && other.q == input.q;
+  };
   const auto found =
-      std::find_if(recent_.begin(), recent_.end(), [&](const auto& one) { return one->input == input; });
+      std::find_if(recent_.begin(), recent_.end(), [&](const auto& one) { return serves(one->input); });
   // The plan of a mutant may keep words of an earlier run.
   const bool keeps_words = path_ != nullptr && path_->kind() == Kind::mutant;
   if (found != recent_.end() && !keeps_words) {

@@ -197,6 +197,26 @@ def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.Captu
     assert "2 of 2 gates held" not in said and "seed 7: " in said and "exact_law" in said
 
 
+def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gates = iter([engine_results.check, engine_results.check])
+
+    def until_stopped(*given: Any, **options: Any) -> Any:
+        gate = next(gates, None)
+        if gate is None:
+            raise KeyboardInterrupt
+        return gate(*given, **options)
+
+    monkeypatch.setattr(engine_results, "check", until_stopped)
+    engine = discover(checkout / "engines")["small"]
+    counted = engine_results.repeat(engine, ["chain"], 5, models=1)
+    assert counted == {"chain": {"gates": 2, "held": 2, "models": 1, "seed": 1}}
+    said = capsys.readouterr().err
+    assert "chain: gate 2 of 5, held" in said and "chain: stopped after 2 of 5 gates" in said
+    assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
+
+
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
     result = _result("1", "held")
     result["doors"][0]["replays"] = {"p=(1 0)": ["  exact_law     held", "  zero_support  violated  emits token 1"]}

@@ -16,12 +16,22 @@ function(says pattern)
 endfunction()
 
 run(0 ${PROGRAM} list)
-foreach(name first_or_other first_or_target single_draft)
+foreach(name first_or_other first_or_target single_draft one_draw_repeated paths_in_pairs path_of_target sampler/coarse_sampler
+             drafts_are_named)
   says("\n  ${name} ")
 endforeach()
 
 run(0 ${PROGRAM} prove first_or_other --instances 100)
 says("first_or_other +iid +proved \\(100\\)")
+
+# One file of each kind (kinds/).
+run(0 ${PROGRAM} prove first_of_repeated --instances 50)
+says("first_of_repeated +one_draw_repeated +proved \\(50\\)")
+run(0 ${PROGRAM} prove path_of_target --instances 20)
+says("path_of_target +iid_paths +proved \\(20\\)")
+run(0 ${PROGRAM} replay single_draft --law iid --property drafts_are_named --instance "p=(1 1)/2 q=(1 2)/3 K=1")
+run(1 ${PROGRAM} check sampler/coarse_sampler)
+says("coarse_sampler")
 
 # Two tokens and weights of one digit: small enough to check by hand.
 run(1 ${PROGRAM} prove first_or_target --instances 100)

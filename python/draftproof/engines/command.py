@@ -112,7 +112,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         command += ["--repeat", str(options.repeat), "--models", str(options.models)]
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-        code = subprocess.run(command, cwd=base, env=env).returncode
+        code = _ended(subprocess.Popen(command, cwd=base, env=env))
         if code != 0 or not into.is_file():
             print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
             return DIED
@@ -127,6 +127,15 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
     _tell_changes((same or last)[-1:], result)
     statuses = {_CODES[door["status"]] for door in result["doors"]}
     return next((code for code in _WORST if code in statuses), SKIPPED)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of a process that hears Ctrl-C too and ends with what it has."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from draftproof.engines.engine import Engine, Missing
 from draftproof.gate import check
+from draftproof.results import Verdict
 from draftproof.serve import tell
 from draftproof.subject import Subject
 
@@ -60,7 +61,7 @@ def run(engine: Engine, names: Sequence[str] = (), *, seed: int = 1, timings: bo
 
 def repeat(engine: Engine, names: Sequence[str], count: int, *, seed: int = 1, models: int = 2) -> dict[str, Any]:
     """`count` proof gates on each door that can be scripted, with other models and predictions each time, and how many
-    of them held. Raises: Missing."""
+    of them held; fewer after Ctrl-C. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for door in engine.doors:
@@ -70,15 +71,31 @@ def repeat(engine: Engine, names: Sequence[str], count: int, *, seed: int = 1, m
             subject = door.make()
         except (Missing, ImportError):
             continue
-        gates = [
-            check(subject, tier="proof", models=models, predictions=16, seed=one, keep=False, raises=False)
-            for one in range(seed, seed + count)
-        ]
+        seeds = range(seed, seed + count)
+        gates = _gates(door.name, subject, seeds, models)
+        if not gates:
+            break
         held = [gate.status == "held" for gate in gates]
-        counted[door.name] = {"gates": count, "held": sum(held), "models": models, "seed": seed}
+        counted[door.name] = {"gates": len(gates), "held": sum(held), "models": models, "seed": seed}
         if not all(held):
             counted[door.name]["first"] = {"seed": seed + held.index(False), "says": str(gates[held.index(False)])}
+        if len(gates) < count:
+            break
     return counted
+
+
+def _gates(name: str, subject: Subject, seeds: Sequence[int], models: int) -> list[Verdict]:
+    """A gate a seed, with a line of progress after each; Ctrl-C ends them after those that are done."""
+    gates: list[Verdict] = []
+    try:
+        for one in seeds:
+            gates.append(
+                check(subject, tier="proof", models=models, predictions=16, seed=one, keep=False, raises=False)
+            )
+            print(f"{name}: gate {len(gates)} of {len(seeds)}, {gates[-1].status}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"{name}: stopped after {len(gates)} of {len(seeds)} gates", file=sys.stderr, flush=True)
+    return gates
 
 
 def _replay(subject: Subject, instance: str, seed: int, predictions: int) -> list[str]:

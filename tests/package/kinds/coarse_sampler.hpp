@@ -1,0 +1,18 @@
+// A sampler with uniforms of eight bits: the checks of samplers find it.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/inverse_cdf.hpp>
+
+namespace mine {
+
+using namespace draftproof;
+
+struct CoarseSampler : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "coarse_sampler", .summary = "uniforms of eight bits", .source = "a test"};
+
+  static double uniform(std::uint64_t word) { return static_cast<double>(word >> 56) / 256; }
+  auto prepare(std::span<double> row) const { return InverseCdfTable<CoarseSampler>(row); }
+};
+
+}  // namespace mine

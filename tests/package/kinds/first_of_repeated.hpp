@@ -1,0 +1,24 @@
+// A verifier of the consumer's draft law: the first draft gets the usual test.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+
+namespace mine {
+
+using namespace draftproof;
+
+struct FirstOfRepeated {
+  static constexpr Info info{.name = "first_of_repeated",
+                             .summary = "test the first of equal drafts",
+                             .source = "a test",
+                             .drafts = DraftLaws{"one_draw_repeated"}};
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+}  // namespace mine

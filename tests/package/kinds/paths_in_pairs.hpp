@@ -1,0 +1,20 @@
+// K paths, drawn as they are in `iid_paths`: a law of trees of a consumer.
+#pragma once
+
+#include <draftproof/sim/trees/tree_drafter.hpp>
+
+namespace mine {
+
+using namespace draftproof;
+
+struct PathsInPairs {
+  static constexpr TreeDrafterInfo info{
+      .name = "paths_in_pairs", .summary = "K independent paths", .siblings = DraftLaws{"iid"}, .independent_paths = true};
+
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, DraftTree::root, shape.length, random, out);
+  }
+};
+
+}  // namespace mine
