@@ -161,8 +161,11 @@ class MeanLadder {
     slope_ = orders_.slopes(own, std::move(slope_), drafts);
   }
 
-  /// Bin of x; -1 if no proposal can draw it.
-  int bin(const auto&, Token x) const { return bin_[static_cast<std::size_t>(x)]; }
+  /// Bin of x; the last one if no proposal can draw it, as drafts have it whose probability is rounded to zero.
+  int bin(const auto&, Token x) const {
+    const int i = bin_[static_cast<std::size_t>(x)];
+    return i < 0 ? static_cast<int>(slope_.front().size()) - 1 : i;
+  }
   /// Probability that the selected draft is x.
   Scalar law(const L& laws, Token x) const { return weighted(laws, x, slope_); }
 
@@ -248,7 +251,7 @@ class MeanLadder {
   }
 
   int drafts_, rows_;
-  std::vector<int> bin_;
+  std::vector<int> bin_;  ///< -1 if no proposal can draw the token
   ProposalRows<Scalar> slope_;
   std::vector<Scalar> level_;
   Orders orders_;

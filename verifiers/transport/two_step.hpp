@@ -45,9 +45,9 @@ class SelectedDraft {
   /// The verdict after a flip that refused x.
   template <class P, class R>
   Verdict refuse(const P& at, Token x, R& random) const {
-    // Without residual the flip should have succeeded and failed by rounding.
-    if (nothing_left_) return accepted(x, find_draft(at, x));
-    return random.emit(residual_);
+    if (!nothing_left_) return random.emit(residual_);
+    // Only by rounding. The target may still not have x, whose part of p_I is rounding then.
+    return at.target(x) > at.zero() ? accepted(x, find_draft(at, x)) : random.emit(at.residual(at.zero()));
   }
 
  private:
