@@ -25,3 +25,31 @@ list(LENGTH errors count)
 if(code EQUAL 0 OR NOT count EQUAL 1 OR NOT out STREQUAL "")
   fail("a missing file on two ranks: wanted one error")
 endif()
+
+# A rank that is killed ends the job, without a result, and its checkpoint serves.
+set(long survey zipf:vocabulary=32000 --verifier k_seq,recursive_rejection -K 4 --instances 0 --tuples 50000000 --json --quiet
+         --threads 1)
+file(REMOVE ${WORK}/result.json ${WORK}/saved.1-of-2 ${WORK}/saved.2-of-2)
+set(killed [[
+if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ]; then exec "$@"; fi
+"$@" &
+rank=$!
+while [ ! -f saved.2-of-2 ]; do sleep 0.05; done
+kill -9 $rank
+wait $rank
+]])
+set(ranks ${MPIRUN} --allow-run-as-root --oversubscribe -n 2)
+set(saved --checkpoint saved --output result.json)
+execute_process(COMMAND ${ranks} sh -c "${killed}" sh ${PROGRAM} ${long} ${saved} WORKING_DIRECTORY ${WORK}
+                RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(code EQUAL 0 OR EXISTS ${WORK}/result.json)
+  fail("a killed rank: wanted no result and no exit code 0")
+endif()
+execute_process(COMMAND ${ranks} ${PROGRAM} ${long} ${saved} --resume WORKING_DIRECTORY ${WORK}
+                RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+run(0 ${long} --output whole.json)
+file(READ ${WORK}/whole.json whole)
+file(READ ${WORK}/result.json resumed)
+if(NOT code EQUAL 0 OR NOT resumed STREQUAL whole)
+  fail("resumed after a killed rank: other bytes")
+endif()
