@@ -5,11 +5,11 @@ set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 10)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 16)
 draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
-                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 13)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 26)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
                  DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
@@ -52,27 +52,32 @@ draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${
 file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/exact/*.cpp ${PROJECT_SOURCE_DIR}/optimum/*.cpp
      ${PROJECT_SOURCE_DIR}/statistics/*.cpp ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
      ${PROJECT_SOURCE_DIR}/report/*.cpp ${PROJECT_SOURCE_DIR}/doors/*.cpp)
-add_library(draftproof_framework STATIC ${framework_sources} ${found_sources}
+# Seconds of a run go by in decisions of verifiers and draws of drafters: sources of schemes are optimised in full. What
+# arranges them, and mutants, which are proved and sampled on small models, is not worth a third of a build.
+set(scheme_sources ${found_sources})
+list(FILTER scheme_sources INCLUDE REGEX "/(path_)?(verifier|lossy)_")
+list(REMOVE_ITEM found_sources ${scheme_sources})
+add_library(draftproof_schemes OBJECT ${scheme_sources})
+add_library(draftproof_framework STATIC ${framework_sources} ${found_sources} $<TARGET_OBJECTS:draftproof_schemes>
                                         ${PROJECT_BINARY_DIR}/found/everything.cpp)
 add_library(draftproof::framework ALIAS draftproof_framework)
 set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
-target_link_libraries(draftproof_framework PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
-                                                  OpenMP::OpenMP_CXX Threads::Threads
-                      PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck ${CMAKE_DL_LIBS})
-draftproof_own_target(draftproof_framework)
-# Sources of a room instantiate much alike: several at a time, half the time. Generated ones of schemes are batches already.
-set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-set(large_sources ${found_sources})
-list(FILTER large_sources INCLUDE REGEX "/(path_)?(verifier|lossy|mutant)_")
-set_source_files_properties(${large_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# What most sources include, multiprecision and the interpreters above all, costs seconds a source.
-target_precompile_headers(draftproof_framework PRIVATE <fmt/format.h>
-                          <nlohmann/json.hpp> <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map>
-                          <memory> <string> <vector>)
-# Mutants are proved and sampled on small models: no benchmark times them.
-set(mutant_sources ${found_sources})
-list(FILTER mutant_sources INCLUDE REGEX "/(path_)?mutant_")
-set_source_files_properties(${mutant_sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+foreach(target draftproof_schemes draftproof_framework)
+  target_link_libraries(${target} PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
+                                         OpenMP::OpenMP_CXX Threads::Threads)
+  draftproof_own_target(${target})
+  # What most sources include, multiprecision and the interpreters above all, costs seconds a source.
+  target_precompile_headers(${target} PRIVATE <fmt/format.h> <nlohmann/json.hpp>
+                            <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map> <memory> <string>
+                            <vector>)
+endforeach()
+target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck ${CMAKE_DL_LIBS})
+target_compile_options(draftproof_framework PRIVATE $<$<CONFIG:Release>:-O1>)
+# Sources of a room instantiate much alike: several at a time, half the time. Generated ones of mutants are batches already.
+set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
+set(batches ${found_sources})
+list(FILTER batches INCLUDE REGEX "/(path_)?mutant_")
+set_source_files_properties(${batches} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 set(command_sources "")
 set(command_calls "")

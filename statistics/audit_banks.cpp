@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-constexpr int middle = ratio_groups / 2;
+constexpr int middle_group = ratio_groups / 2;
 /// Quarters of octaves of t at which cuts along p / q lie, on both sides of t = 0: t = 2^-6, 2^-5, .., 1/2, 3/4, 1.
 constexpr std::array<int, 8> cut_sizes{9, 13, 17, 21, 25, 29, 31, 33};
 
@@ -30,11 +30,11 @@ std::vector<double> both_signs(std::vector<double> values) {
 }
 
 GroupCut ratio_cut(int first) {
-  const int size = first > middle ? first - middle : middle - first;
+  const int size = first > middle_group ? first - middle_group : middle_group - first;
   const double t = size > 0 ? least_t(size) : 0;
-  if (first == middle) return {first, "p < q", "p >= q"};
-  if (t == 1) return first > middle ? GroupCut{first, "q > 0", "q = 0"} : GroupCut{first, "p = 0", "p > 0"};
-  const double ratio = first > middle ? (1 + t) / (1 - t) : (1 - t) / (1 + t);
+  if (first == middle_group) return {first, "p < q", "p >= q"};
+  if (t == 1) return first > middle_group ? GroupCut{first, "q > 0", "q = 0"} : GroupCut{first, "p = 0", "p > 0"};
+  const double ratio = first > middle_group ? (1 + t) / (1 - t) : (1 - t) / (1 + t);
   return {first, fmt::format("p/q < {:.3g}", ratio), fmt::format("p/q >= {:.3g}", ratio)};
 }
 
@@ -45,17 +45,17 @@ constexpr std::array<double, 9> upward{1.02, 1.05, 1.1, 1.2, 1.5, 2, 4, 16, 256}
 GroupDesign ratio_design(std::string name) {
   GroupDesign design{.name = std::move(name), .groups = ratio_groups, .cuts = {}};
   for (auto size = cut_sizes.rbegin(); size != cut_sizes.rend(); ++size)
-    if (least_t(*size) < 1) design.cuts.push_back(ratio_cut(middle - *size));
-  design.cuts.push_back(ratio_cut(middle));
-  for (const int size : cut_sizes) design.cuts.push_back(ratio_cut(middle + size));
+    if (least_t(*size) < 1) design.cuts.push_back(ratio_cut(middle_group - *size));
+  design.cuts.push_back(ratio_cut(middle_group));
+  for (const int size : cut_sizes) design.cuts.push_back(ratio_cut(middle_group + size));
   constexpr double farthest = 4;
   GroupScore along{"along log(p/q)", {}, both_signs({0.02, 0.05, 0.1, 0.2, 0.5, 1})}, away = along;
   away.name = "along |log(p/q)|";
   for (int g = 0; g < ratio_groups; ++g) {
-    const int size = g < middle ? middle - 1 - g : g - middle;
+    const int size = g < middle_group ? middle_group - 1 - g : g - middle_group;
     const double t = size == 0 ? 0 : (least_t(size) + std::min(least_t(size + 1), 1.0)) / 2;
     const double l = t < 1 ? std::min(2 * std::atanh(t), farthest) : farthest;
-    along.score.push_back(g < middle ? -l : l);
+    along.score.push_back(g < middle_group ? -l : l);
     away.score.push_back(l);
   }
   design.scores = {std::move(along), std::move(away)};

@@ -46,7 +46,7 @@ std::string accepted_text(const Verdict& verdict) {
   return verdict.accepted == accepted_if_drafted ? ", accepted if drafted" : "";
 }
 
-std::string tuple_text(std::span<const Token> drafts) {
+std::string tokens_text(std::span<const Token> drafts) {
   std::string text;
   for (const Token x : drafts) text += fmt::format("{}{}", text.empty() ? "" : " ", x);
   return text.empty() ? "none" : text;
@@ -116,7 +116,7 @@ DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& draf
         return decider->decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<Rational>& leaf) {
-        trace.lines.push_back({.drafts = tuple_text({tuple, static_cast<std::size_t>(count)}),
+        trace.lines.push_back({.drafts = tokens_text({tuple, static_cast<std::size_t>(count)}),
                                .decisions = decisions_text(std::span(branches).subspan(drawn)),
                                .emitted = token_text(leaf) + accepted_text(leaf.verdict),
                                .probability = brief(leaf.probability)});
