@@ -27,6 +27,7 @@ struct KillOptions {
   int further = 12;     ///< instances tried after it was caught, to find other violated properties
   int controls = 40;    ///< instances of a control; 0: no controls
   bool components = true;
+  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
 };
@@ -74,7 +75,8 @@ struct KillMatrix {
 /// The row of a subject that was examined elsewhere, such as a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings);
 
-/// The matrix of everything registered, in the registries' order: position, paths, drafters, components.
+/// The matrix of everything registered, in the registries' order: position, paths, drafters, components. A block of a
+/// ledger is a row or a control; a process with a part of them returns no rows.
 KillMatrix kill_matrix(const KillOptions& options);
 
 }  // namespace draftproof
