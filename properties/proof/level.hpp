@@ -37,7 +37,6 @@ struct TokenLevel {
   static constexpr std::string_view name = "position";
   static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
   static constexpr int instances = 500;  ///< per verifier and draft law, by default
-  static constexpr int instances_of_block = 64;  ///< of a ledger
   /// Properties that decide losslessness; one that applies and holds is a proof.
   static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
   static const std::vector<PropertyOf<TokenLevel>>& properties();
@@ -54,7 +53,6 @@ struct BlockLevel {
   static constexpr std::string_view name = "paths";
   static constexpr std::string_view example = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1";
   static constexpr int instances = 240;
-  static constexpr int instances_of_block = 32;
   static constexpr std::array<std::string_view, 2> decisive{"completed_law", "process_law"};
   static const std::vector<PropertyOf<BlockLevel>>& properties();
   /// The same between completed steps and the target; nothing for schemes with state.

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -77,7 +78,7 @@ class Prover {
   ProofOf<Level> examine_blocks(const std::function<std::vector<Instance>()>& make, int wanted,
                                 std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
-    constexpr std::size_t size = Level::instances_of_block;
+    constexpr std::size_t size = std::is_same_v<Level, TokenLevel> ? 64 : 32;  // instances of a block
     const std::size_t blocks = (static_cast<std::size_t>(wanted) + size - 1) / size;
     ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
     for (const Property* property : properties_asked()) proof.findings.push_back({.property = property->name});
