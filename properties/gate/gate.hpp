@@ -80,7 +80,6 @@ struct GateOptions {
   /// which this is one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
-  double distance = 0;    ///< total variation that the sampled tier finds in any shape; 0: the trials of the profile
   std::string source{};  ///< for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme runs there
   std::size_t position = 0;             ///< a position of the source
   int drafts = 4;                       ///< capped at the most that the scheme takes
@@ -88,6 +87,7 @@ struct GateOptions {
   /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
   std::vector<std::string> door_instances{};
   BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  double distance = 0;  ///< total variation that the sampled tier finds in any shape; 0: the trials of the profile
 };
 
 struct GateResult {

@@ -31,6 +31,84 @@ std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_p
 /// Trials and pairs of a batch on a device; fewer after a stop.
 SampledCounts counted(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
                       const std::atomic<bool>* stop) {
+  SampledCounts counts = null.nothing();
+  in_rounds({.trials = batch.count, .stop = stop}, [&](std::uint64_t done, std::uint64_t count) {
+    DeviceTrials round = batch;
+    round.first += done;
+    round.count = count;
+    on.count(round, null, pairs - std::min(pairs, done / 2), counts);
+  });
+  return counts;
+}
+
+/// The counters of a gate one after another, for sums, and back.
+std::vector<std::uint64_t> counters(const SampledCounts& counts) {
+  const auto cells = counts.cells.cells();
+  std::vector<std::uint64_t> all(cells.begin(), cells.end());
+  all.insert(all.end(), counts.serial_dependence.begin(), counts.serial_dependence.end());
+  all.insert(all.end(), counts.drafts.begin(), counts.drafts.end());
+  all.insert(all.end(), {counts.trials, counts.members, counts.impossible});
+  return all;
+}
+
+SampledCounts sampled_counts(const std::vector<std::uint64_t>& counters, SampledCounts counts) {
+  if (counters.empty()) return counts;
+  auto next = counters.begin();
+  for (std::size_t path = 0; path < counts.cells.paths(); ++path)
+    for (std::size_t token = 0; token < counts.cells.vocabulary(); ++token) counts.cells.add(path, token, *next++);
+  for (std::uint64_t& count : counts.serial_dependence) count = *next++;
+  for (std::uint64_t& count : counts.drafts) count = *next++;
+  for (std::uint64_t* to : {&counts.trials, &counts.members, &counts.impossible}) *to = *next++;
+  return counts;
+}
+
+/// The trials of the options, or those that find the distance; in whole 2^16, so that the last bit of a power decides
+/// nothing.
+std::uint64_t planned_trials(const SampledGateOptions& options, const RatioTable& table) {
+  if (!(options.distance > 0)) return static_cast<std::uint64_t>(options.trials);
+  std::vector<double> target;
+  for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
+  const double trials =
+      trials_for_any_shape(two_thirds_norm(target), options.distance, {.alpha = options.alpha, .power = power});
+  return static_cast<std::uint64_t>(std::ceil(trials * 0x1p-16)) << 16;
+}
+
+double combined(const std::vector<GateComponent>& components) {
+  std::vector<double> logs, weights;
+  for (const GateComponent& component : components) {
+    logs.push_back(component.log_e);
+    weights.push_back(component.weight);
+  }
+  return log_weighted_mean_exp(logs, weights);
+}
+
+}  // namespace
+
+const GateComponent& SampledVerdict::strongest() const {
+  return *std::max_element(components.begin(), components.end(),
+                           [](const GateComponent& a, const GateComponent& b) { return a.log_e < b.log_e; });
+}
+
+template <class L>
+SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+                            const RatioTable& table, int drafts, const SampledGateOptions& options) {
+  // A mutant is compared with the rule that it is derived from.
+  const Info& info = verifier.info();
+  const std::string_view imitated = !options.imitates.empty()   ? options.imitates
+                                    : info.derived_from.empty() ? info.name
+                                                                : info.derived_from;
+  // Made for the first batch that this process counts or judges: many ranks have no block of most gates.
+  std::optional<SampledNull> null_made;
+  std::optional<SampledTrials<L>> run_made;
+  const auto null = [&]() -> const SampledNull& {
+    return null_made ? *null_made : null_made.emplace(imitated, drafter, table, drafts);
+  };
+  const auto run = [&]() -> const SampledTrials<L>& {
+    return run_made ? *run_made : run_made.emplace(verifier, drafter, laws, drafts, options.seed, options.first);
+  };
+  const std::uint64_t budget = planned_trials(options, table);
+  GateSchedule schedule(std::min(options.first_batch, budget), budget,
+                        ErrorBudget::numerics - std::log(options.alpha));
   std::optional<SampledCounts> counts;
   SampledVerdict verdict;
   double pairs = 0;

@@ -27,9 +27,9 @@ struct KillOptions {
   int further = 12;     ///< instances tried after it was caught, to find other violated properties
   int controls = 40;    ///< instances of a control; 0: no controls
   bool components = true;
-  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
+  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
