@@ -79,6 +79,8 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
   // Whether break i stands, so that its bin does not join the bins from `a` on.
   const auto stands = [&](int a, int i) {
     if (!(at.s(a) < at.s(i) && at.s(i) < at.s(n))) return false;
+    if constexpr (requires { Bins::open_end; })  // the last bin joins no other here
+      if (i == n - 1) return true;
     if constexpr (requires { bins.highest(0); }) {
       const auto ratio = [&ratios](int j) { return ratios[static_cast<std::size_t>(j)]; };
       const Scalar width = at.s(i + 1) - at.s(a);
@@ -219,6 +221,11 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   });
   if constexpr (requires { at.bins.highest(0); })
     if (whole_buckets) serve_whole_buckets(workspace, at, goal);
+  if constexpr (requires { Bins::open_end; })  // of no bounded width
+    workspace.each(1, [&](int) {
+      goal.on_f[static_cast<std::size_t>(n) - 1] = false;
+      goal.slope[static_cast<std::size_t>(n) - 1] = 0;
+    });
   return goal;
 }
 
