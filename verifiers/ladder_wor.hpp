@@ -57,8 +57,7 @@ struct LadderWorBy {
   /// Fresh rows make the latter where q has run out.
   template <FreshLaws L>
   struct Plan<L> : Ladder::Plan<L> {
-    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts)
-        : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {}
+    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {}
   };
 
   template <Laws L>
@@ -108,7 +107,7 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
       .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .unsupported = {.device = "its plan integrates a race on the host"}};
+      .unsupported = {.device_trials = "the plan of a table owns memory of the host"}};
 };
 
 }  // namespace draftproof::verifiers

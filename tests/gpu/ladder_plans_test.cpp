@@ -172,8 +172,25 @@ void compare_peaked(Tally& tally) {
       auto pair = normal_pair<float>(600, 0.5, false, 77);
       for (float& q : pair.proposal) q *= rest;
       pair.proposal[5] = 1 - rest;
-      compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4), tally);
+      compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+                                                              tally);
     }
+}
+
+/// Drafts outlast q, which has three tokens.
+void compare_short(Tally& tally) {
+  int mapping = 0;
+  for (const int vocabulary : {40, 900})
+    for (const double noise : {0.05, 2.0})
+      for (const int drafts : {4, 5, 8}) {
+        auto pair = normal_pair<float>(vocabulary, noise, false, static_cast<unsigned>(vocabulary));
+        float sum = 0;
+        for (std::size_t x = 0; x < pair.proposal.size(); ++x)
+          sum += pair.proposal[x] *= x % (pair.proposal.size() / 3) == 7;
+        for (float& q : pair.proposal) q /= sum;
+        compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+                                                                tally);
+      }
 }
 
 /// Prints a summary; returns whether every plan was equal, and the special cases were there.
@@ -186,13 +203,16 @@ bool compare_ladder(const char* name) {
   compare_all<V, Drafter, Bfloat16>({40, 700}, {2, 8}, tally);
   compare_all<V, Drafter, Half>({40, 700}, {2, 8}, tally);
   constexpr bool distinct = std::is_same_v<V, LadderWor>;
-  if constexpr (distinct)
+  if constexpr (distinct) {
     compare_peaked(tally);
-  else
+    compare_short(tally);
+  } else {
     compare_joined(tally);
-  std::printf("%s plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections, %d drafts "
-              "after q has run out\n",
-              name, tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections, tally.outlasted);
+  }
+  std::printf(
+      "%s plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections, %d drafts "
+      "after q has run out\n",
+      name, tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections, tally.outlasted);
   return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 &&
          (tally.outlasted > 50) == distinct;
 }

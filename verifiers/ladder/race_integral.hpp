@@ -141,9 +141,9 @@ class RaceIntegral {
 
   const RaceBins& bins_;
   RaceTimes times_;
-  std::size_t drafts_, an_octave_, live_;    ///< groups of times that are not spent
-  std::vector<Cell> at_, below_, rung_;      ///< by group; below_: Pr(N' < K)
-  std::vector<Cell> counts_, own_;           ///< Pr(N' = k), Pr(own = k): [group][k]
+  std::size_t drafts_, an_octave_, live_;  ///< groups of times that are not spent
+  std::vector<Cell> at_, below_, rung_;    ///< by group; below_: Pr(N' < K)
+  std::vector<Cell> counts_, own_;         ///< Pr(N' = k), Pr(own = k): [group][k]
 };
 
 }  // namespace draftproof

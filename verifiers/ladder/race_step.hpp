@@ -140,7 +140,8 @@ struct RaceTimes {
   DRAFTPROOF_DEVICE double first(int group, int lane) const { return start * root(2 * lane + group); }
   /// Groups that are needed: the integrand decays at the rate `slowest`, of all mass but the K - 1 largest tokens.
   DRAFTPROOF_DEVICE int groups(double slowest) const {
-    const double part = drafts_ / 16.0, last = longest * (part > 1 ? part : 1);  // more while K - 1 rings of 45 are likely
+    const double part = drafts_ / 16.0,
+                 last = longest * (part > 1 ? part : 1);  // more while K - 1 rings of 45 are likely
     int count = an_octave;
     double octaves = 1;
     for (; slowest > 0; ++count) {
@@ -211,7 +212,7 @@ struct RaceStep {
   /// Light clocks, of which one or more have rung with probability `rung`: elementary symmetric functions of
   /// e^(qt) - 1, by Newton from the sums of its powers.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void ring_light(const Times& t, const Times& rung, const LightSums& sum,
-                                                            std::size_t drafts, Column own) {
+                                                             std::size_t drafts, Column own) {
     constexpr std::size_t powers = LightSums::powers;
     Times power[powers + 1];
     Times scale = t;
@@ -231,8 +232,8 @@ struct RaceStep {
   /// Sets `term` to t times the integrand of the bin of mass `width` with `above` before it, of which no clock has
   /// rung but with probability `head`. `below`: Pr(N' < K).
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void integrand(const Times& t, const Times& head, double above,
-                                                           double width, std::size_t drafts, Column own,
-                                                           Column counts, const Times& below, Times& term) {
+                                                            double width, std::size_t drafts, Column own,
+                                                            Column counts, const Times& below, Times& term) {
     Times rung = Times{} + 0.0, both = rung;
     for (std::size_t j = 1; j < drafts; ++j) {
       rung = rung + own[j];

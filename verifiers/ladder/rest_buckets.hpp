@@ -82,7 +82,8 @@ class RestBuckets {
   DRAFTPROOF_DEVICE int of(double target) const { return static_cast<int>(bin_[at(place(target))]); }
 
  private:
-  static constexpr int count = RatioBuckets::count / 2;  ///< places: pairs of buckets, the highest first; S is the last
+  static constexpr int count =
+      RatioBuckets::count / 2;  ///< places: pairs of buckets, the highest first; S is the last
   struct Term {
     int place;
     Fixed first, second;

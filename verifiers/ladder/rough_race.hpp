@@ -31,8 +31,7 @@ class RoughRace {
         an_octave_{static_cast<std::size_t>(rough_.an_octave)},
         times_(static_cast<std::size_t>(rough_.times(bins.slowest))),
         rung_(drafts_ * times_.size(), 0),
-        decay_(times_.size()),
-        terms_(drafts_) {
+        decay_(times_.size()) {
     for (std::size_t n = 0; n < times_.size(); ++n) {
       times_[n] = n < an_octave_ ? rough_.first(static_cast<int>(n)) : 2 * times_[n - an_octave_];
       rung_[n] = 1;
@@ -51,20 +50,13 @@ class RoughRace {
         ring(bins_.heavy[x]);
       if (stale) integrate(bins_.above[i] + light);
       stale = false;
-      value[i] = rough_.covered(
-          bins_.above[i], light, squares, [this](int m) { return terms_[static_cast<std::size_t>(m)].rough; },
-          [this](int m) { return terms_[static_cast<std::size_t>(m)].correction; });
+      value[i] = rough_.covered(bins_.above[i], light, squares, sums_.data(), corrections_.data());
     }
     value[0] = 0;
     return value;
   }
 
  private:
-  /// A_m and B_m.
-  struct Terms {
-    double rough = 0, correction = 0;
-  };
-
   /// Sets decay_ to e^(-rate t).
   void decay(double rate) {
     for (std::size_t n = 0; n < an_octave_; ++n) decay_[n] = rough_.first_decay(static_cast<int>(n), rate);
@@ -87,23 +79,19 @@ class RoughRace {
 
   void integrate(double slow) {
     decay(slow);
-    terms_.assign(drafts_, Terms{});
+    sums_.assign(drafts_, 0);
+    corrections_.assign(drafts_, 0);
     const std::size_t size = times_.size();
     for (std::size_t n = 0; n < size; ++n)
-      rough_.terms(
-          times_[n], decay_[n], slow, [&](int k) { return rung_[static_cast<std::size_t>(k) * size + n]; },
-          [this](int m, double rough, double correction) {
-            Terms& terms = terms_[static_cast<std::size_t>(m)];
-            terms.rough += rough;
-            terms.correction += correction;
-          });
+      rough_.terms<true>(times_[n], decay_[n], slow, rung_.data() + n, static_cast<int>(size), sums_.data(),
+                         corrections_.data(), 1);
   }
 
   const RaceBins& bins_;
   RoughStep rough_;
   std::size_t drafts_, an_octave_;
   std::vector<double> times_, rung_, decay_;  ///< rung_: Pr(H = k), [k][time]
-  std::vector<Terms> terms_;
+  std::vector<double> sums_, corrections_;    ///< A_m and B_m
 };
 
 }  // namespace draftproof

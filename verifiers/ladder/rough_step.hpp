@@ -12,8 +12,8 @@ namespace draftproof {
 
 /// The times of the rough integral and its terms at one of them, for hosts and devices.
 struct RoughStep {
-  /// Times beyond these are left out: with K = 32 those after 2^29.
-  static constexpr int most_counts = 4096;
+  /// Times beyond these are left out, for a device's memory: with K = 32 those after 2^29.
+  static constexpr int most_times = 512, most_counts = 4096;
 
   DRAFTPROOF_DEVICE explicit RoughStep(int of_drafts) : drafts{of_drafts}, an_octave{of_drafts > 8 ? 4 : 2} {
     start = 0x1p-3;
@@ -33,8 +33,8 @@ struct RoughStep {
   DRAFTPROOF_DEVICE int times(double slowest) const {
     const double longest = 16 + 2.0 * drafts;  // where w_m < 1e-7
     int count = an_octave;
-    for (double t = start; 2 * t * slowest < longest && (count + an_octave) * drafts <= most_counts; t *= 2)
-      count += an_octave;
+    const int most = most_counts / drafts < most_times ? most_counts / drafts : most_times;
+    for (double t = start; 2 * t * slowest < longest && count + an_octave <= most; t *= 2) count += an_octave;
     return count;
   }
   /// Time n of the first octave.
@@ -46,26 +46,27 @@ struct RoughStep {
     return 1 - rung;
   }
 
-  /// Calls visit(m, of A_m, of B_m) with the terms of a time t, m descending. `rung(k)`: Pr(H = k).
-  template <class Rung, class Visit>
-  DRAFTPROOF_DEVICE DRAFTPROOF_INLINE void terms(double t, double decay, double slow, const Rung& rung,
-                                                const Visit& visit) const {
+  /// The terms of A_m and B_m at a time t. rung[k * times]: Pr(H = k). They are added to entry m * places of the lists,
+  /// or stored there.
+  template <bool add>
+  DRAFTPROOF_DEVICE DRAFTPROOF_INLINE void terms(double t, double decay, double slow, const double* rung, int times,
+                                                 double* rough, double* corrections, int places) const {
     double weight[max_drafts], fewer = 0;
     weight[0] = step * t * decay;
     for (int m = 1; m < drafts; ++m) weight[m] = weight[m - 1] * (slow * t) / m;
     for (int m = drafts; m-- > 0;) {
-      const double correction = m + 1 < drafts ? weight[m] * (t * t / 2) * rung(drafts - 2 - m) : 0.0;
-      fewer += rung(drafts - 1 - m);
-      visit(m, weight[m] * fewer, correction);
+      const double correction = m + 1 < drafts ? weight[m] * (t * t / 2) * rung[(drafts - 2 - m) * times] : 0.0;
+      fewer += rung[(drafts - 1 - m) * times];
+      rough[m * places] = (add ? rough[m * places] : 0.0) + weight[m] * fewer;
+      corrections[m * places] = (add ? corrections[m * places] : 0.0) + correction;
     }
   }
-  /// F with `above` before the break, and `light` and `squares` of light tokens below it. rough(m), correction(m): A, B.
-  template <class Rough, class Correction>
-  DRAFTPROOF_DEVICE double covered(double above, double light, double squares, const Rough& rough,
-                                   const Correction& correction) const {
+  /// F with `above` before the break, and `light` and `squares` of light tokens below it; from A and B.
+  DRAFTPROOF_DEVICE double covered(double above, double light, double squares, const double* rough,
+                                   const double* corrections) const {
     const double part = light / (above + light);
     double sum = 0, before = 0;
-    for (int m = drafts; m-- > 0;) sum = sum * part + (rough(m) + squares * correction(m));
+    for (int m = drafts; m-- > 0;) sum = sum * part + (rough[m] + squares * corrections[m]);
     for (int m = 4; m-- > 0;) before = before * above + before_first[m];
     const double value = above * (sum + before);
     return value < 1 ? value : 1;
