@@ -10,7 +10,6 @@
 //   chain(n, follows, visit)            from 0 to the first i < n with follows(0, i), from there on likewise;
 //                                       visit(k, i) for the k-th of these; returns their number
 //   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
-//   meet()                              a barrier
 //   Index                               integer type for the number of a bin
 //
 // When a call returns, its effects are visible to all threads.
@@ -43,7 +42,6 @@ struct HostWorkspace {
     return List<T>(static_cast<std::size_t>(size));
   }
   static void release_scratch() {}
-  static void meet() {}
 
   template <class F>
   static void each(int count, const F& f) {

@@ -118,7 +118,7 @@ class RestBuckets {
     });
     // The last place has the last bin: that of S.
     const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
-    workspace.meet();
+    if constexpr (requires { workspace.meet(); }) workspace.meet();  // before the lists' lengths change
     target_.resize(at(bins + 1));
     below_.resize(at(bins + 1));
     ratio_.resize(at(bins));

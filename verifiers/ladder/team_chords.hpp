@@ -29,7 +29,7 @@ template <PlannedByTeam L, class Bins, class Breaks>
   constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
   constexpr int most_powers = static_cast<int>(LightSums::powers);
   const int m = static_cast<int>(breaks.size()) - 1;
-  const auto bin = [&breaks](int j) { return static_cast<int>(breaks[at(j)]); };
+  const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
   auto above = laws.workspace().template scratch<double>(m);
   auto light = laws.workspace().template scratch<Fixed>((most_powers + 1) * m);
   {
