@@ -87,8 +87,8 @@ template <class Buckets>
 class PowersByRatio {
  public:
   template <class Entry>
-  PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most, const LightPowers& unit,
-                Width width = in_use());
+  PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most,
+                const LightPowers& powers, Width width = in_use());
 
   FourPowers of(std::size_t bucket) const {
     FourPowers sum = sums_[bucket][0];
@@ -103,7 +103,7 @@ class PowersByRatio {
 template <class Buckets>
 template <class Entry>
 PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most,
-                                      const LightPowers& unit, Width width) {
+                                      const LightPowers& powers, Width width) {
   std::size_t x = 0;
 #if DRAFTPROOF_WIDE
   if constexpr (std::is_same_v<Entry, float>) {
@@ -111,9 +111,9 @@ PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<c
     std::int64_t* const sums = sums_[0][0].data();
     const auto bound = static_cast<float>(most);
     if (width == Width::avx512)
-      avx512::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, unit.scale());
+      avx512::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, powers.scale());
     else if (width == Width::avx2)
-      avx2::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, unit.scale());
+      avx2::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, powers.scale());
   }
 #endif
   (void)width;
@@ -121,7 +121,7 @@ PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<c
     const double q = proposal[x];
     if (!(q > 0) || q > most) continue;
     FourPowers& sum = sums_[Buckets::of(target[x], q)][x % 2];
-    const double r = q * unit.scale(), square = r * r;
+    const double r = q * powers.scale(), square = r * r;
     sum[0] += LightPowers::of(r);
     sum[1] += LightPowers::of(square);
     sum[2] += LightPowers::of(r * square);
