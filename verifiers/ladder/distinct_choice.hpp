@@ -51,7 +51,8 @@ DRAFTPROOF_DEVICE auto mass_above(const Core& core, int i) {
 /// Index in the group of the chosen draft; the group has more than one. `core` has bins, plan and levels.
 struct DistinctChoice {
   template <class P, class Core, class R>
-  DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group, R& random) const {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group,
+                                             R& random) const {
     const auto [first, end] = core.levels.group(group.top, group.u);
     const auto above = mass_above(core, first);
     if (first == 0 || !(above > at.zero())) return 0;

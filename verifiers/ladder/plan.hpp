@@ -101,12 +101,8 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
     }
   };
   using Bounds = detail::LadderBounds<Bins, Scalar, Workspace>;
-  [[maybe_unused]] const unsigned mark = [&workspace] {
-    if constexpr (requires { workspace.brief_so_far(); })
-      return workspace.brief_so_far();
-    else
-      return 0u;
-  }();
+  [[maybe_unused]] unsigned mark = 0;
+  if constexpr (requires { workspace.brief_so_far(); }) mark = workspace.brief_so_far();
   const Bounds bounds(workspace, bins, coverage);
   const auto corner = detail::standing_corners(workspace, bounds, ratios, whole_buckets);
   if constexpr (requires { coverage.refined(corner); }) {

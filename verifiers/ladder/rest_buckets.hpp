@@ -33,7 +33,8 @@ class RestBuckets {
 
   /// `support`: the n tokens of S. A team makes it together, as the first of its plan.
   template <class L>
-  DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& laws, const Token* support, int n)
+  [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& laws, const Token* support,
+                                                  int n)
       : bin_(workspace.template persistent<typename Workspace::Index>(count)),
         below_(workspace.template persistent<double>(count + 1)),
         target_(workspace.template scratch<double>(count + 1)),

@@ -69,10 +69,11 @@ struct LadderBounds {
 /// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
 /// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
-DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
-                                             const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
-                                             [[maybe_unused]] bool whole_buckets,
-                                             ListIn<Workspace, typename Workspace::Index>& corner) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
+                                                               const LadderBounds<Bins, Scalar, Workspace>& at,
+                                                               const Ratios& ratios,
+                                                               [[maybe_unused]] bool whole_buckets,
+                                                               ListIn<Workspace, typename Workspace::Index>& corner) {
   [[maybe_unused]] const Bins& bins = at.bins;
   const int n = bins.size();
   const auto index = [](int i) { return static_cast<typename Workspace::Index>(i); };
@@ -117,9 +118,9 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
 
 /// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
 template <class Bins, class Workspace>
-DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
-                                           const LadderBounds<Bins, double, Workspace>& at,
-                                           LadderGoal<double, Workspace>& goal) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
+                                                             const LadderBounds<Bins, double, Workspace>& at,
+                                                             LadderGoal<double, Workspace>& goal) {
   const Bins& bins = at.bins;
   const auto index = [](int i) { return static_cast<std::size_t>(i); };
   const auto corner = [&](int j) { return static_cast<int>(goal.corner[index(j)]); };

@@ -18,6 +18,33 @@
 
 namespace draftproof {
 
+/// Sets entry power * m + j to the sum of that power over the light tokens between breaks j and j + 1, m of them.
+template <PlannedByTeam L, class Bins, class Breaks>
+[[gnu::noinline]] DRAFTPROOF_DEVICE void team_stretch_powers(const L& laws, const Bins& bins,
+                                                             const TeamClocks<L, Bins>& clocks, const Breaks& breaks,
+                                                             const ListIn<WorkspaceOf<L>, Fixed>& light) {
+  constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
+  constexpr int most_powers = static_cast<int>(LightSums::powers);
+  const int m = static_cast<int>(breaks.size()) - 1;
+  const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
+  const unsigned mark = laws.workspace().brief_so_far();
+  auto stretch = laws.workspace().template scratch<typename WorkspaceOf<L>::Index>(bins.size());
+  laws.workspace().each(m, [&](int j) {
+    for (int i = bin(j); i < bin(j + 1); ++i) stretch[at(i)] = static_cast<typename WorkspaceOf<L>::Index>(j);
+  });
+  for (int power = 1; power <= most_powers; power += 2) {
+    const unsigned sums_mark = laws.workspace().brief_so_far();
+    const auto sums =
+        clocks.powers(m, power, [&](Token x) { return static_cast<int>(stretch[at(laws.bin(bins, x))]); });
+    laws.workspace().each(m, [&](int j) {
+      light[at(power * m + j)] = sums[2 * at(j)];
+      if (power < most_powers) light[at((power + 1) * m + j)] = sums[2 * at(j) + 1];
+    });
+    laws.workspace().end_brief_after(sums_mark);
+  }
+  laws.workspace().end_brief_after(mark);
+}
+
 /// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer tokens
 /// are left than drafts. All threads call it together.
 template <PlannedByTeam L, class Bins, class Breaks>
@@ -32,24 +59,7 @@ template <PlannedByTeam L, class Bins, class Breaks>
   const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
   auto above = laws.workspace().template scratch<double>(m);
   auto light = laws.workspace().template scratch<Fixed>((most_powers + 1) * m);
-  {
-    const unsigned mark = laws.workspace().brief_so_far();
-    auto stretch = laws.workspace().template scratch<typename WorkspaceOf<L>::Index>(bins.size());
-    laws.workspace().each(m, [&](int j) {
-      for (int i = bin(j); i < bin(j + 1); ++i) stretch[at(i)] = static_cast<typename WorkspaceOf<L>::Index>(j);
-    });
-    for (int power = 1; power <= most_powers; power += 2) {
-      const unsigned sums_mark = laws.workspace().brief_so_far();
-      const auto sums =
-          clocks.powers(m, power, [&](Token x) { return static_cast<int>(stretch[at(laws.bin(bins, x))]); });
-      laws.workspace().each(m, [&](int j) {
-        light[at(power * m + j)] = sums[2 * at(j)];
-        if (power < most_powers) light[at((power + 1) * m + j)] = sums[2 * at(j) + 1];
-      });
-      laws.workspace().end_brief_after(sums_mark);
-    }
-    laws.workspace().end_brief_after(mark);
-  }
+  team_stretch_powers(laws, bins, clocks, breaks, light);
   laws.workspace().each(m, [&](int j) {
     mass[at(j)] = clocks.unit().value(light[at(m + j)], 1);
     clocks.for_heavy(bin(j), bin(j + 1), [&](double q) { mass[at(j)] += q; });

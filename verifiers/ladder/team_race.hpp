@@ -109,7 +109,7 @@ class TeamWorCoverage {
   }
 
   /// K = 2: the chord of a bin G with H above and Z below is 1 + R(Z) - q(H) R(G) / q(G), R the sum of q / (1 - q).
-  DRAFTPROOF_DEVICE void pairs() {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void pairs() {
     const int n = bins_->size();
     auto odds = own().template scratch<double>(n);
     auto light = own().template scratch<char>(n);

@@ -100,9 +100,9 @@ class RestCoverage {
 /// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S; `selected(x)`:
 /// the probability that token x of R is selected; `refuse()` emits a token of the residual.
 template <class P, class R, class Levels, class Bin, class Selected, class Refuse>
-DRAFTPROOF_DEVICE Verdict verify_rest(const P& at, int used, R& random, const Levels& levels, int outside,
-                                      const Bin& bin, const Selected& selected, bool nothing_left,
-                                      const Refuse& refuse) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE Verdict verify_rest(const P& at, int used, R& random, const Levels& levels,
+                                                        int outside, const Bin& bin, const Selected& selected,
+                                                        bool nothing_left, const Refuse& refuse) {
   int top = outside;
   for (int k = used; k < at.drafts(); ++k)
     if (const int own = bin(k); own < top) top = own;
