@@ -43,6 +43,16 @@ CHAIN = EngineDoor("chain", right, models=3, predictions=32, tiers=("proof",))
 ENGINE = Engine(doors=(CHAIN, EngineDoor("gone", absent)), packages=("numpy",))
 """
 
+# In the process that runs the gates alone.
+DIES_LATER = """
+import os, sys
+import draftproof.engines.results as kept
+
+if "--into" in sys.argv:
+    ask, left = kept.check, [1, 1]
+    kept.check = lambda *given, **named: ask(*given, **named) if left and left.pop() else os._exit(9)
+"""
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -215,6 +225,30 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     said = capsys.readouterr().err
     assert "chain: gate 2 of 5, held" in said and "chain: stopped after 2 of 5 gates" in said
     assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
+
+
+def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(checkout: Path) -> None:
+    told = [engine_results.small_chain(seed) for seed in range(200)]
+    assert len(set(told)) == 200 and any(" p=(0 " in one for one in told)
+    rows = [one.split("] ")[1].split(" [")[0].split(" q=") for one in told]
+    assert 20 < sum(p == f"p={q}" for p, q in rows) < 60
+    engine, kept = discover(checkout / "engines")["small"], []
+    engine_results.repeat(engine, ["chain"], 3, models=0, keep=lambda counted: kept.append(counted["chain"]["gates"]))
+    assert kept == [1, 2, 3]
+    path = checkout / "engines" / "small.py"
+    path.write_text(CHAIN.replace("q[i][x] < p[i][x]", "q[i][x] < 0.5 * p[i][x]"))
+    wrong = engine_results.repeat(discover(checkout / "engines")["small"], ["chain"], 4, models=0)
+    assert wrong["chain"]["held"] < 4
+
+
+def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["small:chain"]) == command.HELD
+    path = checkout / "engines" / "small.py"
+    path.write_text(path.read_text() + DIES_LATER)
+    command.main(["small:chain", "--repeat", "5", "--models", "1"])
+    assert "gates before that are counted" in capfd.readouterr().err
+    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2
 
 
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
