@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from draftproof.engines import Engine, Missing, command, discover, functions_of, load, module_of
+from draftproof.engines import Engine, Missing, command, discover, functions_of, install, load, module_of
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
 
@@ -73,6 +74,7 @@ def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
     for engine in known.values():
         assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
         assert bool(engine.packages) + bool(engine.sdist) + bool(engine.sources) == 1
+        assert bool(engine.sources) == (len(engine.commit) == 40 and bool(engine.parts))
 
 
 def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
@@ -80,6 +82,36 @@ def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
         Engine(doors=(), packages=("no-such-engine==1",), name="nothing").version()
     with pytest.raises(Missing, match="DRAFTPROOF_ENGINE_SOURCES"):
         Engine(doors=(), sources="nobody/nothing", name="nothing").version()
+
+
+def test_an_engine_without_a_package_is_fetched_at_its_commit(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = tmp_path / "host"
+    (host / "model" / "deep").mkdir(parents=True)
+    (host / "model" / "deep" / "rule.py").write_text("first = 1\n")
+    (host / "large.bin").write_bytes(bytes(1000))
+    config = tmp_path / "gitconfig"
+    address = f'[url "file://{host}"]\n insteadOf = https://github.com/some/one\n'
+    config.write_text("[user]\n name = n\n email = e\n[uploadpack]\n allowFilter = true\n" + address)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(host), *words], check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q"), git("add", "."), git("commit", "-q", "-m", "first")
+    first = git("rev-parse", "HEAD").strip()
+    (host / "model" / "deep" / "rule.py").write_text("second = 2\n")
+    git("commit", "-q", "-a", "-m", "second")
+    engine = Engine(doors=(), sources="some/one", commit=first, parts=("model",), name="one")
+    install(engine)
+    assert engine.version() == first[:7] and engine.root() == checkout / "build" / "engines" / "one"
+    assert (engine.root() / "model" / "deep" / "rule.py").read_text() == "first = 1\n"
+    assert not (engine.root() / "large.bin").exists()
+    gone = Engine(doors=(), sources="some/one", commit="0" * 40, parts=("model",), name="gone")
+    with pytest.raises(Missing, match="git could not fetch some/one at 0000000: "):
+        install(gone)
+    assert sorted(path.name for path in (checkout / "build" / "engines").iterdir()) == ["one", "small"]
 
 
 def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +56,8 @@ class Engine:
     needs         pip requirements of its imports, installed likewise; torch and numpy are the interpreter's
     sdist         a pip requirement of which the source archive is unpacked instead
     sources       `owner/name` of a repository that has no package: its folder is looked for among the sources
+    commit        of this repository, in full: what is fetched from its host where no source has it
+    parts         its folders and files that are checked out then, as patterns
     environment   variables set before anything is imported
     replaces      what of the engine is replaced; `nothing` where it runs as released
     """
@@ -64,6 +67,8 @@ class Engine:
     needs: tuple[str, ...] = ()
     sdist: str = ""
     sources: str = ""
+    commit: str = ""
+    parts: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     replaces: str = "nothing"
     name: str = ""
@@ -83,7 +88,10 @@ class Engine:
             for place in places:
                 if place.is_dir():
                     return place
-            raise Missing(f"no sources of {self.sources}: set DRAFTPROOF_ENGINE_SOURCES to a folder that has them")
+            if (self.folder / ".git").is_dir():
+                return self.folder
+            told = f"`draftproof engines {self.name} --install` fetches them, or set DRAFTPROOF_ENGINE_SOURCES"
+            raise Missing(f"no sources of {self.sources}: {told} to a folder that has them")
         if not self.folder.is_dir():
             raise Missing(f"not installed; `draftproof engines {self.name} --install` does it")
         if self.sdist:
@@ -211,9 +219,12 @@ def module_of(path: Path, name: str) -> Any:
 
 
 def install(engine: Engine) -> None:
-    """Installs what the engine declares into its folder. Raises: Missing if pip does not."""
+    """Installs what the engine declares into its folder. Raises: Missing if pip or git does not."""
     if engine.sources:
-        engine.root()
+        try:
+            engine.root()
+        except Missing:
+            _fetch(engine)
         return
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     target = engine.folder
@@ -226,6 +237,32 @@ def install(engine: Engine) -> None:
         return
     wanted = [*engine.packages, *engine.needs]
     _pip([*pip, "install", "--no-deps", "--upgrade", "--target", str(target), *wanted], engine)
+
+
+def _fetch(engine: Engine) -> None:
+    """The pinned commit of a repository, of which no more than the parts, into the engine's folder."""
+    part = engine.folder.with_name(engine.folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    steps = (
+        ["init", "-q"],
+        ["remote", "add", "origin", f"https://github.com/{engine.sources}"],
+        ["sparse-checkout", "set", "--no-cone", *(f"/{one}" for one in engine.parts)],
+        ["fetch", "-q", "--depth=1", "--filter=blob:none", "origin", engine.commit],
+        ["checkout", "-q", "--detach", "FETCH_HEAD"],
+    )
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
+    try:
+        for step in steps:
+            said = subprocess.run(["git", "-C", str(part), *step], env=environment, capture_output=True, text=True)
+            if said.returncode != 0:
+                last = (said.stderr.strip().splitlines() or ["no reason given"])[-1]
+                raise Missing(f"git could not fetch {engine.sources} at {engine.commit[:7]}: {last}")
+        os.replace(part, engine.folder)
+    except OSError as error:
+        raise Missing(f"{engine.sources} was not fetched: {error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _pip(command: list[str], engine: Engine) -> None:

@@ -27,7 +27,9 @@ from `engines/results`, one file for each engine and version. One engine is inst
 
     python -m draftproof engines --install NAME
 
-An engine that has no package is looked for in the folders of `DRAFTPROOF_ENGINE_SOURCES`, as `OWNER+NAME` or `NAME`.
+On a fresh machine `./dev engines NAME` makes the environment first. An engine that has no package is fetched from its
+repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. One
+that cannot be had is skipped, with the reason.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `engines/recorders` records runs of
 transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
 
@@ -138,18 +140,21 @@ def _findings(base: Path) -> list[str]:
 
 def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     rows = [
-        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | {again['models'] or '1 small'} | {again['held']} |"
+        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | "
+        f"{again['models'] or '1 small'} | {again['held']} |"
         for name, one in sorted(newest.items())
         for door in one["doors"]
         if (again := door.get("repeated"))
     ]
     if not rows:
         return []
-    told = ("The proof tier with other models and predictions each time, "
-            "`python -m draftproof engines NAME --repeat 100`. *1 small* is `--models 0`: one model of one draft and two "
-            "or three tokens, for kernels in Triton's interpreter, of which a call takes 16 ms and more.")
+    told = [
+        "The proof tier with other models and predictions each time, `python -m draftproof engines NAME --repeat 100`.",
+        "*1 small* is `--models 0`: one model of one draft and two or three tokens, for doors of which a call takes",
+        "milliseconds; under Triton's interpreter 16 and more.",
+    ]
     head = ["| engine | door | gates | models of each | held |", "|---|---|---|---|---|"]
-    return ["## Repeated gates", "", told, "", *head, *rows]
+    return ["## Repeated gates", "", *told, "", *head, *rows]
 
 
 def _acceptance(base: Path) -> list[str]:
