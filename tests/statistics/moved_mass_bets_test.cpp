@@ -27,8 +27,11 @@ struct Rows {
   bool top(std::size_t x) const { return p[x] == groups.largest_p; }
 };
 
-/// Mean of e over all (draft, verdict, token) of rejection sampling by `used`, after one record.
-double mean_e(const MovedMassBets& before, const Rows& rows, const Law& used, const Law& proposal, bool drafts) {
+/// Mean of e over all (draft, verdict, token) of rejection sampling by `used`, after `left` records. Shares come in pairs
+/// of opposite sign: what is wrong with both alike cancels in one record, and not in two.
+double mean_e(const MovedMassBets& before, const Rows& rows, const Law& used, const Law& proposal, bool drafts,
+              int left = 2) {
+  if (left == 0) return std::exp(before.log_e());
   const std::size_t size = used.size();
   double refused = 0, mean = 0;
   for (std::size_t x = 0; x < size; ++x) refused += std::max(proposal[x] - used[x], 0.0);
@@ -36,7 +39,7 @@ double mean_e(const MovedMassBets& before, const Rows& rows, const Law& used, co
     if (!(probability > 0)) return;
     MovedMassBets after = before;
     add_moved_verdict(after, rows.groups, verdict, drafts, 0);
-    mean += probability * std::exp(after.log_e());
+    mean += probability * mean_e(after, rows, used, proposal, drafts, left - 1);
   };
   for (std::size_t x = 0; x < size; ++x) {
     add(std::min(used[x], proposal[x]), rows.top(x) ? MovedVerdict::accepted_top : MovedVerdict::accepted);
