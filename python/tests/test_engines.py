@@ -228,7 +228,7 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     assert json.loads(kept.read_text())["doors"][0]["repeated"] == {"gates": 5, "held": 5, "models": 1, "seed": 1}
     assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD  # counted anew
     text = engine_pages.write_page(checkout).read_text()
-    assert "| `chain` | 3 | 1 | 3 |" in text
+    assert "| `chain` | 3 | 1 | 3 |  |" in text
 
 
 def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -261,7 +261,7 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
 
 def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(checkout: Path) -> None:
     told = [engine_results.small_chain(seed) for seed in range(200)]
-    assert len(set(told)) == 200 and any(" p=(0 " in one for one in told)
+    assert len(set(told)) > 190 and any(" p=(0 " in one for one in told)
     rows = [one.split("] ")[1].split(" [")[0].split(" q=") for one in told]
     assert 20 < sum(p == f"p={q}" for p, q in rows) < 60
     engine, kept = discover(checkout / "engines")["small"], []
@@ -270,7 +270,7 @@ def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(c
     path = checkout / "engines" / "small.py"
     path.write_text(CHAIN.replace("q[i][x] < p[i][x]", "q[i][x] < 0.5 * p[i][x]"))
     wrong = engine_results.repeat(discover(checkout / "engines")["small"], ["chain"], 4, models=0)
-    assert wrong["chain"]["held"] < 4
+    assert wrong["chain"]["held"] < 4 and wrong["chain"]["violated"]["exact_law"] == 4 - wrong["chain"]["held"]
 
 
 def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:

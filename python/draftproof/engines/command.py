@@ -8,13 +8,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import draftproof.engines
 from draftproof.engines import pages, results
-from draftproof.engines.engine import Engine, Missing, discover, install, repository
+from draftproof.engines.engine import Engine, Missing, discover, repository
+from draftproof.engines.install import install
 
 HELD, VIOLATED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
 _CODES = {"held": HELD, "violated": VIOLATED, "undecided": UNDECIDED, "skipped": SKIPPED}
@@ -154,7 +156,9 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
             if door["name"] in counted:
                 kept_count, one = door.get("repeated"), {k: v for k, v in counted[door["name"]].items() if k != "first"}
                 if kept_count and _follows(kept_count, one):
+                    wrong = Counter(kept_count.get("violated", {})) + Counter(one.get("violated", {}))
                     one = kept_count | {key: kept_count[key] + one[key] for key in ("gates", "held")}
+                    one |= {"violated": dict(wrong)} if wrong else {}
                 door["repeated"] = one
         results.write(result, kept)
     for name, one in counted.items():
