@@ -56,15 +56,20 @@ def log_e(counts: list[Any], target: Any) -> float:
     return (most + math.log(sum(math.exp(x - most) for x in logs) / bets)) / math.log(10)
 
 
+def likelier(target: Any) -> Any:
+    """The likelier tokens of each row, to half of its mass or just above."""
+    order = (-target).argsort(1)
+    ranked = np.take_along_axis(target, order, 1)
+    likely = np.zeros(target.shape, bool)
+    np.put_along_axis(likely, order, np.cumsum(ranked, 1) - ranked < 0.5, 1)
+    return likely
+
+
 def least_seen(target: Any, tokens: int, count: int) -> float:
     """The least total variation that raises the product of e over `count` texts of `tokens` tokens to 10^9: of each row
     this share moves from the likelier tokens, to half of its mass, to the others. Counts are as expected, contexts of
     one token bet alone."""
-    order = (-target).argsort(1)
-    ranked = np.take_along_axis(target, order, 1)
-    first = (np.cumsum(ranked, 1) - ranked) < 0.5
-    likely = np.zeros_like(first)
-    np.put_along_axis(likely, order, first, 1)
+    likely = likelier(target)
     mass = (target * likely).sum(1, keepdims=True)
 
     def after(share: float) -> float:

@@ -316,17 +316,17 @@ def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
 def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
     (checkout / "engines" / "measured").mkdir()
     one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
-    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125}
+    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125, "least_seen": 0.002}
     recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
     recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
     (checkout / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
     page = engine_pages.write_page(checkout).read_text()
-    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 3 |" in page
+    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 0.002 | 3 |" in page
     assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page
 
 
 def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
-    texts = module_of(ROOT / "engines" / "measured" / "texts.py", "measured_texts")
+    texts = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
     rng, target = np.random.default_rng(1), texts.table(2)
     text = [0]
     for _ in range(500):
@@ -345,6 +345,31 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
         seen.update((*history[-n:], token) for n in (1, 2, 3))
         history = (*history[1:], token)
     mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
-    assert texts.log_e(text[1:], target) == pytest.approx(mean, abs=1e-6)  # of logarithms of gamma at 1e6
-    assert texts.log_e([5, 5, 5, 5] * 100, target) > 9
-    assert texts.log_e([1], np.eye(6)) == math.inf
+    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(
+        mean, abs=1e-6
+    )  # of logarithms of gamma at 1e6
+    assert texts.log_e(texts.counted([5, 5, 5, 5] * 100), target) > 9
+    assert texts.log_e(texts.counted([1]), np.eye(6)) == math.inf
+
+
+def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() -> None:
+    markov = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    target, tokens = markov.table(2), 4000
+    share = markov.least_seen(target, tokens, 1)
+    assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share
+
+    def evidence(times: float) -> float:
+        """Mean of log10 e over ten texts whose rows have `times` this departure."""
+        likely = markov.likelier(target)
+        mass = (target * likely).sum(1, keepdims=True)
+        moved = times * share
+        law = np.where(likely, target * (1 - moved / mass), target * (1 + moved / (1 - mass)))
+        found = []
+        for seed in range(10):
+            rng, text = np.random.default_rng(seed), [0]
+            for u in rng.random(tokens):
+                text.append(min(int((law[text[-1]].cumsum() <= u).sum()), len(law) - 1))
+            found.append(markov.log_e(markov.counted(text[1:]), target))
+        return float(np.mean(found))
+
+    assert evidence(0.5) < 5 < evidence(1.0) and evidence(1.5) > 15
