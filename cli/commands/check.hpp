@@ -59,7 +59,7 @@ struct Check {
     app.add_option("--distance", options.distance,
                    "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
                    "trials, in place of the profile")
-        ->check(CLI::Range(1e-6, 0.5));
+        ->check(between(1e-6, 0.5));
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
