@@ -4,13 +4,16 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -67,6 +70,22 @@ inline const RowPair& small_pair_of(int vocabulary) {
   const auto [at, is_new] = pairs.try_emplace(vocabulary);
   if (is_new) at->second = gaussian_pair(vocabulary, "1.5");
   return at->second;
+}
+
+/// A pair as rows of floats.
+struct FloatRows {
+  std::vector<float> target, proposal;
+  explicit FloatRows(const Pair& pair)
+      : target(pair.rows.target.begin(), pair.rows.target.end()),
+        proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end()) {}
+  FreshRows<float> laws() const { return {target, std::span<const float>(proposal)}; }
+};
+
+inline const FloatRows& rows_of(int vocabulary) {
+  static std::map<int, std::unique_ptr<FloatRows>> all;
+  auto& rows = all[vocabulary];
+  if (!rows) rows = std::make_unique<FloatRows>(pair_of(vocabulary));
+  return *rows;
 }
 
 }  // namespace draftproof::benchmarks

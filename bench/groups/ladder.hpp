@@ -39,20 +39,6 @@
 namespace draftproof::benchmarks {
 
 struct Ladder {
-  struct FloatRows {
-    std::vector<float> target, proposal;
-    explicit FloatRows(const Pair& pair)
-        : target(pair.rows.target.begin(), pair.rows.target.end()),
-          proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end()) {}
-    FreshRows<float> laws() const { return {target, std::span<const float>(proposal)}; }
-  };
-  static const FloatRows& rows_of(int vocabulary) {
-    static std::map<int, std::unique_ptr<FloatRows>> all;
-    auto& rows = all[vocabulary];
-    if (!rows) rows = std::make_unique<FloatRows>(pair_of(vocabulary));
-    return *rows;
-  }
-
   /// Tuples of drafts, drawn beforehand so that drafting is not timed.
   struct Drafts {
     static constexpr int tuples = 1024;

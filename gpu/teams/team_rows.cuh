@@ -25,7 +25,6 @@
 #include <draftproof/gpu/teams/team_sums.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
-#include <draftproof/sim/numeric/float_residual.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/sampling/function_weights.hpp>
@@ -62,7 +61,7 @@ class TeamRows {
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
     Fixed slope = 0;
     const auto seen = [this](Token x, auto left) { return left > 0 ? proposal(x) : 0.0; };
-    with_residual(b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
+    gpu::with_residual(rows_, b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
     passed_ = b;
     return {from_fixed(total_), from_fixed(slope)};
   }
@@ -223,26 +222,9 @@ class TeamRows {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double never = -1;  ///< no b is negative
 
-  /// Calls use(term) with the terms (p - b q)+ as FreshRows forms them: in float if the entries are no longer than
-  /// float and b fits (FloatFactor), else in double.
-  template <class Use>
-  DRAFTPROOF_DEVICE void with_residual(double b, const Use& use) const {
-    if constexpr (!std::is_same_v<typename Source::Entry, double>) {
-      const FloatFactor factor(b);
-      if (factor.fits())
-        return use([this, factor](Token x) {
-          return factor.above(static_cast<float>(rows_.p(x)), static_cast<float>(rows_.q(x, 0)));
-        });
-    }
-    use([this, b](Token x) {
-      const double left = rows_.p(x) - b * rows_.q(x, 0);
-      return left > 0 ? left : 0.0;
-    });
-  }
-
   DRAFTPROOF_DEVICE Fixed residual_pass(double b) const {
     if (b != passed_) {
-      with_residual(b, [this](const auto& term) { total_ = pass(term); });
+      gpu::with_residual(rows_, b, [this](const auto& term) { total_ = pass(term); });
       passed_ = b;
     }
     return total_;

@@ -1,5 +1,5 @@
-// Sums of two integers of every token, by place, over a whole team: histograms beyond that of p and q
-// (team_masses.cuh).
+// Sums of two integers of every token, by place, over a whole team: histograms beyond that of p and q (team_masses.cuh);
+// and the terms of the residual, as passes sum them.
 //
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition
@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <draftproof/gpu/teams/team_masses.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/float_residual.hpp>
 
 namespace draftproof::gpu {
 
@@ -46,6 +48,23 @@ DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
   workspace.meet();
   add_up_partitions(team, own.data(), all.data(), 2 * places);
   return all;
+}
+
+/// Calls use(term) with the terms (p - b q)+ of these rows as FreshRows forms them: in float if the entries are no longer
+/// than float and b fits (FloatFactor), else in double.
+template <class Source, class Use>
+DRAFTPROOF_DEVICE void with_residual(const Source& rows, double b, const Use& use) {
+  if constexpr (!std::is_same_v<typename Source::Entry, double>) {
+    const FloatFactor factor(b);
+    if (factor.fits())
+      return use([&rows, factor](Token x) {
+        return factor.above(static_cast<float>(rows.p(x)), static_cast<float>(rows.q(x, 0)));
+      });
+  }
+  use([&rows, b](Token x) {
+    const double left = rows.p(x) - b * rows.q(x, 0);
+    return left > 0 ? left : 0.0;
+  });
 }
 
 }  // namespace draftproof::gpu

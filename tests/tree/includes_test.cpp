@@ -74,7 +74,7 @@ const std::map<std::string, std::map<std::string, int>>& layers() {
                                                                        {"precision", 8},
                                                                        {"survey", 8},
                                                                        {"gate", 9},
-                                                                       {"mutation", 9}}}};
+                                                                       {"mutation", 10}}}};
   return map;
 }
 

@@ -154,4 +154,20 @@ DRAFTPROOF_DEVICE int ladder_bin(const L& laws, const Bins& bins, Token x) {
     return laws.bin(bins, x);
 }
 
+/// The optional bins of one node.
+template <class Bins>
+class OwnBins {
+ public:
+  OwnBins() = default;
+  DRAFTPROOF_DEVICE OwnBins(const Bins& bins) : bins_{bins}, there_{true} {}
+
+  DRAFTPROOF_DEVICE explicit operator bool() const { return there_; }
+  DRAFTPROOF_DEVICE const Bins& operator*() const { return bins_; }
+  DRAFTPROOF_DEVICE const Bins* operator->() const { return &bins_; }
+
+ private:
+  Bins bins_;
+  bool there_ = false;
+};
+
 }  // namespace draftproof

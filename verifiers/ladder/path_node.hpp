@@ -40,22 +40,6 @@ DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& laws) {
     return (laws);
 }
 
-/// The optional bins of one node.
-template <class Bins>
-class OwnBins {
- public:
-  OwnBins() = default;
-  DRAFTPROOF_DEVICE OwnBins(const Bins& bins) : bins_{bins}, there_{true} {}
-
-  DRAFTPROOF_DEVICE explicit operator bool() const { return there_; }
-  DRAFTPROOF_DEVICE const Bins& operator*() const { return bins_; }
-  DRAFTPROOF_DEVICE const Bins* operator->() const { return &bins_; }
-
- private:
-  Bins bins_;
-  bool there_ = false;
-};
-
 /// The ladder at one node. Calls return the same until the next plan(); its caches make it usable by one thread only.
 template <class L>
 class LadderNode {
