@@ -194,13 +194,14 @@ class TeamRows {
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       const Fixed total = rows_.residual_pass(b_);
       Token token = no_token;
-      rows_.with_residual(
-          b_, [&](const auto& term) { token = team_search(rows_.team_, rows_.layout_, total, word, term); });
+      gpu::with_residual(rows_.rows_, b_, [&](const auto& term) {
+        token = team_search(rows_.team_, rows_.layout_, total, word, term);
+      });
       return token;
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
-      rows_.with_residual(b_, [&](const auto& term) {
+      gpu::with_residual(rows_.rows_, b_, [&](const auto& term) {
         for (Token x = 0; x < rows_.vocabulary(); ++x)
           if (const double weight = term(x); weight > 0) visit(x, weight);
       });
