@@ -160,7 +160,8 @@ void Session::write(const Document& result) const {
   const Writing here;
   Document document = result;
   const bool complete = !stop_requested();
-  if (document.data.is_object() && !document.data.contains("complete")) document.data["complete"] = complete;
+  if (!stored && document.data.is_object() && !document.data.contains("complete"))
+    document.data["complete"] = complete;
   if (!complete) said_incomplete = true;
   if (!complete) document.sections.push_back({.title = "stopped early: this is what was known by then"});
   if (unoptimised_sources && has_times(document))

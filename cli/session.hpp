@@ -20,6 +20,7 @@ struct Session {
   std::string format = "table";
   std::string output{};                  ///< file for the result; empty: standard output
   bool timings = false;                  ///< whether the machine-readable data has times; it is then not reproducible
+  bool stored = false;                   ///< whether results are read back: nothing is added to their data
   bool quiet = false;                    ///< whether progress is suppressed
   std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
   std::shared_ptr<BlockLedger> ledger{};  ///< known blocks, in a command that another one runs; null otherwise

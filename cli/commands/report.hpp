@@ -37,6 +37,7 @@ struct Report {
       return comparison.worse > 0 ? exit_violated : comparison.gone > 0 ? exit_undecided : exit_held;
     }
     Session own = session;
+    own.stored = true;
     if (own.format == "table") own.format = "html";
     const page::Json data = page::joined(std::move(results));
     own.write({data, page::sections_of_results(data)});
