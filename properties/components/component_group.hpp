@@ -41,6 +41,20 @@ class ComponentOf final : public AnyComponent {
     return std::nullopt;
   }
 
+  std::vector<ShownShare> shares(const ComponentOptions& options) const override {
+    std::vector<ShownShare> shares;
+    for (const auto& check : checks_of<Group>()) {
+      ShownShare& share = shares.emplace_back();
+      std::uint64_t ignored = 0;
+      for (const Case& one : check.cases(options.seed, options.rounds)) {
+        const auto status = ask(check, one, ignored).status;
+        share.asked += status != Answer::Status::not_applicable;
+        share.shown += status == Answer::Status::violated;
+      }
+    }
+    return shares;
+  }
+
  private:
   using Check = CheckOf<Group>;
 
