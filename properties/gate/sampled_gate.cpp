@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,16 @@ SampledCounts sampled_counts(const std::vector<std::uint64_t>& counters, Sampled
   for (std::uint64_t& count : counts.drafts) count = *next++;
   for (std::uint64_t* to : {&counts.trials, &counts.members, &counts.impossible}) *to = *next++;
   return counts;
+}
+
+/// Every trial has one cell or is impossible. Throws: std::logic_error if counts were lost; there is no evidence then.
+void require_conserved(const SampledCounts& counts) {
+  std::uint64_t cells = 0;
+  for (const auto count : counts.cells.cells()) cells += count;
+  if (cells + counts.impossible != counts.trials || counts.members > counts.trials)
+    throw std::logic_error(fmt::format("counts of a gate do not add up: cells of {} and {} impossible, of {} trials, {} with "
+                                       "a drafted token",
+                                       cells, counts.impossible, counts.trials, counts.members));
 }
 
 double combined(const std::vector<GateComponent>& components) {
@@ -137,6 +148,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
       break;
     }
     counts += added;
+    require_conserved(counts);
     verdict.trials += trials;
     pairs += static_cast<double>(wanted);
     verdict.components = null.evidence(counts, static_cast<double>(schedule.exposure() + planned), pairs);
