@@ -1,6 +1,7 @@
 // The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -10,10 +11,12 @@
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/check_registrations.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/declaration.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -90,6 +93,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
   }
+  check_registrations();
   session.check_output();
   install_stop_handler();
   if (rank_of_job().first > 0) session.quiet = true;  // rank 0 alone prints
@@ -139,6 +143,7 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() != "draftproof") program_name() = argv[0];
   const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // rank 0 alone prints

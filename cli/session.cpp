@@ -55,6 +55,7 @@ const std::atomic<bool>& stop_requested() { return stop; }
 void install_stop_handler() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGHUP, on_signal);  // the terminal is gone: the result may still go to a file
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of its write
   std::signal(SIGBUS, on_lost_file);
 }

@@ -35,7 +35,7 @@ struct Session {
   void write(const Document& result) const;
 };
 
-/// Set by Ctrl-C or SIGTERM. Long work then completes the current part and reports it; a second signal kills the
+/// Set by Ctrl-C, SIGTERM or SIGHUP. Long work then completes the current part and reports it; a second signal kills the
 /// program.
 const std::atomic<bool>& stop_requested();
 /// Makes both signals set the stop flag.

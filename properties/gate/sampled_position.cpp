@@ -26,11 +26,11 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
                         std::optional<std::uint64_t> trial, const GateOptions& options) {
   if (!trial)
     return fmt::format(
-        "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
+        "{} check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
         "--gates {} --seed {}{}",
-        gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
+        program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
         options.gates, options.seed, options.device ? fmt::format(" --device {}", options.device->name()) : "");
-  return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
+  return fmt::format("{} replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}", program_name(),
                      gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
 }
 

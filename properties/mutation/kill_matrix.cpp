@@ -246,6 +246,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
     else
       controls.push_back([&component, &options] { return component_control(*component, options); });
   }
+  // After a stop rows are missing or short: survivors then say nothing.
   KillMatrix matrix{.rows = made(searches, options.proof), .controls = made(controls, options.proof)};
   matrix.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return matrix;
