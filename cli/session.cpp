@@ -1,5 +1,6 @@
 #include <draftproof/cli/session.hpp>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstdlib>
@@ -42,6 +43,12 @@ bool colour_wanted() {
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !(terminal && std::string(terminal) == "dumb");
+}
+
+/// Columns of the terminal that standard output is; 0 if it is none, or does not say.
+std::size_t terminal_width() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 [[noreturn]] void refuse(const std::string& output) {
@@ -95,7 +102,7 @@ void Session::write(const Document& result) const {
   for (const Writer& writer : found_writers()) {
     if (writer.name != format) continue;
     if (output.empty()) {
-      writer.write(document, std::cout, {.colour = colour_wanted()});
+      writer.write(document, std::cout, {.colour = colour_wanted(), .width = terminal_width()});
       std::cout.flush();
       if (!std::cout) throw WriteFailure("standard output cannot be written");
       return;
