@@ -146,7 +146,7 @@ TEST(TargetCases, TextIsReadBack) {
 TEST(TargetCases, BadTextIsRefused) {
   for (const char* text :
        {"", "w=(1 1)/2", "w=(1 1)/2 q=(1)/1", "w=(1 1)/2 q=(1 1)/2 text=(2)", "w=(1 1)/2 q=(1 1)/2 penalty=0",
-        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=9", "w=(1 1)/2 q=(1 1)/2 hot"})
+        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=13", "w=(1 1)/2 q=(1 1)/2 top_p=100", "w=(1 1)/2 q=(1 1)/2 grain=5", "w=(1 1)/2 q=(1 1)/2 hot"})
     EXPECT_THROW(TargetCase::parse(text), std::invalid_argument) << text;
 }
 

@@ -112,9 +112,15 @@ TEST(Generate, RareFamiliesKeepTheirWordAfterRepairs) {
       above += rows.target(x) > rows.proposal(x);
     }
     const std::string_view family = generators[static_cast<std::size_t>(n) % generators.size()].name;
-    if (family == "equal") EXPECT_EQ(p, q) << instance.text();
-    if (family == "touching") EXPECT_EQ(common, 1) << instance.text();
-    if (family == "one_residual") EXPECT_EQ(above, 1) << instance.text();
+    if (family == "equal") {
+      EXPECT_EQ(p, q) << instance.text();
+    }
+    if (family == "touching") {
+      EXPECT_EQ(common, 1) << instance.text();
+    }
+    if (family == "one_residual") {
+      EXPECT_EQ(above, 1) << instance.text();
+    }
     if (family == "last_place") {
       EXPECT_EQ(equal, instance.vocabulary() - 2) << instance.text();
       EXPECT_EQ(Instance::parse(instance.text()), instance);
