@@ -18,7 +18,8 @@
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::found {
-void benchmarks();  // generated
+void benchmarks();   // generated
+void timed_forms();  // generated
 }
 
 namespace draftproof::benchmarks {
@@ -111,6 +112,7 @@ std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed, std::uin
 
 const std::vector<std::string>& registered_benchmarks() {
   static const std::vector<std::string> names = [] {
+    found::timed_forms();
     found::benchmarks();
     for (const auto& add : found_benchmarks()) add();
     set_options({"--benchmark_list_tests=true"});

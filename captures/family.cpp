@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-std::vector<FamilyInfo>& registry() {
+std::vector<FamilyInfo>& added_families() {
   static std::vector<FamilyInfo> families;
   return families;
 }
@@ -25,10 +25,10 @@ std::string names_of(const Range& range) {
 }
 
 const FamilyInfo& find_family(std::string_view name, const std::string& spec) {
-  for (const FamilyInfo& info : registry())
+  for (const FamilyInfo& info : added_families())
     if (info.name == name) return info;
   throw InputError(
-      {.file = spec, .found = "no family " + in_quotes(name), .wanted = "one of " + names_of(registry())});
+      {.file = spec, .found = "no family " + in_quotes(name), .wanted = "one of " + names_of(added_families())});
 }
 
 double parse_number(std::string_view text, const ParameterInfo& parameter, const std::string& spec) {
@@ -66,18 +66,18 @@ nlohmann::json Family::describe() const {
 }
 
 void register_family(FamilyInfo info) {
-  auto& families = registry();
+  auto& families = added_families();
   const auto place =
       std::lower_bound(families.begin(), families.end(), info.name,
                        [](const FamilyInfo& known, const std::string& name) { return known.name < name; });
   if (place == families.end() || place->name != info.name) families.insert(place, std::move(info));
 }
 
-std::span<const FamilyInfo> known_families() { return registry(); }
+std::span<const FamilyInfo> known_families() { return added_families(); }
 
 bool is_family_spec(std::string_view spec) {
   const std::string_view name = spec.substr(0, spec.find(':'));
-  return std::any_of(registry().begin(), registry().end(),
+  return std::any_of(added_families().begin(), added_families().end(),
                      [name](const FamilyInfo& info) { return info.name == name; });
 }
 

@@ -15,19 +15,20 @@ Document report_plan(const std::vector<BlockLedger::Planned>& planned) {
   double seconds = 0, longest = 0;
   std::uint64_t blocks = 0;
   for (const auto& group : planned) {
-    const double all = group.seconds * static_cast<double>(group.blocks);
+    const double all = group.seconds() * static_cast<double>(group.blocks);
     seconds += all;
     blocks += group.blocks;
-    longest = std::max(longest, group.seconds);
+    longest = std::max(longest, group.longest());
     table.table.rows.push_back({{group.group},
                                 {std::to_string(group.blocks)},
                                 {fmt::format("{:.4g}", group.trials)},
-                                {fmt::format("{:.3g}", group.seconds)},
+                                {fmt::format("{:.3g}", group.seconds())},
                                 {fmt::format("{:.3g}", all)}});
     document.data["groups"].push_back({{"group", group.group},
                                        {"blocks", group.blocks},
                                        {"trials", group.trials},
-                                       {"seconds", group.seconds}});
+                                       {"seconds", group.seconds()},
+                                       {"measured", group.measured}});
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

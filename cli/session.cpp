@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include <draftproof/cli/ranks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/machine.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
@@ -96,6 +97,7 @@ void Session::check_output() const {
 }
 
 void Session::write(const Document& result) const {
+  if (rank_of_job().first > 0) return;  // rank 0 alone prints
   Document document = result;
   if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks have one of their own
     document.data["run"] = {{"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}};

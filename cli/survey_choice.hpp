@@ -79,15 +79,16 @@ class SurveyProofs {
       pairs_.push_back(pair);
   }
 
-  /// Runs the proofs; none if `instances` is 0.
-  std::vector<ProofOf<Level>> prove(int instances, const Session& session) const {
+  /// Runs the proofs, in blocks of the ledger if there is one; none if `instances` is 0.
+  std::vector<ProofOf<Level>> prove(int instances, const Session& session, BlockLedger* ledger = nullptr) const {
     std::vector<ProofOf<Level>> proofs;
     if (instances == 0) return proofs;
     const ProofOptions options{.instances = instances,
                                .seed = session.seed,
                                .threads = session.threads,
                                .limits = {},
-                               .stop = &stop_requested()};
+                               .stop = &stop_requested(),
+                               .ledger = ledger};
     Progress progress("proving", pairs_.size(), session.quiet);
     for (const auto& [verifier, drafter] : pairs_) {
       if (stop_requested()) break;

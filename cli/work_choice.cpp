@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@ namespace draftproof {
 namespace {
 
 /// Options that change no block.
-constexpr std::array<std::string_view, 10> beside{"shard", "checkpoint", "resume",  "output", "format",
-                                                  "json",  "threads",    "timings", "quiet",  "help"};
+constexpr std::array<std::string_view, 11> beside{"shard",   "checkpoint", "resume", "deal",    "output", "format",
+                                                  "json",    "threads",    "timings", "quiet", "help"};
 
 BlockShard parse_shard(const std::string& text) {
   BlockShard shard{.index = 0, .count = 0};
@@ -39,6 +40,16 @@ std::string file_of(const std::string& source) {
   if (std::filesystem::is_regular_file(source)) return source;
   const std::string before = source.substr(0, source.rfind(':'));
   return std::filesystem::is_regular_file(before) ? before : "";
+}
+
+BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
+  std::ifstream file(path);
+  if (!file) throw InputError({.file = path, .found = "no such file", .wanted = "the result of `draftproof plan`"});
+  try {
+    return BlockDeal(nlohmann::json::parse(file), parts);
+  } catch (const nlohmann::json::exception&) {
+    throw InputError({.file = path, .found = "no plan", .wanted = "the result of `draftproof plan` in JSON"});
+  }
 }
 
 /// Saves a ledger after a block, at most four times a second, and so rarely that saving takes at most a hundredth of the time.
@@ -67,6 +78,9 @@ class Saver {
 void WorkChoice::declare(CLI::App& app) {
   app_ = &app;
   app.add_option("--shard", shard_, "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`");
+  app.add_option("--deal", plan_,
+                 "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
+                 "if not given");
   auto* const checkpoint =
       app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs");
   app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint);
@@ -110,6 +124,7 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
   }
   ledger_ = std::make_shared<BlockLedger>(request(sources), shard,
                                           shard_.empty() && ranks == 1 ? BlockLedger::Kind::whole : BlockLedger::Kind::shard);
+  if (!plan_.empty()) ledger_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
     if (resume_ && std::filesystem::exists(checkpoint_)) ledger_->resume(read_ledger(checkpoint_), checkpoint_);
     ledger_->on_kept = Saver(checkpoint_, *ledger_);

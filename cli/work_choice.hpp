@@ -22,6 +22,8 @@ class WorkChoice {
   /// the sources of the command; files among them become part of the request.
   /// Throws: InputError for options that contradict each other and for a checkpoint of another request.
   BlockLedger* open(const Session& session, const std::vector<std::string>& sources);
+  /// Whether an option or a plan asks for blocks; ranks do not.
+  bool asked(const Session& session) const { return session.ledger || !shard_.empty() || !checkpoint_.empty(); }
   /// Whether open() will give a process a part of the work, or a plan of it.
   bool partial(const Session& session) const;
   /// To be called after the blocks: saves the checkpoint, writes a shard's part to the output of the session, and on
@@ -34,7 +36,7 @@ class WorkChoice {
   nlohmann::json request(const std::vector<std::string>& sources) const;
 
   CLI::App* app_ = nullptr;
-  std::string shard_{}, checkpoint_{};
+  std::string shard_{}, checkpoint_{}, plan_{};
   bool resume_ = false;
   std::shared_ptr<BlockLedger> ledger_{};
 };

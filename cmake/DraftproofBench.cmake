@@ -8,6 +8,17 @@ set(benchmark_calls "")
 draftproof_found(benchmark_sources benchmark_calls KIND benchmark NAMESPACE draftproof::benchmarks
                  DIRECTORY bench/groups REGISTRAR draftproof/bench/register_benchmark.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp benchmarks "${benchmark_calls}")
+# Verifiers on fresh rows of floats: what benchmarks time.
+set(timed_sources "")
+set(timed_calls "")
+foreach(folder verifiers verifiers/lossy)
+  string(REPLACE "/" "::" namespace draftproof/${folder})
+  draftproof_found(timed_sources timed_calls KIND timed_verifier NAMESPACE ${namespace} DIRECTORY ${folder}
+                   REGISTRAR draftproof/properties/subjects/timed_forms.hpp TOGETHER)
+  draftproof_found(timed_sources timed_calls KIND timed_path_verifier NAMESPACE ${namespace}::paths
+                   DIRECTORY ${folder}/paths REGISTRAR draftproof/properties/subjects/timed_forms.hpp TOGETHER)
+endforeach()
+draftproof_write_calls(${PROJECT_BINARY_DIR}/found/timed_all.cpp timed_forms "${timed_calls}")
 set(bench_command_calls "")
 draftproof_found(benchmark_sources bench_command_calls KIND command NAMESPACE draftproof::commands
                  DIRECTORY bench/commands REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
@@ -37,8 +48,15 @@ std::string_view peer_script(std::string_view name) {
 endfunction()
 draftproof_write_peers(${PROJECT_BINARY_DIR}/found/peer_scripts.cpp)
 
+add_library(draftproof_timed OBJECT ${timed_sources} ${PROJECT_BINARY_DIR}/found/timed_all.cpp)
+target_link_libraries(draftproof_timed PRIVATE draftproof::framework)
+draftproof_own_target(draftproof_timed)
+target_precompile_headers(draftproof_timed REUSE_FROM draftproof_schemes)
+set_target_properties(draftproof_timed PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+
 add_library(draftproof_bench_main STATIC
             ${bench_sources} ${benchmark_sources} ${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp
+            $<TARGET_OBJECTS:draftproof_timed>
             ${PROJECT_BINARY_DIR}/found/bench_commands_all.cpp ${PROJECT_BINARY_DIR}/found/peer_scripts.cpp)
 add_library(draftproof::bench ALIAS draftproof_bench_main)
 set_target_properties(draftproof_bench_main PROPERTIES EXPORT_NAME bench)

@@ -124,6 +124,13 @@ function(draftproof_add target)
     set(arg_NAMESPACE draftproof::verifiers)
   endif()
   set(kind ${arg_KIND})
+  # Benchmarks time a verifier in a form of its own.
+  set(timed_include "")
+  set(timed_call "")
+  if(TARGET draftproof::bench AND arg_KIND MATCHES "^(path_)?(verifier|lossy)$")
+    set(timed_include "#include <draftproof/properties/subjects/timed_forms.hpp>")
+    set(timed_call "if constexpr (defined) draftproof::register_timed_${CMAKE_MATCH_1}verifier<Type>();")
+  endif()
   foreach(file ${arg_FILES})
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME_WE)
@@ -134,6 +141,7 @@ function(draftproof_add target)
 #include \"@path@\"
 
 #include <draftproof/@registrar@>
+@timed_include@
 
 namespace @arg_NAMESPACE@ {
 struct @type@;
@@ -144,6 +152,7 @@ bool registered_@kind@_@name@() {
   constexpr bool defined = requires { sizeof(Type); };
   static_assert(defined, \"@name@.hpp is to define the type @arg_NAMESPACE@::@type@: the words of the file name, each with a capital\");
   if constexpr (defined) draftproof::register_@kind@<Type>();
+  @timed_call@
   return true;
 }
 [[maybe_unused]] const bool has_@kind@_@name@ = registered_@kind@_@name@<@arg_NAMESPACE@::@type@>();

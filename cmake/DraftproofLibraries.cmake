@@ -58,28 +58,39 @@ file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/exac
 # arranges them, and mutants, which are proved and sampled on small models, is not worth a third of a build.
 set(scheme_sources ${found_sources})
 list(FILTER scheme_sources INCLUDE REGEX "/(path_)?(verifier|lossy)_")
-list(REMOVE_ITEM found_sources ${scheme_sources})
+set(mutant_sources ${found_sources})
+list(FILTER mutant_sources INCLUDE REGEX "/(path_)?mutant_")
+list(REMOVE_ITEM found_sources ${scheme_sources} ${mutant_sources})
 add_library(draftproof_schemes OBJECT ${scheme_sources})
+add_library(draftproof_mutants OBJECT ${mutant_sources})
 add_library(draftproof_framework STATIC ${framework_sources} ${found_sources} $<TARGET_OBJECTS:draftproof_schemes>
-                                        ${PROJECT_BINARY_DIR}/found/everything.cpp)
+                                        $<TARGET_OBJECTS:draftproof_mutants> ${PROJECT_BINARY_DIR}/found/everything.cpp)
 add_library(draftproof::framework ALIAS draftproof_framework)
 set_target_properties(draftproof_framework PROPERTIES EXPORT_NAME framework)
-foreach(target draftproof_schemes draftproof_framework)
+foreach(target draftproof_schemes draftproof_mutants draftproof_framework)
   target_link_libraries(${target} PUBLIC draftproof::sim Boost::headers fmt::fmt nlohmann_json::nlohmann_json
                                          OpenMP::OpenMP_CXX Threads::Threads)
   draftproof_own_target(${target})
-  # What most sources include, multiprecision and the interpreters above all, costs seconds a source.
+endforeach()
+# What most sources include, multiprecision and the interpreters above all, costs seconds a source. It is compiled once for
+# each degree of optimisation.
+foreach(target draftproof_schemes draftproof_mutants)
   target_precompile_headers(${target} PRIVATE <fmt/format.h> <nlohmann/json.hpp>
                             <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map> <memory> <string>
                             <vector>)
 endforeach()
+target_precompile_headers(draftproof_framework REUSE_FROM draftproof_mutants)
 target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck ${CMAKE_DL_LIBS})
-target_compile_options(draftproof_framework PRIVATE $<$<CONFIG:Release>:-O1>)
-# Sources of a room instantiate much alike: several at a time, half the time. Generated ones of mutants are batches already.
-set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
-set(batches ${found_sources})
-list(FILTER batches INCLUDE REGEX "/(path_)?mutant_")
-set_source_files_properties(${batches} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+foreach(target draftproof_mutants draftproof_framework)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endforeach()
+# Sources of a room, and schemes above all, instantiate much alike: together they take half the time.
+if(DRAFTPROOF_LARGE_SOURCES)
+  set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 60)
+  set_target_properties(draftproof_schemes draftproof_mutants PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+else()
+  set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 15)
+endif()
 
 set(command_sources "")
 set(command_calls "")

@@ -43,6 +43,8 @@ def verify_draft_tokens() -> Any:
 
 ENGINE = Engine(
     sources="deepseek-ai/DeepSpec",
+    commit="afdfa7c9382a3341a3e6f17756dd816da79f132c",
+    parts=("deepspec",),
     replaces="the target model, by the rows",
     doors=(EngineDoor("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),),
 )

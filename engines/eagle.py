@@ -51,6 +51,8 @@ def evaluate_posterior() -> Any:
 
 ENGINE = Engine(
     sources="SafeAILab/EAGLE",
+    commit="cb7e0841fe0c206c6ed74a197ad5e2a1f13f5a2b",
+    parts=("eagle/model",),
     doors=(
         EngineDoor(
             "evaluate_posterior",

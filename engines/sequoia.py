@@ -59,6 +59,8 @@ def accept_step(dtype: str, rows: str = "") -> Any:
 
 ENGINE = Engine(
     sources="Infini-AI-Lab/Sequoia",
+    commit="0ff3ff71475ca148f2dfb7545e0de5caf5c67b39",
+    parts=("*.py", "Tree"),
     replaces="the object of its tree, by one that has the rows of one node",
     doors=(
         EngineDoor(

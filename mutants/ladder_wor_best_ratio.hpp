@@ -13,7 +13,7 @@ namespace draftproof::mutants {
 
 struct BestOfGroup {
   template <class P, class Core, class R>
-  int of(const P& at, const Core& core, const DistinctGroup& group, R&) const {
+  DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group, R&) const {
     const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
     int best = 0;
     for (int i = 1; i < group.size; ++i)

@@ -13,7 +13,7 @@ namespace draftproof::mutants {
 
 struct FirstOfGroup {
   template <class P, class Core, class R>
-  int of(const P&, const Core&, const DistinctGroup&, R&) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup&, R&) const {
     return 0;
   }
 };

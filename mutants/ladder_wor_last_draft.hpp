@@ -13,7 +13,7 @@ namespace draftproof::mutants {
 
 struct LastOfGroup {
   template <class P, class Core, class R>
-  int of(const P&, const Core&, const DistinctGroup& group, R&) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R&) const {
     return group.size - 1;
   }
 };

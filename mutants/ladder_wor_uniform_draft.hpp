@@ -13,7 +13,7 @@ namespace draftproof::mutants {
 
 struct AnyOfGroup {
   template <class P, class Core, class R>
-  int of(const P&, const Core&, const DistinctGroup& group, R& random) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R& random) const {
     return static_cast<int>(random.pick(UniformIndex{group.size}));
   }
 };

@@ -11,11 +11,11 @@ constexpr long double half_ulp = std::numeric_limits<long double>::epsilon() / 2
 constexpr long double ln2 = 0.693147180559945309417232121458176568L;
 constexpr long double pi = 3.141592653589793238462643383279502884L;
 /// A geometric series replaces the nodes before it, with an error of at most c t^2.
-constexpr long double first_time = 0x1p-32L;
-/// Nodes with larger ct add at most the integral of e^-s from longest_race / 2 on.
-constexpr long double longest_race = 100;
+constexpr long double earliest = 0x1p-32L;
+/// Nodes with larger ct add at most the integral of e^-s from latest / 2 on.
+constexpr long double latest = 100;
 constexpr long double after_the_race = 2e-22L;  // e^-50
-constexpr long double spent = 1e-22L;
+constexpr long double least_survival = 1e-22L;
 
 /// Relative error of the trapezoid rule. Library functions accurate to a millionth suffice here.
 long double rule_error(int drafts, std::size_t nodes) {
@@ -34,9 +34,9 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
   do {
     const std::size_t n = times_.size();
     times_.push_back(n < per_octave_
-                         ? first_time * std::exp2(static_cast<long double>(n) / static_cast<long double>(per_octave_))
+                         ? earliest * std::exp2(static_cast<long double>(n) / static_cast<long double>(per_octave_))
                          : 2 * times_[n - per_octave_]);
-  } while (times_.back() * rate < longest_race);
+  } while (times_.back() * rate < latest);
   // Times have a relative error of at most 8 u, even if exp2 is off by seven units. In log t the integrand's slope is
   // at most sqrt(K + 1), and the grid's length is step times nodes.
   const auto range = step_ * static_cast<long double>(times_.size());
@@ -73,9 +73,9 @@ void RaceEnclosure::add(std::uint64_t q) {
     bin_sum_[n] += bin_[n];
   }
   ++tokens_;
-  while (live_ > 0 && fewer(live_ - 1) < spent) {
+  while (live_ > 0 && fewer(live_ - 1) < least_survival) {
     --live_;
-    dropped_ = std::max(dropped_, spent + error(live_));
+    dropped_ = std::max(dropped_, least_survival + error(live_));
   }
 }
 
@@ -99,9 +99,9 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
   std::vector<long double> gone(live_);
   ring(outside, live_, gone);
   const long double ratio = std::exp2(1 / static_cast<long double>(per_octave_));
-  long double sum = step_ * c * first_time / (ratio - 1);  // the nodes before the first
-  long double error_sum = c * first_time * first_time + after_the_race + dropped_ * 1.01L;
-  for (std::size_t n = 0; n < live_ && c * times_[n] <= longest_race; ++n) {
+  long double sum = step_ * c * earliest / (ratio - 1);  // the nodes before the first
+  long double error_sum = c * earliest * earliest + after_the_race + dropped_ * 1.01L;
+  for (std::size_t n = 0; n < live_ && c * times_[n] <= latest; ++n) {
     const long double weight = step_ * c * times_[n], silent = 1 - gone[n], few = fewer(n);
     sum += weight * silent * few;
     // The factor e^(-ct) is 1 - y, with the error of y and one rounding.

@@ -77,6 +77,7 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
   Document document;
   document.data = {{"schema", "draftproof.check/2"}, {"profile", options.profile.name}, {"seed", options.seed}};
   Section table{.title = fmt::format("Gates, profile {}", options.profile.name)};
+  if (options.distance > 0) document.data["distance"] = options.distance;
   if (options.device) {
     document.data["device"] = options.device->name();
     table.before.push_back(fmt::format(

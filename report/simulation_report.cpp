@@ -22,7 +22,7 @@ double deviation(std::uint64_t observed, double expected) {
   return std::copysign(std::sqrt(std::max(deviance, 0.0)), count - expected);
 }
 
-Section acceptance(const SimulatedPosition& at, double confidence) {
+Section acceptance_section(const SimulatedPosition& at, double confidence) {
   const Tally& tally = at.tally;
   Section section{
       .title = fmt::format("{} on {}, position {}", at.what.verifier.info().name, at.source.name(), at.position),
@@ -123,7 +123,7 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
   if (timings && !at.place.on_device())
     data["nanoseconds_per_tuple"] =
         1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
-  document.sections.push_back(acceptance(at, confidence));
+  document.sections.push_back(acceptance_section(at, confidence));
   if (at.estimate) {
     data["estimate"] = data_of(*at.estimate, confidence);
     document.sections.push_back(estimated(*at.estimate, confidence));

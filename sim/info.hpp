@@ -54,10 +54,11 @@ struct Claims {
 
 /// For each interpreter, the reason why a scheme cannot run under it. Empty text means it can.
 struct Unsupported {
-  std::string_view explore{};   ///< exhaustive exploration (proofs)
-  std::string_view simulate{};  ///< prepared tables (Monte Carlo)
-  std::string_view fresh{};     ///< one pass over fresh rows (per-token cost)
-  std::string_view device{};    ///< CUDA kernel
+  std::string_view explore{};        ///< exhaustive exploration (proofs)
+  std::string_view simulate{};       ///< prepared tables (Monte Carlo)
+  std::string_view fresh{};          ///< one pass over fresh rows (per-token cost)
+  std::string_view device{};         ///< CUDA kernel
+  std::string_view device_trials{};  ///< CUDA kernel of trials on a table, where there is one of decisions
 };
 
 /// Declaration of a verifier.

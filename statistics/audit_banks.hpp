@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <draftproof/statistics/group_bets.hpp>
+#include <draftproof/statistics/moved_mass_bets.hpp>
 #include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof {
@@ -32,6 +34,30 @@ GroupDesign top_verdict_design(std::string name);
 GroupMasses<2 * ratio_groups> verdict_masses(const RowGroups& rows);
 /// Groups of top_verdict_design.
 GroupMasses<4> top_verdict_masses(const RowGroups& rows);
+
+// A share s of the mass of p moves to its most likely tokens T, away from them where s < 0, from or to all others alike:
+// p'(T) = p(T) + s, at most half of what there is. The law of (draft, verdict, token) of rejection sampling by p' follows
+// from sums over T and over the tokens with p < q. For T of one token it is exact to first order in s; a bet is fair
+// whatever it is (moved_mass_bets.hpp).
+
+/// The most likely token, another.
+MovedMassBets moved_tokens(std::string name);
+void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record);
+
+/// Where a draft was refused, where one was accepted, and where there was none: is it the most likely token?
+enum class MovedVerdict : std::uint8_t {
+  rejected_for_top,  ///< another token was drafted, the most likely one emitted
+  rejected_top,      ///< the most likely token was drafted and refused; counts as the next where drafts have no law
+  rejected,
+  accepted_top,
+  accepted,
+  alone_top,  ///< a token without a draft
+  alone
+};
+MovedMassBets moved_verdicts(std::string name);
+/// `drafts_have_law`: a draft has law q, so that a refused one is seen.
+void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict, bool drafts_have_law,
+                       std::uint64_t record);
 
 /// Along the token number, from 0 to `symbols` - 1.
 GroupDesign id_design(std::string name, std::size_t symbols);

@@ -139,6 +139,7 @@ void group_rows(std::span<const float> p, std::span<const float> q, const DepthS
   for (std::size_t x = 0; x < p.size(); ++x)
     if (p[x] == out.largest_p) {
       out.top_overlap += double{std::min(p[x], q[x])};
+      out.top_q += double{q[x]};
       out.top_slack_q += double{q[x]} * slack_q[static_cast<std::size_t>(depth_group(q[x]))];
     }
 }

@@ -73,7 +73,8 @@ struct RowGroups {
   GroupMasses<2> top;  ///< tokens with the largest p; all others
   float largest_p = 0;
   double overlap = 0;                       ///< sum of min(p, q), of a pair
-  double top_overlap = 0, top_slack_q = 0;  ///< of the tokens with the largest p: sum of min(p, q); slack of q
+  /// Of the tokens with the largest p: sum of min(p, q); sum of q, and its slack.
+  double top_overlap = 0, top_q = 0, top_slack_q = 0;
 };
 
 /// The groups of rows p and q [S]; one of them may be empty, its groups are then 0.

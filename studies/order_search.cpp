@@ -1,8 +1,12 @@
 #include <draftproof/studies/order_search.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 
+#include <nlohmann/json.hpp>
+
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/studies/order_instances.hpp>
 
@@ -11,7 +15,7 @@ namespace draftproof {
 namespace {
 
 constexpr int not_asked = 2;
-constexpr std::uint64_t walked_every = 20, most_tuples = 256, wave = 2048;
+constexpr std::uint64_t walked_every = 20, most_tuples = 256, wave = 512;
 
 struct Outcome {
   std::vector<int> orders, crossings;  ///< -1, 0, 1 or not_asked
@@ -99,6 +103,18 @@ struct Tallied {
     }
   }
 
+  /// Adds what was seen of later instances.
+  void add(const Tallied& later) {
+    tally.less += later.tally.less;
+    tally.equal += later.tally.equal;
+    if (later.tally.greater > 0 && tally.greater == 0) refutation = later.refutation;
+    tally.greater += later.tally.greater;
+    if (later.tally.ratio < tally.ratio) {
+      tally.ratio = later.tally.ratio;
+      least = later.least;
+    }
+  }
+
   void simplify(const OrderClaim& claim, const StudyOptions& options) {
     const auto still_greater = [&](const Instance& instance) {
       Acceptances at(instance);
@@ -119,35 +135,85 @@ struct Tallied {
   }
 };
 
+/// What was seen on a range of instances: the record of a block.
+struct Seen {
+  std::vector<Tallied> orders;
+  std::vector<CrossingTally> crossings;
+
+  Seen(std::size_t of_orders, std::size_t of_crossings) : orders(of_orders), crossings(of_crossings) {}
+
+  void add(const Outcome& outcome, std::uint64_t n) {
+    for (std::size_t c = 0; c < orders.size(); ++c) orders[c].add(outcome.orders[c], outcome.ratios[c], n);
+    for (std::size_t c = 0; c < crossings.size(); ++c) {
+      crossings[c].first_more += outcome.crossings[c] == 1;
+      crossings[c].equal += outcome.crossings[c] == 0;
+      crossings[c].second_more += outcome.crossings[c] == -1;
+    }
+  }
+
+  std::string record() const {
+    nlohmann::json all = nlohmann::json::array();
+    for (const Tallied& t : orders)
+      all.push_back({t.tally.less, t.tally.equal, t.tally.greater, std::bit_cast<std::uint64_t>(t.tally.ratio), t.least,
+                     t.refutation});
+    for (const CrossingTally& t : crossings) all.push_back({t.first_more, t.equal, t.second_more});
+    return all.dump();
+  }
+
+  /// Adds what record() wrote of later instances.
+  void add(const std::string& record) {
+    const nlohmann::json all = nlohmann::json::parse(record);
+    std::size_t i = 0;
+    for (Tallied& to : orders) {
+      const nlohmann::json& t = all.at(i++);
+      to.add({.tally = {.less = t.at(0),
+                        .equal = t.at(1),
+                        .greater = t.at(2),
+                        .ratio = std::bit_cast<double>(t.at(3).get<std::uint64_t>())},
+              .least = t.at(4),
+              .refutation = t.at(5)});
+    }
+    for (CrossingTally& to : crossings) {
+      const nlohmann::json& t = all.at(i++);
+      to.first_more += t.at(0).get<std::uint64_t>();
+      to.equal += t.at(1).get<std::uint64_t>();
+      to.second_more += t.at(2).get<std::uint64_t>();
+    }
+  }
+};
+
 }  // namespace
 
 OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vector<CrossingClaim>& crossings,
                           std::uint64_t instances, const StudyOptions& options) {
+  BlockLedger own(nullptr);
+  BlockLedger& ledger = options.ledger ? *options.ledger : own;
+  const std::string group = "order_of_schemes";
+  std::uint64_t told = 0;
+  ledger.run(group, (instances + wave - 1) / wave, 0, 1,
+             [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
+               const std::uint64_t first = block * wave, count = std::min(wave, instances - first);
+               const auto outcomes = examine_wave(first, count, orders, crossings, options);
+               if (outcomes.empty()) return std::nullopt;
+               Seen seen(orders.size(), crossings.size());
+               for (std::size_t i = 0; i < outcomes.size(); ++i) seen.add(outcomes[i], first + i);
+               options.tell(told += count, instances);
+               return BlockResult{.record = seen.record()};
+             });
   OrderSearch search;
-  search.crossings.resize(crossings.size());
-  std::vector<Tallied> tallied(orders.size());
-  while (search.instances < instances) {
-    const std::uint64_t first = search.instances, count = std::min(wave, instances - first);
-    const auto outcomes = examine_wave(first, count, orders, crossings, options);
-    if (outcomes.empty()) {
-      search.complete = false;
-      break;
-    }
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      for (std::size_t c = 0; c < orders.size(); ++c)
-        tallied[c].add(outcomes[i].orders[c], outcomes[i].ratios[c], first + i);
-      for (std::size_t c = 0; c < crossings.size(); ++c) {
-        search.crossings[c].first_more += outcomes[i].crossings[c] == 1;
-        search.crossings[c].equal += outcomes[i].crossings[c] == 0;
-        search.crossings[c].second_more += outcomes[i].crossings[c] == -1;
-      }
-    }
-    search.instances += count;
-    options.tell(search.instances, instances);
+  Seen seen(orders.size(), crossings.size());
+  if (ledger.partial()) return search;
+  std::uint64_t next = 0;
+  for (const auto& [block, record] : ledger.group(group).records) {
+    if (block != next++) break;  // after a stop: the instances before it
+    seen.add(record);
+    search.instances = std::min(instances, next * wave);
   }
+  search.complete = search.instances == instances;
+  search.crossings = seen.crossings;
   for (std::size_t c = 0; c < orders.size(); ++c) {
-    tallied[c].simplify(orders[c], options);
-    search.orders.push_back(std::move(tallied[c].tally));
+    seen.orders[c].simplify(orders[c], options);
+    search.orders.push_back(std::move(seen.orders[c].tally));
   }
   if (options.stopped()) search.complete = false;  // possibly while instances were being shrunk
   return search;

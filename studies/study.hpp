@@ -2,7 +2,8 @@
 // by `draftproof reproduce NAME`.
 //
 // A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
-// `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other.
+// `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other. A
+// study whose work is in blocks of the ledger has `static constexpr bool divided = true`.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,8 @@
 
 namespace draftproof {
 
+class BlockLedger;
+
 struct StudyOptions {
   std::vector<std::string> sources{};  ///< captures or families to study; empty: what the study takes by itself
   std::uint64_t effort = 0;            ///< instances, tuples or whatever the study counts; 0: its own default
@@ -24,6 +27,7 @@ struct StudyOptions {
   bool timings = false;                     ///< times in the data, which then differs from run to run
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: return what is known so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  BlockLedger* ledger = nullptr;  ///< for a divided study: blocks that are known, and which of the others to compute
 
   bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
   void tell(std::uint64_t done, std::uint64_t total) const {
@@ -42,6 +46,7 @@ struct Study {
   std::string_view about;
   std::string_view source;
   StudyResult (*run)(const StudyOptions&);
+  bool divided = false;  ///< whether its work is in blocks of a ledger
 };
 
 /// All studies found, by name.
@@ -52,7 +57,9 @@ inline std::vector<Study>& found_studies() {
 
 template <class S>
 void register_study() {
-  found_studies().push_back({S::name, S::about, S::source, &S::run});
+  Study study{S::name, S::about, S::source, &S::run};
+  if constexpr (requires { S::divided; }) study.divided = S::divided;
+  found_studies().push_back(study);
 }
 
 }  // namespace draftproof

@@ -18,6 +18,7 @@
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder/distinct_choice.hpp>
+#include <draftproof/verifiers/ladder/team_race.hpp>
 #include <draftproof/verifiers/ladder/uniform_rest.hpp>
 #include <draftproof/verifiers/ladder/wor_coverage.hpp>
 
@@ -30,35 +31,47 @@ struct LadderWorBy {
   template <class Scalar>
   struct Distinct {
     int drafts;
-    WorCoverage<Scalar> operator()(const auto& laws, const auto& bins) const { return {laws, bins, drafts}; }
+    template <class L, class Bins>
+    DRAFTPROOF_DEVICE auto operator()(const L& laws, const Bins& bins) const {
+      if constexpr (PlannedByTeam<L>)
+        return TeamWorCoverage<L, Bins>(laws, bins, drafts);
+      else
+        return WorCoverage<Scalar>(laws, bins, drafts);
+    }
   };
 
-  /// The plan for drafts of q and, if q can run out, that for drafts that go on uniformly. Fresh rows make the latter
-  /// where q has run out.
+  /// Shared memory of a team that makes the plan together, in bytes.
+  static constexpr std::size_t team_bytes = ladder_wor_team_bytes<std::uint16_t>();
+
+  /// The plan for drafts of q and, if q can run out, that for drafts that go on uniformly.
   template <class L>
   struct Plan : Ladder::Plan<L> {
     Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {
-      if constexpr (!FreshLaws<L>) {
-        const int most = std::min(drafts, laws.vocabulary());
-        Token likeliest[max_drafts];
-        for (int k = 0; k < most; ++k) likeliest[k] = laws.kth_most_probable(k);
-        if (const int n = support_among(laws, likeliest, most); n < most) rest.emplace(laws, likeliest, n, most - n);
-      }
+      const int most = std::min(drafts, laws.vocabulary());
+      Token likeliest[max_drafts];
+      for (int k = 0; k < most; ++k) likeliest[k] = laws.kth_most_probable(k);
+      if (const int n = support_among(laws, likeliest, most); n < most) rest.emplace(laws, likeliest, n, most - n);
     }
     std::optional<UniformRest<L>> rest;
   };
+  /// Fresh rows make the latter where q has run out.
+  template <FreshLaws L>
+  struct Plan<L> : Ladder::Plan<L> {
+    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {}
+  };
 
   template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
+  DRAFTPROOF_DEVICE Plan<L> prepare(const L& laws, int drafts) const {
     return {laws, drafts};
   }
 
   template <Position P, class Made, RandomSource R>
-  Verdict verify(const P& at, const Made& plan, R& random) const {
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
     using L = typename P::Underlying;
     if (const int used = support_among(at, at.draft_data(), at.drafts()); used < at.drafts()) {
       const int drafts = at.drafts() - used;
-      if (plan.rest && plan.rest->drafts() == drafts) return plan.rest->verify(at, used, random);
+      if constexpr (requires { plan.rest; })
+        if (plan.rest && plan.rest->drafts() == drafts) return plan.rest->verify(at, used, random);
       return UniformRest<L>(at.laws(), at.draft_data(), used, drafts).verify(at, used, random);
     }
     const auto& core = plan.core();
@@ -66,16 +79,19 @@ struct LadderWorBy {
     const int chosen = choose_distinct(at, core, random, Choice{});
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
-    if (!plan.nothing_left) return random.emit(plan.residual);
-    // Only by rounding. The drafts can be all tokens, so x may be one that the target does not have.
-    return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
+    if (plan.nothing_left)  // only by rounding. The drafts can be all tokens, so x may be one that the target lacks
+      return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
+    if constexpr (PlannedByTeam<L>)
+      return random.emit(laws.weights([&](Token y) { return core.left(laws, y); }));
+    else
+      return random.emit(plan.residual);
   }
 
  private:
   /// The number of tokens after which q has run out, n if it has not. `tokens` are n distinct ones, those of q's
   /// support before all others. Drafters decide it by the same masses.
   template <class L>
-  static int support_among(const L& laws, const Token* tokens, int n) {
+  DRAFTPROOF_DEVICE static int support_among(const L& laws, const Token* tokens, int n) {
     // A token with a mass far above any rounding was drawn from q, and so were those before it.
     if (n == 0 || laws.proposal(tokens[n - 1]) > typename L::Scalar(0x1p-40)) return n;
     for (int k = 1; k < n; ++k)
@@ -91,7 +107,7 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
       .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .unsupported = {.device = "its plan integrates a race on the host"}};
+      .unsupported = {.device_trials = "the plan of a table owns memory of the host"}};
 };
 
 }  // namespace draftproof::verifiers

@@ -11,6 +11,7 @@
 
 #include <draftproof/bench/cold_rows.hpp>
 #include <draftproof/bench/pair.hpp>
+#include <draftproof/properties/subjects/timed_forms.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -31,8 +32,8 @@ struct Cost {
 
   /// `next` returns the rows of a decision.
   template <class Next>
-  static void run(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
-                  int drafts, Next next) {
+  static void run(benchmark::State& state, TimedForm form, const AnyDrafter& drafter, int vocabulary, int drafts,
+                  Next next) {
     // Drafts come from the prepared table beforehand, so drafting is not timed.
     constexpr int tuples = 1024;
     std::vector<Token> tokens(static_cast<std::size_t>(tuples * drafts));
@@ -43,7 +44,7 @@ struct Cost {
     for (auto _ : state) {
       const auto [target, proposal] = next();
       const FreshRows<float> rows(target, proposal);
-      const auto decider = verifier.simulate_on(rows, drafts);
+      const auto decider = form(rows, drafts);
       Verdict verdict;
       decider->decide({2, static_cast<std::uint64_t>(t), 1, drafts, tokens.data() + t * drafts, lengths.data() + t},
                       &verdict);
@@ -61,22 +62,20 @@ struct Cost {
     }
   }
 
-  static void hot(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
-                  int drafts) {
+  static void hot(benchmark::State& state, TimedForm form, const AnyDrafter& drafter, int vocabulary, int drafts) {
     const RowPair& pair = pair_of(vocabulary).rows;
     const std::vector<float> target(pair.target.begin(), pair.target.end());
     const std::vector<float> proposal(pair.proposals[0].begin(), pair.proposals[0].end());
-    run(state, verifier, drafter, vocabulary, drafts, [&] { return ColdRows::View{target, proposal}; });
+    run(state, form, drafter, vocabulary, drafts, [&] { return ColdRows::View{target, proposal}; });
   }
 
-  static void cold(benchmark::State& state, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,
-                   int drafts) {
+  static void cold(benchmark::State& state, TimedForm form, const AnyDrafter& drafter, int vocabulary, int drafts) {
     ColdRows* rows = ColdRows::holding(vocabulary);
     if (!rows) {
       state.SkipWithError("too little memory for rows that no cache holds");
       return;
     }
-    run(state, verifier, drafter, vocabulary, drafts, [rows] { return rows->next(); });
+    run(state, form, drafter, vocabulary, drafts, [rows] { return rows->next(); });
   }
 
   static void add() {
@@ -84,21 +83,19 @@ struct Cost {
       for (const AnyDrafter* drafter : registry().drafters_of(verifier->info()))
         for (const int vocabulary : vocabularies)
           for (const int drafts : {1, 4}) {
-            if (!verifier->takes(drafts) || !verifier->info().unsupported.fresh.empty() ||
-                !verifier->info().derived_from.empty() || drafter->info().several_proposals)
+            const TimedForm form = timed_form<TimedForm>(verifier->info().name);
+            if (form == nullptr || !verifier->takes(drafts) || !verifier->info().derived_from.empty() ||
+                drafter->info().several_proposals)
               continue;
             const std::string name = std::string(verifier->info().name) + "/" + std::string(drafter->info().name) +
                                      "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
-            const AnyVerifier& subject = *verifier;
-            benchmark::RegisterBenchmark(("cost/" + name).c_str(),
-                                         [&subject, drafter, vocabulary, drafts](auto& state) {
-                                           hot(state, subject, *drafter, vocabulary, drafts);
-                                         });
+            benchmark::RegisterBenchmark(("cost/" + name).c_str(), [form, drafter, vocabulary, drafts](auto& state) {
+              hot(state, form, *drafter, vocabulary, drafts);
+            });
             if (verifier->kind() != Kind::verifier) continue;
-            benchmark::RegisterBenchmark(("cold/" + name).c_str(),
-                                         [&subject, drafter, vocabulary, drafts](auto& state) {
-                                           cold(state, subject, *drafter, vocabulary, drafts);
-                                         });
+            benchmark::RegisterBenchmark(("cold/" + name).c_str(), [form, drafter, vocabulary, drafts](auto& state) {
+              cold(state, form, *drafter, vocabulary, drafts);
+            });
           }
   }
 };

@@ -117,9 +117,10 @@ struct Simulate {
              1000);
     at_most("without replacement against with: every trial walks a curve of its own", without + "128256/4",
             with + "128256/4", 2);
+    // Recursive rejection reads 1.84 times as many of sixteen drafts as of four (docs/simulation.md).
     for (const std::string size : {"4096", "128256"})
       at_most("sixteen drafts, drawn lazily, against four", "lazy/recursive_rejection/iid/" + size + "/16",
-              with + size + "/4", 1.5);
+              with + size + "/4", 2);
     // A rate of at least .3 of the other.
     at_most("the largest vocabulary against the smallest", with + "262144/4", with + "4096/4", 1 / 0.3);
     at_most("the largest vocabulary against the smallest", without + "262144/4", without + "4096/4", 1 / 0.3);

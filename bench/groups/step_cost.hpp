@@ -16,6 +16,7 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
+#include <draftproof/properties/subjects/timed_forms.hpp>
 #include <draftproof/properties/survey/path_survey.hpp>
 
 namespace draftproof::benchmarks {
@@ -64,13 +65,13 @@ struct StepCost {
   };
 
   /// Steps over the trees in turn.
-  static void run(benchmark::State& state, const AnyPathVerifier& verifier, const TreeShape& shape,
+  static void run(benchmark::State& state, TimedPathForm form, const TreeShape& shape,
                   const std::vector<DraftTree>& trees, const Floats& rows) {
     std::uint64_t trial = 0, visited = 0, tokens = 0;
     for (auto _ : state) {
       const DraftTree& tree = trees[trial % trees.size()];
       const auto conditionals = rows.conditionals(tree.length());
-      const auto decider = verifier.simulate_on(conditionals, shape);
+      const auto decider = form(conditionals, shape);
       Philox random(2, trial++, Philox::Role::verify);
       const StepOutput step = decider->decide(tree, {}, random);
       benchmark::DoNotOptimize(step);
@@ -84,12 +85,12 @@ struct StepCost {
     state.counters["bytes"] = static_cast<double>(visited) * 2 * sizeof(float) / steps;
   }
 
-  static void add_drafted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, int vocabulary, int drafts,
-                          int length) {
+  static void add_drafted(const AnyPathVerifier& verifier, TimedPathForm form, const AnyTreeDrafter& drafter,
+                          int vocabulary, int drafts, int length) {
     const std::string name = "step_cost/" + std::string(verifier.info().name) + "/" +
                              std::string(drafter.info().name) + "/" + std::to_string(vocabulary) + "/" +
                              std::to_string(drafts) + "/" + std::to_string(length);
-    benchmark::RegisterBenchmark(name.c_str(), [&verifier, &drafter, vocabulary, drafts, length](auto& state) {
+    benchmark::RegisterBenchmark(name.c_str(), [form, &drafter, vocabulary, drafts, length](auto& state) {
       const Pair& pair = pair_of(vocabulary);
       const TableAtAllDepths tables(pair.table);
       const TreeShape shape = shape_of(drafter, drafts, length);
@@ -98,7 +99,7 @@ struct StepCost {
         Philox random(2, t, Philox::Role::draft);
         drafter.draw(tables, shape, random, trees[t]);
       }
-      run(state, verifier, shape, trees, Floats(pair));
+      run(state, form, shape, trees, Floats(pair));
     });
   }
 
@@ -108,9 +109,9 @@ struct StepCost {
   }
 
   /// A path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
-  static void add_refused(const AnyPathVerifier& verifier, int vocabulary, int length) {
+  static void add_refused(std::string_view verifier, TimedPathForm form, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
-        refused_name(verifier.info().name, vocabulary, length).c_str(), [&verifier, vocabulary, length](auto& state) {
+        refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](auto& state) {
           const Floats rows(pair_of(vocabulary));
           Token least = 0;
           const auto ratio = [&rows](Token x) {
@@ -120,21 +121,21 @@ struct StepCost {
             if (ratio(x) < ratio(least)) least = x;
           DraftTree path(0);
           for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, least, depth + 1);
-          run(state, verifier, {.drafts = 1, .length = length}, {path}, rows);
+          run(state, form, {.drafts = 1, .length = length}, {path}, rows);
         });
   }
 
   static void add() {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!info.unsupported.fresh.empty() || !info.unsupported.simulate.empty() || !info.derived_from.empty())
-        continue;
+      const TimedPathForm form = timed_form<TimedPathForm>(info.name);
+      if (form == nullptr || !info.unsupported.simulate.empty() || !info.derived_from.empty()) continue;
       for (const AnyTreeDrafter* drafter : path_registry().drafters_of(info))
         for (const int vocabulary : {32000, 128256})
           for (const int drafts : {1, 4})
-            if (verifier->takes(drafts)) add_drafted(*verifier, *drafter, vocabulary, drafts, 4);
+            if (verifier->takes(drafts)) add_drafted(*verifier, form, *drafter, vocabulary, drafts, 4);
       if (info.drafts.lists("iid_paths") && verifier->takes(1))
-        for (const int vocabulary : {32000, 128256}) add_refused(*verifier, vocabulary, 8);
+        for (const int vocabulary : {32000, 128256}) add_refused(info.name, form, vocabulary, 8);
     }
     found_goals().push_back({.what = "block verification of 8 positions, all refused, in passes",
                              .slower = refused_name("block", 128256, 8),

@@ -56,6 +56,10 @@ struct Check {
     app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
         ->check(CLI::Range(1, max_drafts))
         ->capture_default_str();
+    app.add_option("--distance", options.distance,
+                   "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
+                   "trials, in place of the profile")
+        ->check(CLI::Range(1e-6, 0.5));
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
         ->check(CLI::Range(1e-6, 1.0))
         ->capture_default_str();

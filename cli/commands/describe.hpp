@@ -57,6 +57,7 @@ struct Describe {
       laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
     describe_scheme(document, info, verifier.kind(), laws);
     add_runs(document, "CUDA kernel", info.unsupported.device);
+    if (!info.unsupported.device_trials.empty()) add_runs(document, "CUDA trials", info.unsupported.device_trials);
   }
 
   static void describe_path_verifier(Document& document, const AnyPathVerifier& verifier) {

@@ -5,6 +5,9 @@
 #include <array>
 #include <memory>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
@@ -13,7 +16,7 @@ namespace draftproof::commands {
 
 struct Plan {
   static constexpr std::string_view name = "plan";
-  static constexpr std::string_view about = "what survey, simulate, survey-paths or check will cost, by blocks: plan COMMAND ARGUMENTS";
+  static constexpr std::string_view about = "what a command that is divided into blocks will cost: plan COMMAND ARGUMENTS";
 
   CLI::App* app = nullptr;
 
@@ -25,11 +28,12 @@ struct Plan {
 
   int run(const Session&) {
     std::vector<std::string> words = app->remaining();
-    constexpr std::array<std::string_view, 4> known{"survey", "simulate", "survey-paths", "check"};
+    constexpr std::array<std::string_view, 7> known{"survey", "simulate", "survey-paths", "check",
+                                                    "prove",  "mutants",  "reproduce"};
     if (words.empty() || std::find(known.begin(), known.end(), words.front()) == known.end())
       throw InputError({.file = "plan",
                         .found = words.empty() ? "no command" : in_quotes(words.front()),
-                        .wanted = "survey, simulate, survey-paths or check"});
+                        .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
     const auto ledger = std::make_shared<BlockLedger>(nullptr, BlockShard{}, BlockLedger::Kind::plan);
     words.insert(words.end(), {"--quiet", "--threads=1"});
     return run_words(std::move(words), ledger);  // which writes the plan where that command would write its result

@@ -14,8 +14,10 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/report/gate_report.hpp>
 #include <draftproof/report/proof_report.hpp>
@@ -29,6 +31,7 @@ struct Prove {
   std::vector<std::string> names, laws;
   std::string instance_text;
   ProofOptions options;
+  WorkChoice work;
   std::optional<int> instances;
   bool mutants = false;
 
@@ -45,6 +48,7 @@ struct Prove {
     app.add_option("--instance", instance_text,
                    fmt::format("only this instance, as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     app.add_flag("--mutants", mutants, "the mutants too");
+    work.declare(app);
   }
 
   int run(const Session& session) {
@@ -53,6 +57,15 @@ struct Prove {
     options.threads = session.threads;
     options.stop = &stop_requested();
     for (const auto& law : laws) need_law(law);
+    if (!session.doors.empty() || !instance_text.empty()) {
+      if (work.asked(session))
+        throw InputError({.file = "blocks",
+                          .found = session.doors.empty() ? "--instance" : "--door",
+                          .wanted = "neither: generated instances in this program are divided"});
+      if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
+    } else {
+      options.ledger = work.open(session, {});
+    }
     if (!session.doors.empty()) return prove_doors(session);
     const SelectedVerifiers selected = select_of_both(names, mutants);
     auto pairs = pairs_of<TokenLevel>(selected.position, registry());
@@ -71,6 +84,8 @@ struct Prove {
     Progress progress("proving", pairs.size() + path_pairs.size(), session.quiet);
     const auto proofs = proofs_of<TokenLevel>(pairs, progress, 0);
     const auto path_proofs = proofs_of<BlockLevel>(path_pairs, progress, pairs.size());
+    if (options.ledger)
+      if (const auto code = work.finish(session)) return *code;
     if (proofs.empty() && path_proofs.empty() && !stop_requested())
       throw InputError({.file = "--instance",
                         .found = instance_text,

@@ -57,8 +57,8 @@ struct Survey {
         before += survey_size(source, options);
       }
     }
+    const std::vector<Proof> proofs = asked.prove(choice.instances, session, options.ledger);
     if (const auto code = choice.work.finish(session)) return *code;
-    const std::vector<Proof> proofs = asked.prove(choice.instances, session);
     session.write(report_survey(surveyed, proofs, options, confidence, session.timings));
     return exit_code_of(proofs);
   }

@@ -63,9 +63,9 @@ struct SurveyPaths {
           before += options.steps * surveyed.back().rows.size();
         }
     }
-    if (const auto code = choice.work.finish(session)) return *code;
     const bool complete = !stop_requested();
-    const std::vector<PathProof> proofs = asked.prove(choice.instances, session);
+    const std::vector<PathProof> proofs = asked.prove(choice.instances, session, options.ledger);
+    if (const auto code = choice.work.finish(session)) return *code;
     session.write(report_path_survey(surveyed, proofs, options, complete, session.timings));
     return exit_code_of(proofs);
   }

@@ -31,10 +31,6 @@ class ForeignPathVerifier final : private ForeignInfo, public AnyPathVerifier {
                                                 const TreeShape&) const override {
     return {};
   }
-  On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&,
-                                           const TreeShape&) const override {
-    return {};
-  }
   On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const override {
     return {};
   }

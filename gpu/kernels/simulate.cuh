@@ -107,7 +107,7 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
                      const DeviceCounts& counts, Stream stream) {
   using Plan = typename TrialPlan<V>::type;
   static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
-                "a plan that owns memory of the host cannot go into a kernel: say so in info.unsupported.device");
+                "a plan that owns memory of the host cannot go into a kernel: say so in info.unsupported.device_trials");
   check_drafts(V::info, D::info, table.device(), range.drafts);
   if (range.count == 0) return;
   const PlanCopy copy(stream);
@@ -134,6 +134,8 @@ struct TrialDrafters {
                     const DeviceCounts& counts, Stream stream) {
     if constexpr (!V::info.unsupported.device.empty()) {
       no_kernel(V::info.name, V::info.unsupported.device);
+    } else if constexpr (!V::info.unsupported.device_trials.empty()) {
+      no_kernel(V::info.name, V::info.unsupported.device_trials);
     } else if constexpr (!V::info.unsupported.simulate.empty()) {
       no_kernel(V::info.name, V::info.unsupported.simulate);
     } else {

@@ -101,6 +101,14 @@ class NodeLaws {
   DRAFTPROOF_DEVICE double sum(F f) const {
     return here().sum(std::move(f));
   }
+  template <class F>
+  DRAFTPROOF_DEVICE Fixed fixed_sum(F f) const {
+    return here().fixed_sum(std::move(f));
+  }
+  template <class Term>
+  DRAFTPROOF_DEVICE auto sums_by_place(int places, const Term& term) const {
+    return here().sums_by_place(places, term);
+  }
   template <int most, class Walk>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
     return here().template k_smallest<most>(wanted, walk);

@@ -22,6 +22,7 @@
 #include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_masses.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/gpu/teams/team_sums.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/numeric/float_residual.hpp>
@@ -116,6 +117,18 @@ class TeamRows {
     passed_ = never;
     total_ = pass(f);
     return from_fixed(total_);
+  }
+  /// sum(f) in units of 2^-60.
+  template <class F>
+  DRAFTPROOF_DEVICE Fixed fixed_sum(F f) const {
+    passed_ = never;
+    return total_ = pass(f);
+  }
+  /// Sums of two integers of every token, in the scratch of the workspace (team_sums.cuh). One pass.
+  template <class Term>
+  DRAFTPROOF_DEVICE auto sums_by_place(int places, const Term& term) const {
+    return gpu::sums_by_place(
+        team_, workspace_, places, [this](const auto& visit) { this->for_own(visit); }, term);
   }
   /// `summed`: no pass was made since sum(f) of the same f, so a draw needs none.
   template <class F>

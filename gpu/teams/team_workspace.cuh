@@ -94,6 +94,14 @@ class TeamWorkspace : public ListsOfTeams {
   }
 
   DRAFTPROOF_DEVICE void meet() const { partition_.partition_barrier(); }
+  /// The number of this thread, and of all; a multiple of four.
+  DRAFTPROOF_DEVICE int thread() const { return partition_.warp() * partition_.lanes() + partition_.lane(); }
+  DRAFTPROOF_DEVICE int threads() const { return partition_.warps() * partition_.lanes(); }
+  /// The value of the first of the four neighbouring threads that this one belongs to. Collective over a warp.
+  template <class E>
+  DRAFTPROOF_DEVICE E of_first_in_four(const E& value) const {
+    return from_lane(value, partition_.lane() / 4 * 4);
+  }
 
   template <class F>
   DRAFTPROOF_DEVICE void each(int count, const F& f) const {
@@ -182,9 +190,6 @@ class TeamWorkspace : public ListsOfTeams {
   }
 
  private:
-  DRAFTPROOF_DEVICE int thread() const { return partition_.warp() * partition_.lanes() + partition_.lane(); }
-  DRAFTPROOF_DEVICE int threads() const { return partition_.warps() * partition_.lanes(); }
-
   template <class E>
   DRAFTPROOF_DEVICE static constexpr unsigned bytes_of(int size) {
     static_assert(alignof(E) <= 16);

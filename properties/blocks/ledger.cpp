@@ -1,11 +1,11 @@
 #include <draftproof/properties/blocks/ledger.hpp>
 
-#include <sys/resource.h>
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <ctime>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -79,28 +79,57 @@ BlockGroup& BlockLedger::open(const std::string& name, std::uint64_t blocks) {
   return group;
 }
 
+bool BlockLedger::mine(const std::string& name, const BlockGroup& group, std::uint64_t block) const {
+  return deal_.owner(name, block).value_or((group.first + block) % shard_.count) == shard_.index;
+}
+
+double BlockLedger::Planned::seconds() const {
+  return std::accumulate(measured.begin(), measured.end(), 0.0) /
+         static_cast<double>(std::max<std::size_t>(1, measured.size()));
+}
+
+double BlockLedger::Planned::longest() const {
+  return measured.empty() ? 0 : *std::max_element(measured.begin(), measured.end());
+}
+
+void BlockLedger::measure(const std::string& name, std::uint64_t blocks, double trials, const Compute& compute) {
+  Planned planned{name, blocks, trials, {}};
+  const auto seconds = [&](std::uint64_t block, std::uint64_t most) {
+    const std::clock_t start = std::clock();
+    compute(block, most);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  constexpr std::uint64_t few = 16;
+  if (blocks > 0) seconds(0, few);  // what the first block of a process pays: rows, plans
+  if (blocks > 0 && trials > 0) {
+    // What every block pays once, and the slope of its trials.
+    constexpr double enough = 0.05;
+    const auto all = std::max(static_cast<std::uint64_t>(trials), few);
+    const double once = seconds(0, few);
+    double then = once;
+    std::uint64_t more = few;
+    while (more < all && then < once + enough) then = seconds(0, more = std::min(all, 64 * more));
+    const double slope = more > few ? std::max(0.0, then - once) / static_cast<double>(more - few) : 0;
+    planned.measured.push_back(once + slope * trials);
+  } else if (blocks > 0) {
+    constexpr std::uint64_t most_measured = 4;
+    const std::uint64_t count = std::min(blocks, most_measured);
+    for (std::uint64_t i = 0; i < count; ++i) planned.measured.push_back(seconds(blocks * i / count, few));
+  }
+  planned_.push_back(std::move(planned));
+}
+
 bool BlockLedger::run(const std::string& name, std::uint64_t blocks, double trials, int at_once,
                       const Compute& compute) {
   constexpr auto all = std::numeric_limits<std::uint64_t>::max();
   BlockGroup& group = open(name, blocks);
   if (kind_ == Kind::plan) {
-    // Two sizes of the first block: what every block pays once, and the slope of its trials.
-    const auto seconds = [&](std::uint64_t most) {
-      const auto start = std::chrono::steady_clock::now();
-      compute(0, most);
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    constexpr std::uint64_t few = 16, more = 4096;
-    if (blocks == 0) return false;
-    seconds(few);  // reads the rows
-    const double once = seconds(few), then = seconds(more);
-    const double slope = std::max(0.0, then - once) / static_cast<double>(more - few);
-    planned_.push_back({name, blocks, trials, once + slope * trials});
+    measure(name, blocks, trials, compute);
     return false;
   }
   std::vector<std::uint64_t> wanted;
   for (std::uint64_t b = 0; b < blocks; ++b)
-    if (!group.done[b] && (group.first + b) % shard_.count == shard_.index) wanted.push_back(b);
+    if (!group.done[b] && mine(name, group, b)) wanted.push_back(b);
   std::exception_ptr failure;
   std::uint64_t failed = all;
   std::atomic<bool> stopped{false};
@@ -146,7 +175,9 @@ nlohmann::json BlockLedger::to_json() const {
   Json parts = Json::array();
   for (const auto& [shard, whole] : parts_) parts.push_back({shard.index + 1, shard.count, whole});
   if (parts_.empty()) parts.push_back({shard_.index + 1, shard_.count, finished_});
-  return {{"schema", "draftproof.blocks/1"}, {"request", request_}, {"parts", parts}, {"groups", groups}};
+  Json out{{"schema", "draftproof.blocks/1"}, {"request", request_}, {"parts", parts}, {"groups", groups}};
+  if (!deal_.empty()) out["deal"] = deal_.identity();
+  return out;
 }
 
 void BlockLedger::check_request(const nlohmann::json& request, const std::string& file) {
@@ -158,6 +189,8 @@ void BlockLedger::check_request(const nlohmann::json& request, const std::string
 }
 
 void BlockLedger::resume(const nlohmann::json& stored, const std::string& file) {
+  if (const std::string deal = stored.value("deal", ""); deal != deal_.identity())
+    throw InputError({.file = file, .found = "blocks of another deal", .wanted = "the plan of --deal as it was"});
   add(stored, file);
   if (parts_.size() != 1 || parts_.front().first != shard_)
     throw InputError({.file = file,

@@ -21,6 +21,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <draftproof/properties/blocks/deal.hpp>
+
 namespace draftproof {
 
 struct BlockResult {
@@ -38,7 +40,7 @@ struct BlockGroup {
   bool complete() const;
 };
 
-/// Block number b of the plan belongs to part b mod `count`.
+/// Block number b of the plan belongs to part b mod `count`, or to the part that a deal names.
 struct BlockShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const BlockShard&) const = default;
@@ -51,11 +53,16 @@ class BlockLedger {
   using Compute = std::function<std::optional<BlockResult>(std::uint64_t block, std::uint64_t most_trials)>;
   /// A run that reports, one that computes its shard of the blocks, or one that lists them.
   enum class Kind { whole, shard, plan };
-  /// The planned blocks of a group with measured seconds for each; of `plan`.
+  /// The planned blocks of a group, with the processor seconds of those that were measured; of `plan`.
   struct Planned {
     std::string group;
     std::uint64_t blocks;
-    double trials, seconds;
+    double trials;
+    std::vector<double> measured;
+
+    /// Mean seconds of a block, and those of the longest measured one.
+    double seconds() const;
+    double longest() const;
   };
 
   /// `request` identifies the plan: two ledgers with equal requests have the same blocks.
@@ -67,11 +74,18 @@ class BlockLedger {
   /// Whether this run computes or lists blocks and reports nothing.
   bool partial() const { return kind_ != Kind::whole; }
   const std::vector<Planned>& planned() const { return planned_; }
+  /// Divides the blocks by `deal` and no longer in turn. Requires that no group was opened.
+  void use(BlockDeal deal) { deal_ = std::move(deal); }
 
-  /// Computes the blocks of this process that are not known, `at_once` at a time; `trials` is the mean number of trials
-  /// of a block, for a plan. Returns whether all blocks of the group are known. Throws: the exception of the lowest
+  /// Computes the blocks of this process that are not known, `at_once` at a time; `trials` is the mean of the
+  /// trials of a scheme at one position in a block, for a plan. Returns whether all blocks of the group are known. Throws: the exception of the lowest
   /// block.
   bool run(const std::string& name, std::uint64_t blocks, double trials, int at_once, const Compute& compute);
+  /// The number of blocks of `at_once` that a run of so many blocks computes together: all where this process has at
+  /// least two for each, else one, whose threads then divide its work.
+  int together(std::uint64_t blocks, int at_once) const {
+    return blocks / shard_.count >= 2 * static_cast<std::uint64_t>(at_once) ? at_once : 1;
+  }
   /// The group of that name, with the number of blocks of its run.
   const BlockGroup& group(const std::string& name) const { return groups_.at(name); }
 
@@ -94,6 +108,10 @@ class BlockLedger {
 
  private:
   BlockGroup& open(const std::string& name, std::uint64_t blocks);
+  /// Measures some blocks of a group for a plan.
+  void measure(const std::string& name, std::uint64_t blocks, double trials, const Compute& compute);
+  /// Whether block b of this group belongs to this process.
+  bool mine(const std::string& name, const BlockGroup& group, std::uint64_t block) const;
 
   nlohmann::json request_;
   BlockShard shard_;
@@ -103,6 +121,7 @@ class BlockLedger {
   std::map<std::string, BlockGroup> groups_{};
   std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the shards that were added, and whether each was finished
   std::vector<Planned> planned_{};
+  BlockDeal deal_{};
   mutable std::mutex mutex_{};
 };
 

@@ -64,7 +64,8 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
                              .seed = options.seed,
                              .threads = options.threads,
                              .tier = result.gate.tier,
-                             .stop = options.stop}),
+                             .stop = options.stop,
+                             .ledger = options.ledger}),
           farthest);
 }
 
@@ -75,19 +76,39 @@ bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo&
   return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
 }
 
+/// Adds what `examine` adds to an empty result: as one block of a ledger, or at once. Nothing is added if another process
+/// has the block, or after a stop.
+void add_block(GateResult& result, const GateOptions& options, const std::string& about,
+               const std::function<void(GateResult&)>& examine) {
+  if (!options.ledger) {
+    examine(result);
+    return;
+  }
+  const std::string group = fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
+  options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
+    GateResult alone{.gate = result.gate};
+    examine(alone);
+    if (options.stop && options.stop->load(std::memory_order_relaxed)) return std::nullopt;
+    return BlockResult{.record = gate_record(alone)};
+  });
+  const auto& records = options.ledger->group(group).records;
+  if (const auto found = records.find(0); found != records.end()) add_gate_record(found->second, result);
+}
+
 /// Adds the findings on floating-point error, which no property in fractions can show.
 void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
   for (const auto* drafter : registry().drafters_of(verifier.info())) {
     if (!sampled_on(options, verifier.info(), drafter->info())) continue;
-    PrecisionAudit audit =
-        audit_precision(verifier, *drafter,
-                        {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
-    for (GateFinding& finding : audit.findings) {
-      result.work += finding.work;
-      result.findings.push_back(std::move(finding));
-    }
-    if (result.note.empty() && !audit.findings.empty())
-      result.note = fmt::format("in double TV {:.1g}", audit.largest);
+    add_block(result, options, fmt::format("in double on {}", drafter->info().name), [&](GateResult& to) {
+      PrecisionAudit audit =
+          audit_precision(verifier, *drafter,
+                          {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
+      for (GateFinding& finding : audit.findings) {
+        to.work += finding.work;
+        to.findings.push_back(std::move(finding));
+      }
+      if (to.note.empty() && !audit.findings.empty()) to.note = fmt::format("in double TV {:.1g}", audit.largest);
+    });
   }
 }
 
@@ -169,30 +190,18 @@ namespace {
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
   if (gate.component) {
-    examine(result, *gate.component, options);
+    add_block(result, options, "its checks", [&](GateResult& to) { examine(to, *gate.component, options); });
   } else if (gate.paths) {
     run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
                     options.profile.path_instances, options);
   } else {
     const Info& info = gate.verifier->info();
     run<TokenLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
-    // Rounding is examined only if the law is right in fractions.
-    if (gate.tier == Tier::proof && verdict(result) != Status::violated)
+    // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
+    const bool part = options.ledger && options.ledger->partial();
+    if (gate.tier == Tier::proof && (part || verdict(result) != Status::violated))
       add_precision(result, *gate.verifier, options);
   }
-}
-
-/// The same as one block of a ledger; nothing in the result if another process has the block, or after a stop.
-void examine_as_block(GateResult& result, const GateOptions& options) {
-  const std::string group = fmt::format("check {} at tier {}", result.gate.name(), to_text(result.gate.tier));
-  options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
-    GateResult alone{.gate = result.gate};
-    examine_alone(alone, options);
-    if (options.stop && options.stop->load(std::memory_order_relaxed)) return std::nullopt;
-    return BlockResult{.record = gate_record(alone)};
-  });
-  const auto& records = options.ledger->group(group).records;
-  if (const auto found = records.find(0); found != records.end()) add_gate_record(found->second, result);
 }
 
 }  // namespace
@@ -204,7 +213,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     result.note = gate.foreign->refusal(gate.tier);
     if (result.note.empty()) gate.foreign->examine(result, options);
   } else {
-    options.ledger ? examine_as_block(result, options) : examine_alone(result, options);
+    examine_alone(result, options);
     if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
       for (const auto* drafter : registry().drafters_of(gate.verifier->info()))
         if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);

@@ -88,6 +88,7 @@ struct GateOptions {
   /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
   std::vector<std::string> door_instances{};
   BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  double distance = 0;  ///< total variation that the sampled tier finds in any shape; 0: the trials of the profile
 };
 
 struct GateResult {

@@ -8,33 +8,37 @@ namespace draftproof {
 
 using Json = nlohmann::json;
 
+Json finding_record(const GateFinding& f) {
+  Json numbers = Json::array();
+  for (const auto& [name, value] : f.numbers) numbers.push_back({name, std::bit_cast<std::uint64_t>(value)});
+  return {f.check,  static_cast<int>(f.tier), static_cast<int>(f.status), f.evidence, f.instance, f.replay, f.work,
+          f.device, numbers};
+}
+
+GateFinding finding_of_record(const Json& f) {
+  GateFinding finding{.check = f.at(0),
+                      .tier = static_cast<Tier>(f.at(1).get<int>()),
+                      .status = static_cast<Status>(f.at(2).get<int>()),
+                      .evidence = f.at(3),
+                      .instance = f.at(4),
+                      .replay = f.at(5),
+                      .work = f.at(6),
+                      .device = f.at(7)};
+  for (const Json& n : f.at(8)) finding.numbers.emplace_back(n.at(0), std::bit_cast<double>(n.at(1).get<std::uint64_t>()));
+  return finding;
+}
+
 std::string gate_record(const GateResult& result) {
   Json findings = Json::array();
-  for (const GateFinding& f : result.findings) {
-    Json numbers = Json::array();
-    for (const auto& [name, value] : f.numbers) numbers.push_back({name, std::bit_cast<std::uint64_t>(value)});
-    findings.push_back({f.check, static_cast<int>(f.tier), static_cast<int>(f.status), f.evidence, f.instance, f.replay,
-                        f.work, f.device, numbers});
-  }
+  for (const GateFinding& finding : result.findings) findings.push_back(finding_record(finding));
   return Json::array({findings, result.laws, result.note, result.work, result.counts}).dump();
 }
 
 void add_gate_record(const std::string& record, GateResult& result) {
   const Json stored = Json::parse(record);
-  for (const Json& f : stored.at(0)) {
-    GateFinding finding{.check = f.at(0),
-                        .tier = static_cast<Tier>(f.at(1).get<int>()),
-                        .status = static_cast<Status>(f.at(2).get<int>()),
-                        .evidence = f.at(3),
-                        .instance = f.at(4),
-                        .replay = f.at(5),
-                        .work = f.at(6),
-                        .device = f.at(7)};
-    for (const Json& n : f.at(8)) finding.numbers.emplace_back(n.at(0), std::bit_cast<double>(n.at(1).get<std::uint64_t>()));
-    result.findings.push_back(std::move(finding));
-  }
+  for (const Json& finding : stored.at(0)) result.findings.push_back(finding_of_record(finding));
   for (const Json& law : stored.at(1)) result.laws.push_back(law);
-  result.note = stored.at(2);
+  if (result.note.empty()) result.note = stored.at(2);
   result.work += stored.at(3).get<std::uint64_t>();
   for (const Json& count : stored.at(4)) result.counts.emplace_back(count.at(0), count.at(1));
 }

@@ -3,9 +3,15 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include <draftproof/properties/gate/gate.hpp>
 
 namespace draftproof {
+
+/// A finding as JSON, and back.
+nlohmann::json finding_record(const GateFinding& finding);
+GateFinding finding_of_record(const nlohmann::json& record);
 
 /// Findings, laws, note, work and counts of `result` as JSON. Numbers are stored by their bits.
 std::string gate_record(const GateResult& result);

@@ -19,8 +19,9 @@ namespace draftproof {
 
 namespace {
 
-/// Trials of a block: seconds of work, and an even number, so that pairs stay together.
-constexpr std::uint64_t block_trials = std::uint64_t{1} << 23;
+/// Trials of a block: an even number, so that pairs stay together. The counters of V = 262,144 cost a tenth of its time.
+constexpr std::uint64_t block_trials = std::uint64_t{1} << 21;
+constexpr double power = 0.99;  ///< of a distance that a report states or a request names
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
 /// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8, because half the number of trials is
@@ -72,6 +73,17 @@ void require_conserved(const SampledCounts& counts) {
                                        cells, counts.impossible, counts.trials, counts.members));
 }
 
+/// The trials of the options, or those that find the distance; in whole 2^16, so that the last bit of a power decides
+/// nothing.
+std::uint64_t planned_trials(const SampledGateOptions& options, const RatioTable& table) {
+  if (!(options.distance > 0)) return static_cast<std::uint64_t>(options.trials);
+  std::vector<double> target;
+  for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
+  const double trials =
+      trials_for_any_shape(two_thirds_norm(target), options.distance, {.alpha = options.alpha, .power = power});
+  return static_cast<std::uint64_t>(std::ceil(trials * 0x1p-16)) << 16;
+}
+
 double combined(const std::vector<GateComponent>& components) {
   std::vector<double> logs, weights;
   for (const GateComponent& component : components) {
@@ -96,13 +108,20 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   const std::string_view imitated = !options.imitates.empty()   ? options.imitates
                                     : info.derived_from.empty() ? info.name
                                                                 : info.derived_from;
-  const SampledNull null(imitated, drafter, table, drafts);
-  const SampledTrials<L> run(verifier, drafter, laws, drafts, options.seed, options.first);
-  const auto budget = static_cast<std::uint64_t>(options.trials);
+  // Made for the first batch that this process counts or judges: many ranks have no block of most gates.
+  std::optional<SampledNull> null_made;
+  std::optional<SampledTrials<L>> run_made;
+  const auto null = [&]() -> const SampledNull& {
+    return null_made ? *null_made : null_made.emplace(imitated, drafter, table, drafts);
+  };
+  const auto run = [&]() -> const SampledTrials<L>& {
+    return run_made ? *run_made : run_made.emplace(verifier, drafter, laws, drafts, options.seed, options.first);
+  };
+  const std::uint64_t budget = planned_trials(options, table);
   GateSchedule schedule(std::min(options.first_batch, budget), budget,
                         ErrorBudget::numerics - std::log(options.alpha));
-  SampledCounts counts = null.nothing();
-  SampledVerdict verdict{.optimum = null.optimum()};
+  std::optional<SampledCounts> counts;
+  SampledVerdict verdict;
   double pairs = 0;
   bool stopped = false;
   for (std::uint64_t batch = 0; const std::uint64_t planned = schedule.next(); ++batch) {
@@ -115,9 +134,11 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
                                  std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
       TrialBudget part = work;
       part.trials = number;
+      const SampledNull& law = null();
+      const SampledTrials<L>& trials_of = run();
       const SampledCounts counted_here =
-          run_trials(part, null.nothing(), [&](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
-            run.count(null, verdict.trials, quota, first + from, count, into);
+          run_trials(part, law.nothing(), [&](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
+            trials_of.count(law, verdict.trials, quota, first + from, count, into);
           });
       if (counted_here.trials < number) return std::nullopt;
       return counters(counted_here);
@@ -135,41 +156,46 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
       stopped = true;
       break;
     }
+    if (!counts) counts = null().nothing();
     const SampledCounts added =
-        options.ledger ? sampled_counts(options.ledger->group(group).sums, null.nothing())
+        options.ledger ? sampled_counts(options.ledger->group(group).sums, null().nothing())
         : options.on
             ? counted(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
-                      null, quota, options.stop)
-            : run_trials(work, null.nothing(), [&](std::uint64_t first, std::uint64_t count, SampledCounts& into) {
-                run.count(null, verdict.trials, quota, first, count, into);
-              });
+                      null(), quota, options.stop)
+            : run_trials(work, null().nothing(),
+                         [&, &law = null(), &trials_of = run()](std::uint64_t first, std::uint64_t count,
+                                                                SampledCounts& into) {
+                           trials_of.count(law, verdict.trials, quota, first, count, into);
+                         });
     if (added.trials < trials) {
       stopped = true;
       break;
     }
-    counts += added;
-    require_conserved(counts);
+    *counts += added;
+    require_conserved(*counts);
     verdict.trials += trials;
     pairs += static_cast<double>(wanted);
-    verdict.components = null.evidence(counts, static_cast<double>(schedule.exposure() + planned), pairs);
+    verdict.components = null().evidence(*counts, static_cast<double>(schedule.exposure() + planned), pairs);
     verdict.log_e = combined(verdict.components);
     schedule.observe(verdict.log_e);
     if (options.progress) options.progress(verdict.trials);
-    if (counts.impossible > 0) break;
+    if (counts->impossible > 0) break;
   }
   verdict.state = schedule.state();
   verdict.undecided = stopped || schedule.undecided();
   verdict.exposure = schedule.exposure();
-  verdict.impossible = counts.impossible;
-  if (verdict.trials == 0 || (options.ledger && options.ledger->partial())) return verdict;
+  if (options.ledger && options.ledger->partial()) return verdict;
+  verdict.optimum = null().optimum();
+  if (verdict.trials == 0) return verdict;
+  verdict.impossible = counts->impossible;
   const auto exposure = static_cast<double>(verdict.exposure);
-  verdict.acceptance = static_cast<double>(counts.members) / static_cast<double>(verdict.trials);
+  verdict.acceptance = static_cast<double>(counts->members) / static_cast<double>(verdict.trials);
   verdict.smallest_distance =
-      distance_of_any_shape(two_thirds_norm(null.target()), exposure, {.alpha = options.alpha, .power = 0.99});
+      distance_of_any_shape(two_thirds_norm(null().target()), exposure, {.alpha = options.alpha, .power = power});
   if (verdict.state != GateState::ok && verdict.strongest().of_cells) {
-    verdict.worst = null.suite().worst_cell(counts.cells, exposure);
+    verdict.worst = null().suite().worst_cell(counts->cells, exposure);
     if (verdict.worst->observed > 0)
-      verdict.example = run.find(*verdict.worst, counts.cells.paths(), verdict.trials, options.stop);
+      verdict.example = run().find(*verdict.worst, counts->cells.paths(), verdict.trials, options.stop);
   }
   return verdict;
 }

@@ -28,6 +28,9 @@ namespace draftproof {
 
 struct SampledGateOptions {
   double trials = 0x1p21;  ///< planned number of trials
+  /// Total variation that is found in any shape with probability 0.99, by a plan; the trials then follow from the
+  /// target. 0: `trials` as they are.
+  double distance = 0;
   double alpha = 1e-9;     ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
   std::uint64_t first = 0;  ///< address of the first trial; each position has its own trials

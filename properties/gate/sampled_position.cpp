@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -27,9 +29,10 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
   if (!trial)
     return fmt::format(
         "{} check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
-        "--gates {} --seed {}{}",
+        "--gates {} --seed {}{}{}",
         program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
-        options.gates, options.seed, options.device ? fmt::format(" --device {}", options.device->name()) : "");
+        options.gates, options.seed, options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
+        options.device ? fmt::format(" --device {}", options.device->name()) : "");
   return fmt::format("{} replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}", program_name(),
                      gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
 }
@@ -64,6 +67,32 @@ GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
   return finding;
 }
 
+/// A position of a source with its table.
+struct Opened {
+  std::string spec;
+  std::uint64_t seed;
+  std::size_t position;
+  RowPair pair;
+  RatioTable table;
+};
+
+/// The position of the options in `spec`. The last two are kept: most gates share a source, and a table of V = 262,144
+/// takes as long as a million trials.
+std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions& options) {
+  static std::mutex mutex;
+  static std::deque<std::shared_ptr<const Opened>> kept;
+  const std::lock_guard lock(mutex);
+  for (const auto& each : kept)
+    if (each->spec == spec && each->seed == options.seed && each->position == options.position) return each;
+  const Source source = Source::open(spec, {.seed = options.seed});
+  RowPair pair = source.pair(options.position);
+  RatioTable table(pair.target, pair.proposals);
+  kept.push_front(std::make_shared<Opened>(
+      Opened{spec, options.seed, options.position, std::move(pair), std::move(table)}));
+  if (kept.size() > 2) kept.pop_back();
+  return kept.front();
+}
+
 /// Skipped if trials do not run on the device. `trial` becomes the first trial that differs, if there is one.
 GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
                            const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
@@ -96,11 +125,9 @@ namespace {
 
 /// Tokens that a trial reads in passes over the vocabulary, on average over the first trials of a seed. A count and no
 /// time, so that every machine chooses the same V.
-double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const Source& source, int drafts,
+double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                        const GateOptions& options) {
   constexpr std::uint64_t trials = 64;
-  const RowPair pair = source.pair(options.position);
-  const RatioTable table(pair.target, pair.proposals);
   const Simulator<RatioTable> simulator(
       {.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = options.seed}, table);
   Tally tally = simulator.empty();
@@ -118,8 +145,7 @@ ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& dr
                                const GateOptions& options) {
   const int proposals = drafter.info().several_proposals ? drafts : 1;
   const std::string spec = standard_source(large, proposals);
-  const Source source = Source::open(spec, {.seed = options.seed});
-  const double tokens = tokens_of_trial(verifier, drafter, source, drafts, options);
+  const double tokens = tokens_of_trial(verifier, drafter, opened(spec, options)->table, drafts, options);
   const double affordable = std::exp2(options.profile.log2_tokens - options.profile.log2_trials);
   if (tokens <= affordable) return {spec, {}};
   int vocabulary = small;
@@ -147,14 +173,13 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   else if (options.source.empty())
     chosen.spec = standard_source(small, drafter.info().several_proposals ? drafts : 1);
   const std::string& spec = chosen.spec;
-  const Source source = Source::open(spec, {.seed = options.seed});
-  const RowPair pair = source.pair(options.position);
-  const SimulationBackend backend = backend_for(verifier, drafter, Supports(pair.proposals), drafts);
+  const std::shared_ptr<const Opened> at = opened(spec, options);
+  const SimulationBackend backend = backend_for(verifier, drafter, Supports(at->pair.proposals), drafts);
   if (backend == SimulationBackend::none || !verifier.takes(drafts) ||
-      !drafter.defined(static_cast<int>(source.vocabulary()), drafts, static_cast<int>(pair.proposals.size()))) {
+      !drafter.defined(at->table.vocabulary(), drafts, static_cast<int>(at->pair.proposals.size()))) {
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
   }
-  const RatioTable table(pair.target, pair.proposals);
+  const RatioTable& table = at->table;
   // Half of the budget; the other half is for properties of small instances. The requested laws split this half.
   const auto laws = std::max<std::size_t>(1, options.laws.size());
   BackendChooser places(options.device, table);
@@ -162,6 +187,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const TrialTable* const on = place.on_device() ? &places.table() : nullptr;
   const SampledGateOptions sampling{
       .trials = std::exp2(options.profile.log2_trials),
+      .distance = options.distance,
       .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
       .seed = options.seed,
       .first = first_trial(options.position),
@@ -184,10 +210,10 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const SampledVerdict verdict =
       backend == SimulationBackend::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
-          : sampled_gate(verifier, drafter, Rows<double>(pair.target, pair.proposals), table, drafts, sampling);
+          : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts, sampling);
   GateFinding finding = finding_of(
       verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
-                           source.vocabulary()));
+                           table.vocabulary()));
   if (finding.status != Status::held)
     finding.replay = replay_line(gate, drafter, spec, drafts, verdict.example, options);
   finding.device = place.device;

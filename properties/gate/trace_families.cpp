@@ -40,7 +40,9 @@ TraceFamilies::TraceFamilies(const Trace& trace, std::string draft_law, bool rej
       top_verdict_{top_verdict_design("verdicts on the most likely token"), 1},
       draft_depth_{depth_design("drafts along q", "q"), 1},
       draft_ratio_{ratio_design("first drafts along p/q"), 1},
-      draft_id_{id_design("draft numbers", trace.symbols()), 1} {}
+      draft_id_{id_design("draft numbers", trace.symbols()), 1},
+      moved_{moved_tokens("mass of the most likely token")},
+      moved_verdict_{moved_verdicts("verdicts, mass of the most likely token")} {}
 
 void TraceFamilies::add(const TraceGroups& groups, std::size_t block) {
   const std::size_t first = trace_.block_start(groups.first_block);
@@ -49,7 +51,9 @@ void TraceFamilies::add(const TraceGroups& groups, std::size_t block) {
   if (rejection_ && is_chain(trace_, block))
     for (std::size_t r = trace_.block_start(block); r < trace_.block_start(block + 1); ++r) {
       const auto place = static_cast<std::int64_t>(r - trace_.block_start(block));
-      add_verdict(groups.items[groups.item_of_record[r - first]], place < trace_.accepted(block));
+      const RowItem& item = groups.items[groups.item_of_record[r - first]];
+      add_verdict(item, place < trace_.accepted(block));
+      add_moved(groups, item, block, place);
     }
   if (!judges_drafts_ || greedy()) return;
   add_first(groups, block);
@@ -63,6 +67,7 @@ void TraceFamilies::add_token(const RowItem& item, std::size_t place) {
   const int part = place_class(place, item.q_row >= 0);
   bet(depth_, item.groups.depth_p, depth_group(drawn.p), record, part);
   bet(top_, item.groups.top, drawn.p == item.groups.largest_p ? 0 : 1, record);
+  add_moved_token(moved_, item.groups, drawn.p == item.groups.largest_p, record);
   if (!trace_.truncated()) bet(id_, item.groups.id_p, id_group(drawn.symbol, trace_.symbols()), record);
   if (item.q_row >= 0) bet(ratio_, item.groups.ratio_p, ratio_group(drawn.p, drawn.q), record, part);
 }
@@ -74,6 +79,24 @@ void TraceFamilies::add_verdict(const RowItem& item, bool accepted) {
   bet(verdict_, verdict_masses(item.groups), ratio_group(drawn.p, drawn.q) + (accepted ? ratio_groups : 0), record);
   bet(top_verdict_, top_verdict_masses(item.groups), (drawn.p == item.groups.largest_p ? 0 : 1) + (accepted ? 2 : 0),
       record);
+}
+
+void TraceFamilies::add_moved(const TraceGroups& groups, const RowItem& item, std::size_t block, std::int64_t place) {
+  const auto record = static_cast<std::uint64_t>(item.record);
+  if (trace_.is_zero(RowsOf::target, record, item.emitted.symbol)) return;
+  const bool top = item.emitted.p == item.groups.largest_p, drawn = judges_drafts_ && !greedy();
+  MovedVerdict verdict = top ? MovedVerdict::alone_top : MovedVerdict::alone;
+  if (item.q_row >= 0 && place < trace_.accepted(block)) {
+    verdict = top ? MovedVerdict::accepted_top : MovedVerdict::accepted;
+  } else if (item.q_row >= 0) {
+    verdict = top ? MovedVerdict::rejected_for_top : MovedVerdict::rejected;
+    const std::size_t draft = trace_.draft_start(block) + static_cast<std::size_t>(place);
+    if (draft >= trace_.draft_start(block + 1) || trace_.draft_q(draft) != static_cast<std::size_t>(item.q_row))
+      return;
+    const DraftItem& refused = groups.drafts[draft - trace_.draft_start(groups.first_block)];
+    if (!top && refused.drawn.p == item.groups.largest_p) verdict = MovedVerdict::rejected_top;
+  }
+  add_moved_verdict(moved_verdict_, item.groups, verdict, drawn, record);
 }
 
 void TraceFamilies::add_first(const TraceGroups& groups, std::size_t block) {
@@ -138,11 +161,13 @@ std::vector<TraceFamilies::Family> TraceFamilies::weighed() const {
   std::vector<Family> all{{ratio_.name(), 0.25, ratio_.log_e()},
                           {depth_.name(), 0.25, depth_.log_e()},
                           {top_.name(), 0.05, top_.log_e()},
+                          {moved_.name(), 0.1, moved_.log_e()},
                           {"places in the block", 0.1, log_mean_exp(places)}};
   if (whole) all.push_back({id_.name(), 0.05, id_.log_e()});
   if (rejection_) {
     all.push_back({verdict_.name(), 0.25, verdict_.log_e()});
     all.push_back({top_verdict_.name(), 0.05, top_verdict_.log_e()});
+    all.push_back({moved_verdict_.name(), 0.15, moved_verdict_.log_e()});
   }
   if (draws) {
     all.push_back({"accepted drafts", 0.1, accepted_.log_e()});
@@ -171,6 +196,12 @@ std::vector<AuditFamily> TraceFamilies::families(double log_threshold) const {
     AuditFamily out{.name = family.name, .weight = family.weight, .log_e = family.log_e};
     for (const GroupBets* bank :
          {&ratio_, &depth_, &top_, &id_, &verdict_, &top_verdict_, &draft_depth_, &draft_ratio_, &draft_id_}) {
+      if (bank->name() != family.name) continue;
+      out.draws = bank->draws();
+      out.worst = bank->worst();
+      if (out.draws > 0) out.smallest = bank->smallest(log_threshold, family.weight);
+    }
+    for (const MovedMassBets* bank : {&moved_, &moved_verdict_}) {
       if (bank->name() != family.name) continue;
       out.draws = bank->draws();
       out.worst = bank->worst();

@@ -32,6 +32,7 @@ class TraceFamilies {
  private:
   void add_token(const RowItem& item, std::size_t place);
   void add_verdict(const RowItem& item, bool accepted);
+  void add_moved(const TraceGroups& groups, const RowItem& item, std::size_t block, std::int64_t place);
   void add_first(const TraceGroups& groups, std::size_t block);
   void add_draft(const TraceGroups& groups, std::size_t block, std::size_t draft);
   struct Family {
@@ -46,6 +47,7 @@ class TraceFamilies {
   bool judges_drafts_, rejection_;
   GroupBets ratio_, depth_, top_, id_, verdict_, top_verdict_, draft_depth_, draft_ratio_, draft_id_;
   AcceptedBets accepted_;
+  MovedMassBets moved_, moved_verdict_;
 };
 
 }  // namespace draftproof

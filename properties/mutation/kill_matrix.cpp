@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/mutation/kill_record.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -140,22 +141,31 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   return row;
 }
 
-/// Computes the rows in any order and returns them in the order of `jobs`.
+/// Computes the rows in any order and returns them in the order of `jobs`, as blocks of this name; after a stop those that
+/// are known, and rows that were cut short in a run without a ledger.
 template <class Row>
-std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const ProofOptions& options) {
+std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
   std::vector<Row> rows(jobs.size());
-  std::exception_ptr failure;
-  const int threads = options.threads > 0 ? options.threads : default_threads();
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::size_t n = 0; n < jobs.size(); ++n) {
-    try {
-      rows[n] = jobs[n]();
-    } catch (...) {
-#pragma omp critical
-      failure = std::current_exception();
+  const ProofOptions& proof = options.proof;
+  const int threads = proof.threads > 0 ? proof.threads : default_threads();
+  BlockLedger own(nullptr);
+  BlockLedger& ledger = options.ledger ? *options.ledger : own;
+  ledger.run(name, jobs.size(), 0, threads, [&](std::uint64_t job, std::uint64_t) -> std::optional<BlockResult> {
+    Row row = jobs[job]();
+    if (!options.ledger) {
+      rows[job] = std::move(row);
+      return BlockResult{};
     }
+    if (proof.stop && proof.stop->load(std::memory_order_relaxed)) return std::nullopt;
+    return BlockResult{.record = kill_record(row)};
+  });
+  if (!options.ledger) return rows;
+  rows.clear();
+  if (ledger.partial()) return rows;
+  for (const auto& [job, record] : ledger.group(name).records) {
+    rows.emplace_back();
+    read_kill_record(record, rows.back());
   }
-  if (failure) std::rethrow_exception(failure);
   return rows;
 }
 
@@ -247,7 +257,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
       controls.push_back([&component, &options] { return component_control(*component, options); });
   }
   // After a stop rows are missing or short: survivors then say nothing.
-  KillMatrix matrix{.rows = made(searches, options.proof), .controls = made(controls, options.proof)};
+  KillMatrix matrix{.rows = made(searches, "mutants", options), .controls = made(controls, "controls", options)};
   matrix.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return matrix;
 }

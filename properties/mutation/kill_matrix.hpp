@@ -32,6 +32,7 @@ struct KillOptions {
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
   std::string path_verifier = "token_path";  ///< the same for wrong drafters of trees
+  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
@@ -80,7 +81,8 @@ struct KillMatrix {
 /// The row of a subject that was examined elsewhere, such as a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings);
 
-/// The matrix of everything registered, in the registries' order: position, paths, drafters, components.
+/// The matrix of everything registered, in the registries' order: position, paths, drafters, components. A block of a
+/// ledger is a row or a control; a process with a part of them returns no rows.
 KillMatrix kill_matrix(const KillOptions& options);
 
 }  // namespace draftproof

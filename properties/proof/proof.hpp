@@ -17,6 +17,8 @@
 
 namespace draftproof {
 
+class BlockLedger;
+
 struct ProofOptions {
   int instances = 0;  ///< per verifier and draft law; 0: the level's default
   std::uint64_t seed = 1;
@@ -25,6 +27,7 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
+  BlockLedger* ledger = nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
 };
 
 /// Total variation of the output law to the target, over the instances that were walked completely.

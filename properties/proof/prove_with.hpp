@@ -7,14 +7,20 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <draftproof/properties/instances/minimal_weights.hpp>
+#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/proof/proof.hpp>
+#include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
@@ -33,13 +39,13 @@ class Prover {
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
-  /// Instance n is from family n % `families`; a property with `every` > 1 meets every family in turn.
+  /// Instance n is from family n % `families`; a property with `every` > 1 meets every family in turn. `first` is the
+  /// number of the first of these instances.
   /// Throws: the exception of an instance, other than std::logic_error from a property.
-  ProofOf<Level> examine(const std::vector<Instance>& instances, std::size_t families) const {
+  ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families, std::size_t first = 0,
+                         bool part = false) const {
     const auto start = std::chrono::steady_clock::now();
-    std::vector<const Property*> properties;
-    for (const Property& property : Level::properties())
-      if (asked(property) && asked_of(property, verifier_, drafter_)) properties.push_back(&property);
+    const std::vector<const Property*> properties = properties_asked();
 
     std::vector<InstanceResult> results(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
@@ -53,7 +59,7 @@ class Prover {
       }
       if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
       try {
-        results[n] = result_on(instances[n], properties, n / families);
+        results[n] = result_on(instances[n], properties, (first + n) / families);
       } catch (...) {
 #pragma omp critical
         failure = std::current_exception();
@@ -69,12 +75,59 @@ class Prover {
     for (std::size_t column = 0; column < properties.size(); ++column)
       proof.findings.push_back(summarise(*properties[column], column, instances, results));
     proof.distance = largest_distance(instances, results);
-    for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
+    // Of a part only the instances count: which violation is shown, and shrunk, is known when all parts are.
+    for (const Finding& finding : proof.findings)
+      if (!part) note_shown(finding, proof.distance);
+    proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return proof;
+  }
+
+  /// The proof that examine() gives of `wanted` or fewer instances, in blocks of the ledger of the options; of the known
+  /// blocks alone in a run that has a part of them. `make` returns the instances.
+  ProofOf<Level> examine_blocks(const std::function<std::vector<Instance>()>& make, int wanted,
+                                std::size_t families) const {
+    const auto start = std::chrono::steady_clock::now();
+    constexpr std::size_t size = std::is_same_v<Level, TokenLevel> ? 64 : 32;  // instances of a block
+    const std::size_t blocks = (static_cast<std::size_t>(wanted) + size - 1) / size;
+    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
+    for (const Property* property : properties_asked()) proof.findings.push_back({.property = property->name});
+    ProofOptions inside = options_;
+    inside.threads = options_.threads > 0 ? options_.threads : default_threads();
+    const int together = options_.ledger->together(blocks, inside.threads);
+    if (together > 1) inside.threads = 1;
+    const Prover prover(verifier_, drafter_, inside);
+    std::vector<Instance> instances;  // made once, by a process that has a block
+    std::once_flag made;
+    const std::string group =
+        fmt::format("{} {} on {} at {}", Level::name, verifier_.info().name, drafter_.info().name,
+                    options_.tier ? fmt::format("tier {}", to_text(*options_.tier)) : std::string("every tier"));
+    options_.ledger->run(group, blocks, 0, together,
+                         [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
+                           std::call_once(made, [&] { instances = make(); });
+                           const std::size_t first = std::min(instances.size(), block * size);
+                           const std::span<const Instance> range =
+                               std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
+                           const ProofOf<Level> part = prover.examine(range, families, first, true);
+                           if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
+                           return BlockResult{.record = proof_record(part)};
+                         });
+    const auto& records = options_.ledger->group(group).records;
+    for (const auto& [block, record] : records) add_proof_record(record, proof);
+    proof.complete = records.size() == blocks;
+    if (!options_.ledger->partial())
+      for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return proof;
   }
 
  protected:
+  std::vector<const Property*> properties_asked() const {
+    std::vector<const Property*> properties;
+    for (const Property& property : Level::properties())
+      if (asked(property) && asked_of(property, verifier_, drafter_)) properties.push_back(&property);
+    return properties;
+  }
+
   bool asked(const Property& property) const {
     return (!options_.tier || *options_.tier == property.tier) &&
            (options_.property.empty() || options_.property == property.name);
@@ -141,7 +194,7 @@ class Prover {
     return result;
   }
 
-  static std::optional<DistanceOf<Instance>> largest_distance(const std::vector<Instance>& instances,
+  static std::optional<DistanceOf<Instance>> largest_distance(std::span<const Instance> instances,
                                                               const std::vector<InstanceResult>& results) {
     std::optional<DistanceOf<Instance>> distance;
     for (std::size_t n = 0; n < results.size(); ++n) {
@@ -186,7 +239,7 @@ class Prover {
     return instance;
   }
 
-  Finding summarise(const Property& property, std::size_t column, const std::vector<Instance>& instances,
+  Finding summarise(const Property& property, std::size_t column, std::span<const Instance> instances,
                     const std::vector<InstanceResult>& results) const {
     Finding finding{.property = property.name};
     for (std::size_t n = 0; n < results.size(); ++n) {

@@ -67,13 +67,16 @@ std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const A
 }
 
 PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const ProofOptions& options) {
-  return Prover<BlockLevel>(verifier, drafter, options)
-      .examine(instances_for(verifier, drafter, options), registry().generators().size());
+  const Prover<BlockLevel> prover(verifier, drafter, options);
+  const auto make = [&] { return instances_for(verifier, drafter, options); };
+  const std::size_t families = registry().generators().size();
+  const int wanted = options.instances > 0 ? options.instances : BlockLevel::instances;
+  return options.ledger ? prover.examine_blocks(make, wanted, families) : prover.examine(make(), families);
 }
 
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                    const ProofOptions& options) {
-  return Prover<BlockLevel>(verifier, drafter, options).examine({instance}, 1);
+  return Prover<BlockLevel>(verifier, drafter, options).examine(std::span(&instance, 1), 1);
 }
 
 }  // namespace draftproof

@@ -43,13 +43,16 @@ std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafte
 }
 
 Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofOptions& options) {
-  return Prover<TokenLevel>(verifier, drafter, options)
-      .examine(instances_for(verifier, drafter, options), registry().generators().size());
+  const Prover<TokenLevel> prover(verifier, drafter, options);
+  const auto make = [&] { return instances_for(verifier, drafter, options); };
+  const std::size_t families = registry().generators().size();
+  const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
+  return options.ledger ? prover.examine_blocks(make, wanted, families) : prover.examine(make(), families);
 }
 
 Proof prove_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
                const ProofOptions& options) {
-  return Prover<TokenLevel>(verifier, drafter, options).examine({instance}, 1);
+  return Prover<TokenLevel>(verifier, drafter, options).examine(std::span(&instance, 1), 1);
 }
 
 }  // namespace draftproof

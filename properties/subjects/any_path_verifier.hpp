@@ -37,8 +37,7 @@ class PathProcess {
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// A registered verifier of paths. A call that returns a decider returns null if Info::unsupported rules it out; on
-/// rows of floats also for a mutant, as AnyVerifier.
+/// A registered verifier of paths. A call that returns a decider returns null if Info::unsupported rules it out.
 class AnyPathVerifier {
  public:
   AnyPathVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -63,9 +62,6 @@ class AnyPathVerifier {
                                                         const TreeShape&) const = 0;
   /// For trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
-  /// For timing on rows of floats.
-  virtual On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>&,
-                                                   const TreeShape&) const = 0;
   /// For scripted words; every draw is logged.
   virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
 

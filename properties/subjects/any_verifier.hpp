@@ -93,8 +93,8 @@ inline bool& registering_builtin() {
 }
 }  // namespace detail
 
-/// A registered verifier. A call that returns a decider returns null if Info::unsupported rules it out. Rows of
-/// floats serve timing only; a mutant has none, because its cost is of no interest and builds are shorter.
+/// A registered verifier. A call that returns a decider returns null if Info::unsupported rules it out. Forms on rows
+/// of floats are in timed_forms.hpp.
 class AnyVerifier {
  public:
   AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -115,9 +115,8 @@ class AnyVerifier {
   virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int drafts) const = 0;
   virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int drafts) const = 0;
   virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const = 0;
-  /// For trials on prepared tables, and for timing on rows of floats.
+  /// For trials on prepared tables.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
-  virtual DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int drafts) const = 0;
   /// For trials on plain rows: the scripted form on the words of each trial. Exists for every verifier.
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const;
   /// For scripted words; every draw is logged.

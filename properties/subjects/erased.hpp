@@ -163,9 +163,6 @@ class VerifierOf final : public AnyVerifier {
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
     return make<tabled, Philox>(laws, drafts);
   }
-  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>& laws, int drafts) const override {
-    return make<timed, Philox>(laws, drafts);
-  }
   DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>& laws, int drafts) const override {
     return make<true, Scripted>(laws, drafts);
   }
@@ -179,8 +176,6 @@ class VerifierOf final : public AnyVerifier {
   static constexpr bool audited = explored && V::info.precision_audited();
   static constexpr bool audited_on_tables = audited && tabled;
   static constexpr bool audited_on_streams = audited && V::info.unsupported.fresh.empty();
-  /// Benchmarks time no mutant.
-  static constexpr bool timed = V::info.unsupported.fresh.empty() && !V::info.is_mutant();
 
   template <bool possible, class R, class L>
   DeciderPtr<L, R> make([[maybe_unused]] const L& laws, [[maybe_unused]] int drafts) const {
@@ -224,9 +219,9 @@ class DrafterOf final : public AnyDrafter {
   }
   std::optional<Rational> declared_mass(const Rows<Rational>& laws, int drafts,
                                         std::span<const Token> prefix) const override {
-    using Declared = DeclaredDrafter<D>;
-    if constexpr (requires { Declared::mass(laws, drafts, prefix.data(), 0); })
-      return Declared::mass(laws, drafts, prefix.data(), static_cast<int>(prefix.size()));
+    using Law = DeclaredDrafter<D>;
+    if constexpr (requires { Law::mass(laws, drafts, prefix.data(), 0); })
+      return Law::mass(laws, drafts, prefix.data(), static_cast<int>(prefix.size()));
     else
       return std::nullopt;
   }

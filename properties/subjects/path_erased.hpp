@@ -97,10 +97,6 @@ class PathVerifierOf final : public AnyPathVerifier {
                                      const TreeShape& shape) const override {
     return make<V::info.unsupported.simulate.empty(), Philox>(conditionals, shape);
   }
-  On<FreshRows<float>, Philox> simulate_on(const ConditionalModel<FreshRows<float>>& conditionals,
-                                           const TreeShape& shape) const override {
-    return make<timed, Philox>(conditionals, shape);
-  }
   On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>& conditionals,
                                          const TreeShape& shape) const override {
     return make<true, Scripted>(conditionals, shape);
@@ -127,8 +123,6 @@ class PathVerifierOf final : public AnyPathVerifier {
   static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool audited = explored && !lifted_mutant;
-  /// Benchmarks time no mutant.
-  static constexpr bool timed = V::info.unsupported.fresh.empty() && !V::info.is_mutant();
 
   template <bool possible, class R, class L>
   PathDeciderPtr<L, R> make([[maybe_unused]] const ConditionalModel<L>& conditionals,

@@ -72,9 +72,10 @@ std::uint64_t SurveyBlocks::first_position(std::uint64_t range) const {
 bool SurveyBlocks::run(BlockLedger& ledger) {
   const int threads = options_.threads > 0 ? options_.threads : default_threads();
   const std::uint64_t blocks = ranges_ * parts_;
-  double trials = 0;
+  std::uint64_t tuples = 0;  // the most of a scheme
   for (const SurveyRow& row : planned_)
-    if (row.not_run.empty()) trials += static_cast<double>(row.tuples) / static_cast<double>(blocks);
+    if (row.not_run.empty()) tuples = std::max(tuples, row.tuples);
+  const double trials = static_cast<double>(tuples) / static_cast<double>(source_.positions() * parts_);
   // Threads divide the blocks, or the trials of each if there are too few.
   const bool by_block = blocks >= 2 * static_cast<std::uint64_t>(threads);
   return ledger.run(name(), blocks, trials, by_block ? threads : 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from draftproof.engines import Engine, Missing, command, discover, functions_of, load, module_of
+from draftproof.engines import Engine, Missing, command, discover, functions_of, install, load, module_of
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
 
@@ -43,6 +44,16 @@ CHAIN = EngineDoor("chain", right, models=3, predictions=32, tiers=("proof",))
 ENGINE = Engine(doors=(CHAIN, EngineDoor("gone", absent)), packages=("numpy",))
 """
 
+# In the process that runs the gates alone.
+DIES_LATER = """
+import os, sys
+import draftproof.engines.results as kept
+
+if "--into" in sys.argv:
+    ask, left = kept.check, [1, 1]
+    kept.check = lambda *given, **named: ask(*given, **named) if left and left.pop() else os._exit(9)
+"""
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -63,6 +74,7 @@ def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
     for engine in known.values():
         assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
         assert bool(engine.packages) + bool(engine.sdist) + bool(engine.sources) == 1
+        assert bool(engine.sources) == (len(engine.commit) == 40 and bool(engine.parts))
 
 
 def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
@@ -70,6 +82,36 @@ def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
         Engine(doors=(), packages=("no-such-engine==1",), name="nothing").version()
     with pytest.raises(Missing, match="DRAFTPROOF_ENGINE_SOURCES"):
         Engine(doors=(), sources="nobody/nothing", name="nothing").version()
+
+
+def test_an_engine_without_a_package_is_fetched_at_its_commit(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = tmp_path / "host"
+    (host / "model" / "deep").mkdir(parents=True)
+    (host / "model" / "deep" / "rule.py").write_text("first = 1\n")
+    (host / "large.bin").write_bytes(bytes(1000))
+    config = tmp_path / "gitconfig"
+    address = f'[url "file://{host}"]\n insteadOf = https://github.com/some/one\n'
+    config.write_text("[user]\n name = n\n email = e\n[uploadpack]\n allowFilter = true\n" + address)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(host), *words], check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q"), git("add", "."), git("commit", "-q", "-m", "first")
+    first = git("rev-parse", "HEAD").strip()
+    (host / "model" / "deep" / "rule.py").write_text("second = 2\n")
+    git("commit", "-q", "-a", "-m", "second")
+    engine = Engine(doors=(), sources="some/one", commit=first, parts=("model",), name="one")
+    install(engine)
+    assert engine.version() == first[:7] and engine.root() == checkout / "build" / "engines" / "one"
+    assert (engine.root() / "model" / "deep" / "rule.py").read_text() == "first = 1\n"
+    assert not (engine.root() / "large.bin").exists()
+    gone = Engine(doors=(), sources="some/one", commit="0" * 40, parts=("model",), name="gone")
+    with pytest.raises(Missing, match="git could not fetch some/one at 0000000: "):
+        install(gone)
+    assert sorted(path.name for path in (checkout / "build" / "engines").iterdir()) == ["one", "small"]
 
 
 def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> None:
@@ -186,7 +228,7 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     assert json.loads(kept.read_text())["doors"][0]["repeated"] == {"gates": 5, "held": 5, "models": 1, "seed": 1}
     assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD  # counted anew
     text = engine_pages.write_page(checkout).read_text()
-    assert "| `chain` | 3 | 1 | 3 |" in text
+    assert "| `chain` | 3 | 1 | 3 |  |" in text
 
 
 def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -215,6 +257,30 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     said = capsys.readouterr().err
     assert "chain: gate 2 of 5, held" in said and "chain: stopped after 2 of 5 gates" in said
     assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
+
+
+def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(checkout: Path) -> None:
+    told = [engine_results.small_chain(seed) for seed in range(200)]
+    assert len(set(told)) > 190 and any(" p=(0 " in one for one in told)
+    rows = [one.split("] ")[1].split(" [")[0].split(" q=") for one in told]
+    assert 20 < sum(p == f"p={q}" for p, q in rows) < 60
+    engine, kept = discover(checkout / "engines")["small"], []
+    engine_results.repeat(engine, ["chain"], 3, models=0, keep=lambda counted: kept.append(counted["chain"]["gates"]))
+    assert kept == [1, 2, 3]
+    path = checkout / "engines" / "small.py"
+    path.write_text(CHAIN.replace("q[i][x] < p[i][x]", "q[i][x] < 0.5 * p[i][x]"))
+    wrong = engine_results.repeat(discover(checkout / "engines")["small"], ["chain"], 4, models=0)
+    assert wrong["chain"]["held"] < 4 and wrong["chain"]["violated"]["exact_law"] == 4 - wrong["chain"]["held"]
+
+
+def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["small:chain"]) == command.HELD
+    path = checkout / "engines" / "small.py"
+    path.write_text(path.read_text() + DIES_LATER)
+    command.main(["small:chain", "--repeat", "5", "--models", "1"])
+    assert "gates before that are counted" in capfd.readouterr().err
+    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2
 
 
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
@@ -250,17 +316,17 @@ def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
 def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
     (checkout / "engines" / "measured").mkdir()
     one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
-    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125}
+    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125, "least_seen": 0.002}
     recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
     recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
     (checkout / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
     page = engine_pages.write_page(checkout).read_text()
-    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 3 |" in page
+    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 0.002 | 3 |" in page
     assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page
 
 
 def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
-    texts = module_of(ROOT / "engines" / "measured" / "texts.py", "measured_texts")
+    texts = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
     rng, target = np.random.default_rng(1), texts.table(2)
     text = [0]
     for _ in range(500):
@@ -279,6 +345,31 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
         seen.update((*history[-n:], token) for n in (1, 2, 3))
         history = (*history[1:], token)
     mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
-    assert texts.log_e(text[1:], target) == pytest.approx(mean, abs=1e-6)  # of logarithms of gamma at 1e6
-    assert texts.log_e([5, 5, 5, 5] * 100, target) > 9
-    assert texts.log_e([1], np.eye(6)) == math.inf
+    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(
+        mean, abs=1e-6
+    )  # of logarithms of gamma at 1e6
+    assert texts.log_e(texts.counted([5, 5, 5, 5] * 100), target) > 9
+    assert texts.log_e(texts.counted([1]), np.eye(6)) == math.inf
+
+
+def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() -> None:
+    markov = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    target, tokens = markov.table(2), 4000
+    share = markov.least_seen(target, tokens, 1)
+    assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share
+
+    def evidence(times: float) -> float:
+        """Mean of log10 e over ten texts whose rows have `times` this departure."""
+        likely = markov.likelier(target)
+        mass = (target * likely).sum(1, keepdims=True)
+        moved = times * share
+        law = np.where(likely, target * (1 - moved / mass), target * (1 + moved / (1 - mass)))
+        found = []
+        for seed in range(10):
+            rng, text = np.random.default_rng(seed), [0]
+            for u in rng.random(tokens):
+                text.append(min(int((law[text[-1]].cumsum() <= u).sum()), len(law) - 1))
+            found.append(markov.log_e(markov.counted(text[1:]), target))
+        return float(np.mean(found))
+
+    assert evidence(0.5) < 5 < evidence(1.0) and evidence(1.5) > 15

@@ -5,8 +5,10 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/progress.hpp>
+#include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/cli/work_choice.hpp>
 #include <draftproof/studies/study.hpp>
 
 namespace draftproof::commands {
@@ -17,12 +19,14 @@ struct Reproduce {
 
   std::string study;
   StudyOptions options;
+  WorkChoice work;
 
   void declare(CLI::App& app) {
     app.add_option("study", study, "name of the study; without it all are listed");
     app.add_option("source", options.sources, source_help);
     app.add_option("--effort", options.effort, "instances or tuples, whatever the study counts; 0: its own default")
         ->check(CLI::Range(0.0, 1e15));
+    work.declare(app);
   }
 
   int run(const Session& session) {
@@ -32,6 +36,12 @@ struct Reproduce {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Study& s) { return s.name == study; });
     if (found == all.end())
       throw InputError({.file = "study", .found = in_quotes(study), .wanted = "one that `draftproof list` shows"});
+    if (!found->divided) {
+      if (work.asked(session)) throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
+      if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
+    } else {
+      options.ledger = work.open(session, options.sources);
+    }
     options.seed = session.seed;
     options.threads = session.threads;
     options.timings = session.timings;
@@ -45,12 +55,21 @@ struct Reproduce {
       };
       result = found->run(options);
     }
+    if (options.ledger)
+      if (const auto code = work.finish(session)) return *code;
     session.write(result.document);
     if (!result.held) return exit_violated;
     return result.complete ? exit_held : exit_undecided;
   }
 
  private:
+  static std::string divided() {
+    std::string names;
+    for (const Study& study : found_studies())
+      if (study.divided) names += (names.empty() ? "" : ", ") + std::string(study.name);
+    return names;
+  }
+
   static int list(const Session& session) {
     Document document;
     document.data = {{"schema", "draftproof.studies/1"}};

@@ -21,10 +21,13 @@ struct OrderOfSchemes {
       "which scheme never accepts more than which: a search for counterexamples";
   static constexpr std::string_view source = "proofs in docs/findings/order-of-schemes.md";
 
+  static constexpr bool divided = true;
+
   static StudyResult run(const StudyOptions& options) {
     const OrderSearch search =
         search_orders(order_claims, crossing_claims, options.effort > 0 ? options.effort : 100'000, options);
     StudyResult result;
+    if (search.orders.empty()) return result;  // a part of the blocks
     result.complete = search.complete;
     result.document.data = {
         {"schema", "draftproof.study.order_of_schemes/1"}, {"seed", options.seed}, {"instances", search.instances}};

@@ -1,6 +1,6 @@
-// Plans of the ladder made by a team against plans made by the host: bins, slopes, levels and the verdicts of several
+// Plans of the ladders made by a team against plans made by the host: bins, slopes, levels and the verdicts of several
 // trials on each, bit for bit, with fibers as threads. Rows of few tokens, of more tokens than buckets, with zeros,
-// with equal laws, and of every format.
+// with equal laws, with one heavy token, and of every format; drafts that outlast q.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,14 +10,17 @@
 #include <vector>
 
 #include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/ladder.hpp>
+#include <draftproof/verifiers/ladder_wor.hpp>
 
 namespace draftproof::parity {
 namespace {
 
 using verifiers::Ladder;
+using verifiers::LadderWor;
 
 constexpr int trials = 6;
 constexpr std::uint64_t seed = 11;
@@ -57,9 +60,10 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-template <class L>
-Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) {
-  const Ladder ladder;
+/// `tuples`: drafts, `drafts` apart, of which `lengths` count.
+template <class V, class L>
+Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples, const std::vector<int>& lengths) {
+  const V ladder;
   const auto plan = prepare(ladder, laws, drafts);
   const auto& core = plan.core();
   Outcome outcome;
@@ -72,8 +76,10 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples) 
   for (Token x = 0; x < laws.vocabulary(); ++x) tell(laws.proposal(x) > 0 ? laws.bin(core.bins, x) : -1);
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::verify);
-    const Verdict verdict =
-        verify(ladder, DraftedPosition<L>(laws, tuples.data() + t * drafts, drafts), plan, random);
+    const DraftedPosition<L> at(laws, tuples.data() + t * drafts, lengths[static_cast<std::size_t>(t)]);
+    // Where q has run out another plan takes the place of the team's.
+    const Verdict verdict = std::is_same_v<V, Ladder> ? verify(ladder, at, plan, random)
+                                                      : verify(ladder, at, prepare(ladder, laws, drafts), random);
     tell(verdict.token);
     tell(verdict.accepted);
   }
@@ -99,23 +105,27 @@ Outcome joined_on(const L& laws, int drafts) {
 
 /// Numbers of compared plans, of differing plans, and of special cases that must occur.
 struct Tally {
-  int plans = 0, wrong = 0, corrections = 0, moved = 0, certain = 0;
+  int plans = 0, wrong = 0, corrections = 0, moved = 0, certain = 0, outlasted = 0;
 };
 
-template <class Entry>
-void compare(const Pair<Entry>& pair, int drafts, Mapping mapping, Tally& tally) {
+template <class V, class Drafter, class Entry>
+void compare(const Pair<Entry>& pair, int most, Mapping mapping, Tally& tally) {
   const auto host = pair.host();
+  const int drafts = Drafter::info.name == drafters::Iid::info.name ? most : std::min(most, host.vocabulary());
   std::vector<Token> tuples(static_cast<std::size_t>(trials * drafts));
+  std::vector<int> lengths;
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::draft);
-    drafters::Iid{}.draw(host, drafts, random, tuples.data() + t * drafts);
+    lengths.push_back(Drafter{}.draw(host, drafts, random, tuples.data() + t * drafts));
+    for (int k = 1; k < lengths.back(); ++k)
+      tally.outlasted += !(host.proposal(tuples[static_cast<std::size_t>(t * drafts + k)]) > 0);
   }
-  const Outcome wanted = outcome_on(host, drafts, tuples);
+  const Outcome wanted = outcome_on<V>(host, drafts, tuples, lengths);
   const Outcome found = in_lockstep(
-      pair.view(), [&](const auto& laws) { return outcome_on(laws, drafts, tuples); }, mapping,
-      gpu::plan_bytes<Ladder>);
+      pair.view(), [&](const auto& laws) { return outcome_on<V>(laws, drafts, tuples, lengths); }, mapping,
+      gpu::plan_bytes<V>);
   ++tally.plans;
-  const auto plan = Ladder{}.prepare(host, drafts);
+  const auto plan = V{}.prepare(host, drafts);
   tally.moved += !plan.core().plan.leaving.empty();
   tally.certain += plan.nothing_left;
   for (int t = 0; t < trials; ++t)
@@ -130,15 +140,15 @@ void compare(const Pair<Entry>& pair, int drafts, Mapping mapping, Tally& tally)
               static_cast<int>(mapping), first, wanted.numbers.size());
 }
 
-template <class Entry>
+template <class V, class Drafter, class Entry>
 void compare_all(const std::vector<int>& vocabularies, const std::vector<int>& numbers_of_drafts, Tally& tally) {
   unsigned number = 0;
   for (const int vocabulary : vocabularies)
     for (const double noise : {0.0, 0.05, 0.5, 2.0})
       for (const int drafts : numbers_of_drafts) {
         ++number;
-        compare(normal_pair<Entry>(vocabulary, noise, number % 3 == 0, number), drafts,
-                static_cast<Mapping>(number % 4), tally);
+        compare<V, Drafter>(normal_pair<Entry>(vocabulary, noise, number % 3 == 0, number), drafts,
+                            static_cast<Mapping>(number % 4), tally);
       }
 }
 
@@ -154,6 +164,59 @@ void compare_joined(Tally& tally) {
       }
 }
 
+/// One token has nearly all of q: the mass beside it is found by other sums.
+void compare_peaked(Tally& tally) {
+  int mapping = 0;
+  for (const float rest : {1e-3f, 1e-9f, 1e-15f})
+    for (const int drafts : {2, 3, 5, 8}) {
+      auto pair = normal_pair<float>(600, 0.5, false, 77);
+      for (float& q : pair.proposal) q *= rest;
+      pair.proposal[5] = 1 - rest;
+      compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+                                                              tally);
+    }
+}
+
+/// Drafts outlast q, which has three tokens.
+void compare_short(Tally& tally) {
+  int mapping = 0;
+  for (const int vocabulary : {40, 900})
+    for (const double noise : {0.05, 2.0})
+      for (const int drafts : {4, 5, 8}) {
+        auto pair = normal_pair<float>(vocabulary, noise, false, static_cast<unsigned>(vocabulary));
+        float sum = 0;
+        for (std::size_t x = 0; x < pair.proposal.size(); ++x)
+          sum += pair.proposal[x] *= x % (pair.proposal.size() / 3) == 7;
+        for (float& q : pair.proposal) q /= sum;
+        compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+                                                                tally);
+      }
+}
+
+/// Prints a summary; returns whether every plan was equal, and the special cases were there.
+template <class V, class Drafter>
+bool compare_ladder(const char* name) {
+  Tally tally;
+  compare_all<V, Drafter, float>({1, 2, 3, 17, 300, 1100}, {1, 2, 3, 5, 8, 16}, tally);
+  compare_all<V, Drafter, float>({4000}, {2, 4, 16}, tally);
+  compare_all<V, Drafter, double>({2, 150}, {1, 4}, tally);
+  compare_all<V, Drafter, Bfloat16>({40, 700}, {2, 8}, tally);
+  compare_all<V, Drafter, Half>({40, 700}, {2, 8}, tally);
+  constexpr bool distinct = std::is_same_v<V, LadderWor>;
+  if constexpr (distinct) {
+    compare_peaked(tally);
+    compare_short(tally);
+  } else {
+    compare_joined(tally);
+  }
+  std::printf(
+      "%s plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections, %d drafts "
+      "after q has run out\n",
+      name, tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections, tally.outlasted);
+  return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 &&
+         (tally.outlasted > 50) == distinct;
+}
+
 }  // namespace
 }  // namespace draftproof::parity
 
@@ -161,16 +224,8 @@ int main() {
   return draftproof::parity::outcome([] {
     using namespace draftproof;
     using namespace draftproof::parity;
-    Tally tally;
-    compare_all<float>({1, 2, 3, 17, 300, 1100}, {1, 2, 3, 5, 8, 16}, tally);
-    compare_all<float>({4000}, {2, 4, 16}, tally);
-    compare_all<double>({2, 150}, {1, 4}, tally);
-    compare_all<Bfloat16>({40, 700}, {2, 8}, tally);
-    compare_all<Half>({40, 700}, {2, 8}, tally);
-    compare_joined(tally);
-    std::printf("ladder plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections\n",
-                tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections);
-    // The comparison must include corrections, moved breaks and equal laws.
-    return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 ? 0 : 1;
+    const bool ladder = compare_ladder<Ladder, drafters::Iid>("ladder");
+    const bool distinct = compare_ladder<LadderWor, drafters::WithoutReplacementUniform>("ladder_wor");
+    return ladder && distinct ? 0 : 1;
   });
 }

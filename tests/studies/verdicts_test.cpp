@@ -109,6 +109,35 @@ TEST(DraftTemperaturesStudy, FailsOnASchemeAboveTheOptimum) {
                               "T = spread, K = 2, wrong"));
 }
 
+// The order of the schemes in every cell of the tables, on the captures: all temperatures and numbers of drafts, the first
+// positions of each. The whole table is that of docs/studies/draft_temperatures.md.
+TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
+  const std::string data = DRAFTPROOF_SOURCE_DIR "/data/";
+  const StudyResult result = DraftTemperatures::run(
+      {.sources = {data + "stories512_positions.npz", data + "mixed32k_positions.npz"}, .effort = 2, .seed = 1});
+  EXPECT_TRUE(result.held) << result.document.data["checks"];
+  for (const auto& source : result.document.data["sources"]) {
+    ASSERT_EQ(source["settings"].size(), 27u);  // eight temperatures and the spread, K = 2, 4, 8
+    double fewer = 0;
+    for (const auto& cell : source["settings"]) {
+      const auto of = [&cell](const char* scheme) { return cell["acceptance"][scheme].get<double>(); };
+      const double two_step = of("two step"), rounding = 1e-11;  // V 2^-53, K times doubled: study's own tolerance
+      EXPECT_LE(two_step, cell["optimum"]["upper"].get<double>() + rounding) << cell;
+      if (cell["temperature"] == "spread") {
+        EXPECT_GE(two_step + rounding, of("rejection")) << cell;
+        EXPECT_GE(two_step + rounding, of("rejection, last first")) << cell;
+      } else {
+        EXPECT_GE(two_step + rounding, of("K-SEQ")) << cell;
+        EXPECT_GE(of("K-SEQ") + rounding, of("rejection")) << cell;
+      }
+      if (cell["drafts"] != 2) {
+        EXPECT_GE(two_step + rounding, fewer) << cell;
+      }
+      fewer = two_step;
+    }
+  }
+}
+
 TEST(DraftTemperaturesStudy, FailsOnSchemesOutOfOrder) {
   const auto half = [](std::vector<TemperatureScheme> schemes, const std::string& name) {
     for (TemperatureScheme& scheme : schemes)

@@ -12,8 +12,11 @@
 // (docs/ladder.md, "Without replacement").
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
+#include <draftproof/sim/device/cooperative_memory.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/remaining_bins.hpp>
 
@@ -26,16 +29,35 @@ struct DistinctGroup {
   std::uint32_t u = 0;               ///< interval of the uniform that decides which breaks are up
 };
 
-/// Index in the group of the chosen draft; the group has more than one. `core` has bins and levels.
+/// q-mass of the first i bins of a ladder, for a break i that is ever up. A team keeps it for these only.
+template <class Core>
+DRAFTPROOF_DEVICE auto mass_above(const Core& core, int i) {
+  if constexpr (requires { core.plan.corner; }) {
+    const auto& corner = core.plan.corner;
+    std::size_t low = 0, high = corner.size() - 1;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (static_cast<int>(corner[middle]) < i)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return core.plan.s[low];
+  } else {
+    return core.bins.proposal_below(i);
+  }
+}
+
+/// Index in the group of the chosen draft; the group has more than one. `core` has bins, plan and levels.
 struct DistinctChoice {
   template <class P, class Core, class R>
-  int of(const P& at, const Core& core, const DistinctGroup& group, R& random) const {
-    const auto& bins = core.bins;
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group,
+                                             R& random) const {
     const auto [first, end] = core.levels.group(group.top, group.u);
-    const auto above = bins.proposal_below(first);
+    const auto above = mass_above(core, first);
     if (first == 0 || !(above > at.zero())) return 0;
     // The draft that q on G chooses; the last index also stands for none of the drafts.
-    auto rest = bins.proposal_below(end) - above;
+    auto rest = mass_above(core, end) - above;
     int wanted = 0;
     for (; wanted + 1 < group.size; ++wanted) {
       const auto& q = at.proposal(at.draft(group.drafts[wanted]));
@@ -53,7 +75,7 @@ struct DistinctChoice {
     }
     int k = group.size;
     for (;;) {
-      const RemainingBins remaining(at.laws(), bins, end, below, seen);
+      const auto remaining = remaining_from(at.laws(), core, end, below, seen);
       const auto left = remaining.mass();
       if (!(left > at.zero()) || random.flip(above, decltype(rest)(above + left))) break;
       if (--k == 1) break;
@@ -63,11 +85,21 @@ struct DistinctChoice {
     }
     return wanted < k - 1 ? wanted : k - 1;
   }
+
+ private:
+  template <class L, class Core>
+  DRAFTPROOF_DEVICE static auto remaining_from(const L& laws, const Core& core, int end, const Token* seen, int n) {
+    using Remaining = RemainingBins<L, std::remove_cvref_t<decltype(core.bins)>>;
+    if constexpr (PlannedByTeam<L>)
+      return Remaining(laws, core.bins, end, seen, n, mass_above(core, core.bins.size()) - mass_above(core, end));
+    else
+      return Remaining(laws, core.bins, end, seen, n);
+  }
 };
 
-/// Place among the drafts of `at` of the draft that a ladder selects. Not for teams of a device.
+/// Place among the drafts of `at` of the draft that a ladder selects.
 template <class P, class Core, class R, class Chooser = DistinctChoice>
-int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
+DRAFTPROOF_DEVICE int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
   const auto& laws = at.laws();
   int bin[max_drafts];
   DistinctGroup group;

@@ -53,6 +53,11 @@ struct LevelIntervals {
   }
 };
 
+/// Bins first .. end - 1.
+struct BinRange {
+  int first, end;
+};
+
 template <class Scalar, class Workspace = HostWorkspace>
 class LadderLevels {
  public:
@@ -80,7 +85,7 @@ class LadderLevels {
   }
 
   /// The bins a .. b - 1 of the group that holds `bin`. Cost: O(log n) with tables for many trials, otherwise O(n).
-  std::pair<int, int> group(int bin, Interval u) const {
+  DRAFTPROOF_DEVICE BinRange group(int bin, Interval u) const {
     const auto least = [](int low, int high, const auto& holds) {  // least i in [low, high] with holds(i), or high
       while (low < high) {
         const int middle = low + (high - low) / 2;

@@ -24,6 +24,7 @@
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/coverage.hpp>
 #include <draftproof/verifiers/ladder/level_sweep.hpp>
+#include <draftproof/verifiers/ladder/rough_step.hpp>
 #include <draftproof/verifiers/ladder/selected_law.hpp>
 
 namespace draftproof {
@@ -61,6 +62,26 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
+/// The same for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and, at most,
+/// the rough F with the laws of its times, the sums of powers between breaks, or the plan's own sweep.
+template <class Index>
+constexpr std::size_t ladder_wor_team_bytes() {
+  constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
+  constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 48, notes = 2048;
+  constexpr std::size_t heavy = 2 * sizeof(std::int32_t) * RaceBounds::most_heavy;
+  constexpr std::size_t kept = 2 * (n + 1) * index + n * real;                        // buckets, corners, chords
+  constexpr std::size_t bins = 3 * n * real + 2 * real + n * index + (n + 1) * real;  // and F
+  constexpr std::size_t counting = 2 * 2 * n * real;  // of a partition, and of the team
+  constexpr std::size_t rough =
+      (3 * n + RoughStep::most_counts + 2 * RoughStep::most_times + (2 + 2 * 16) * max_drafts) * real;
+  constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and terms of 512 threads
+  constexpr std::size_t pairs = 2 * n * real + counting + n * real + n;
+  constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
+  constexpr std::size_t race =
+      kept + bins + heavy + greater(greater(rough, chords), greater(pairs, heavy + counting));
+  return greater(race + notes + 16 * lists, ladder_team_bytes<Index>() + 2 * n * real) / 16 * 16;
+}
+
 /// The plan on bins with these ratios. Not inlined: compiled once for all laws that share a workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
@@ -80,10 +101,13 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
     }
   };
   using Bounds = detail::LadderBounds<Bins, Scalar, Workspace>;
+  [[maybe_unused]] unsigned mark = 0;
+  if constexpr (requires { workspace.brief_so_far(); }) mark = workspace.brief_so_far();
   const Bounds bounds(workspace, bins, coverage);
   const auto corner = detail::standing_corners(workspace, bounds, ratios, whole_buckets);
   if constexpr (requires { coverage.refined(corner); }) {
     if (coverage.rough()) {
+      if constexpr (requires { workspace.end_brief_after(mark); }) workspace.end_brief_after(mark);  // the bounds'
       const auto exact = coverage.refined(corner);
       spend(Bounds(workspace, bins, exact), exact, corner);
       return plan;

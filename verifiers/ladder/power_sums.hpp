@@ -2,12 +2,13 @@
 // others in each bucket of p / q.
 //
 //   large_entries(q, most)   places of the entries above `most`, ascending
-//   of(bucket)               sums of q, q^2, q^3, q^4 over the tokens of a bucket with 0 < q <= most
+//   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit, as
+//                            integers (light_powers.hpp)
 //
-// Wide registers find buckets and leave them and q in a buffer in the first-level cache; four powers of a token then
+// Wide registers find buckets and leave them and r in a buffer in the first-level cache; four powers of a token then
 // go to their bucket as one addition of 256 bits. Cost: one such addition a token; large_entries only reads.
-// Correctness: the tokens of a bucket alternate between two sums by the parity of their places, and each sum takes
-// them in token order, so every width gives the same bits.
+// Correctness: integers, so every width and order gives the same bits. The tokens of a bucket alternate between two
+// sums by the parity of their places, so that neighbours of one bucket need not wait for each other.
 #pragma once
 
 #include <array>
@@ -21,21 +22,24 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/registers.hpp>
+#include <draftproof/verifiers/ladder/light_powers.hpp>
 
 namespace draftproof::simd {
 
-/// Sums of q, q^2, q^3 and q^4.
-using FourPowers = std::array<double, 4>;
+/// Sums of the first four powers, in steps of LightPowers.
+using FourPowers = std::array<std::int64_t, 4>;
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// Adds the powers of the number at `q` to the sums that start `byte` bytes after `sums`.
-DRAFTPROOF_AVX2_PART void add_powers(double* sums, const double* q, std::uint32_t byte) {
-  auto* const sum = reinterpret_cast<double*>(reinterpret_cast<unsigned char*>(sums) + byte);
-  const __m256d one = _mm256_broadcast_sd(q), square = _mm256_mul_pd(one, one);
-  const __m256d low = _mm256_blend_pd(one, square, 0b1010);                   // q, q^2, q, q^2
-  const __m256d high = _mm256_blend_pd(_mm256_set1_pd(1.0), square, 0b1100);  // 1, 1, q^2, q^2
-  _mm256_store_pd(sum, _mm256_add_pd(_mm256_load_pd(sum), _mm256_mul_pd(low, high)));
+/// Adds the powers of the number at `r` to the sums that start `byte` bytes after `sums`.
+DRAFTPROOF_AVX2_PART void add_powers(std::int64_t* sums, const double* r, std::uint32_t byte) {
+  auto* const sum = reinterpret_cast<__m256i*>(reinterpret_cast<unsigned char*>(sums) + byte);
+  const __m256d one = _mm256_broadcast_sd(r), square = _mm256_mul_pd(one, one), six = _mm256_set1_pd(6.0);
+  const __m256d low = _mm256_blend_pd(one, square, 0b1010);                   // r, r^2, r, r^2
+  const __m256d high = _mm256_blend_pd(_mm256_set1_pd(1.0), square, 0b1100);  // 1, 1, r^2, r^2
+  const __m256d power = _mm256_add_pd(_mm256_mul_pd(low, high), six);
+  const __m256i steps = _mm256_sub_epi64(_mm256_castpd_si256(power), _mm256_castpd_si256(six));
+  _mm256_store_si256(sum, _mm256_add_epi64(_mm256_load_si256(sum), steps));
 }
 }  // namespace detail
 
@@ -83,7 +87,8 @@ template <class Buckets>
 class PowersByRatio {
  public:
   template <class Entry>
-  PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most, Width width = in_use());
+  PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most,
+                const LightPowers& powers, Width width = in_use());
 
   FourPowers of(std::size_t bucket) const {
     FourPowers sum = sums_[bucket][0];
@@ -98,16 +103,17 @@ class PowersByRatio {
 template <class Buckets>
 template <class Entry>
 PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<const Entry> proposal, double most,
-                                      Width width) {
+                                      const LightPowers& powers, Width width) {
   std::size_t x = 0;
 #if DRAFTPROOF_WIDE
   if constexpr (std::is_same_v<Entry, float>) {
     const std::size_t whole = target.size() / 16 * 16;
-    double* const sums = sums_[0][0].data();
+    std::int64_t* const sums = sums_[0][0].data();
+    const auto bound = static_cast<float>(most);
     if (width == Width::avx512)
-      avx512::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, static_cast<float>(most));
+      avx512::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, powers.scale());
     else if (width == Width::avx2)
-      avx2::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, static_cast<float>(most));
+      avx2::add_powers<Buckets>(sums, target.data(), proposal.data(), x = whole, bound, powers.scale());
   }
 #endif
   (void)width;
@@ -115,11 +121,11 @@ PowersByRatio<Buckets>::PowersByRatio(std::span<const Entry> target, std::span<c
     const double q = proposal[x];
     if (!(q > 0) || q > most) continue;
     FourPowers& sum = sums_[Buckets::of(target[x], q)][x % 2];
-    const double square = q * q;
-    sum[0] += q;
-    sum[1] += square;
-    sum[2] += q * square;
-    sum[3] += square * square;
+    const double r = q * powers.scale(), square = r * r;
+    sum[0] += LightPowers::of(r);
+    sum[1] += LightPowers::of(square);
+    sum[2] += LightPowers::of(r * square);
+    sum[3] += LightPowers::of(square * square);
   }
 }
 

@@ -9,9 +9,10 @@ DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, floa
       found.push_back(static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(lanes)));
 }
 
-/// q, and the place of its two sums in bytes, of `floats` tokens; tokens that do not count are outside.
+/// r, and the place of its two sums in bytes, of `floats` tokens; tokens that do not count are outside.
 template <class Buckets>
-DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, double* light, std::uint32_t* bytes) {
+DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, double scale, double* light,
+                                std::uint32_t* bytes) {
   constexpr int byte_shift = Buckets::shift - 6;
   static_assert((Buckets::lowest_bits >> byte_shift) % 64 == 0);
   const Floats low = all(std::bit_cast<float>(Buckets::lowest_bits));
@@ -21,18 +22,19 @@ DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, doub
   const Floats ratio = min(max(a / b, low), high);  // of a NaN the bounds'
   const Floats counted = b > all(most) ? out : ratio;
   const Words step = (as<Words>(b > Floats{} ? counted : out) >> byte_shift) - (Buckets::lowest_bits >> byte_shift);
-  for (std::size_t i = 0; i < floats; i += doubles) store(light + i, doubles_at(Reader<float>{q}, i));
+  for (std::size_t i = 0; i < floats; i += doubles) store(light + i, doubles_at(Reader<float>{q}, i) * all(scale));
   store(bytes, (step & ~63u) | as<Words>(Longs{} + (std::uint64_t{32} << 32)));
 }
 
 /// For a multiple of 16 tokens. Buckets are found four groups of them ahead of the additions.
 template <class Buckets>
-DRAFTPROOF_LOOP void add_powers(double* sums, const float* p, const float* q, std::size_t count, float most) {
+DRAFTPROOF_LOOP void add_powers(std::int64_t* sums, const float* p, const float* q, std::size_t count, float most,
+                                double scale) {
   constexpr std::size_t lead = 4 * floats, ring = 2 * lead;
   alignas(64) double light[ring];
   alignas(64) std::uint32_t bytes[ring];
   for (std::size_t i = 0; i < count + lead; i += floats) {
-    if (i < count) find_light<Buckets>(p + i, q + i, most, light + i % ring, bytes + i % ring);
+    if (i < count) find_light<Buckets>(p + i, q + i, most, scale, light + i % ring, bytes + i % ring);
     if (i < lead) continue;
     const std::size_t due = (i - lead) % ring;
     for (std::size_t j = due; j < due + floats; ++j) detail::add_powers(sums, light + j, bytes[j]);

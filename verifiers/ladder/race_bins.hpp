@@ -2,7 +2,7 @@
 // one by one.
 //
 //   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
-//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7
+//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (light_powers.hpp)
 //   tiny          q <= slowest 2^-15: m <= 4 only
 //   heavy         the other tokens, and every token where bins are single tokens
 //
@@ -24,28 +24,17 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/light_powers.hpp>
 #include <draftproof/verifiers/ladder/path_bins.hpp>
 #include <draftproof/verifiers/ladder/power_sums.hpp>
+#include <draftproof/verifiers/ladder/race_step.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
 
 namespace draftproof {
 
 struct RaceBins {
-  static constexpr std::size_t powers = 7;
-  static constexpr double light_share = 0x1p-10, tiny_share = 0x1p-15;
-  using Powers = std::array<double, powers + 1>;
-
-  /// Sum of (e^(qt) - 1)^m over light tokens: the sum over i of m! S(i, m) / i! t^i times the sum of q^i, S the
-  /// Stirling numbers of the second kind. [m][i]
-  static constexpr double stirling[powers + 1][powers + 1] = {
-      {},
-      {0, 1, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040},
-      {0, 0, 1, 1, 7. / 12, 1. / 4, 31. / 360, 1. / 40},
-      {0, 0, 0, 1, 3. / 2, 5. / 4, 3. / 4, 43. / 120},
-      {0, 0, 0, 0, 1, 2, 13. / 6, 5. / 3},
-      {0, 0, 0, 0, 0, 1, 5. / 2, 10. / 3},
-      {0, 0, 0, 0, 0, 0, 1, 3},
-      {0, 0, 0, 0, 0, 0, 0, 1}};
+  static constexpr std::size_t powers = LightSums::powers;
+  using Powers = std::array<std::int64_t, powers + 1>;
 
   /// The bins of these laws; every bin has tokens.
   template <class L, class Bins>
@@ -64,7 +53,7 @@ struct RaceBins {
     auto place = first_heavy;
     for (const auto& [bin, q] : found) heavy[place[at(bin)]++] = q;
     for (std::size_t i = 0; i < size(); ++i) {
-      mass[i] = light[i][1];
+      mass[i] = unit.value(light[i][1], 1);
       for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
     }
     add_up();
@@ -75,20 +64,28 @@ struct RaceBins {
   RaceBins joined(const Breaks& breaks) const {
     RaceBins bins(breaks.size() - 1, drafts_);
     bins.slowest = slowest;
+    bins.unit = unit;
     bins.heavy = heavy;
     for (std::size_t j = 0; j < bins.size(); ++j) {
       const auto end = static_cast<std::size_t>(breaks[j + 1]);
       for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i) {
-        bins.mass[j] += mass[i];
         for (std::size_t m = 1; m <= powers; ++m) bins.light[j][m] += light[i][m];
       }
       bins.first_heavy[j + 1] = first_heavy[end];
+      bins.mass[j] = unit.value(bins.light[j][1], 1);
+      for (std::size_t x = bins.first_heavy[j]; x < bins.first_heavy[j + 1]; ++x) bins.mass[j] += heavy[x];
     }
     bins.add_up();
     return bins;
   }
 
   std::size_t size() const { return mass.size(); }
+  /// Sums of q^m over the light tokens of bin i.
+  LightSums light_sums(std::size_t i) const {
+    LightSums sums;
+    for (std::size_t m = 1; m <= powers; ++m) sums.of[m] = unit.value(light[i][m], static_cast<int>(m));
+    return sums;
+  }
   /// Whether the bins from i on have fewer tokens than there are drafts. False where they have light ones: K of those
   /// or fewer make no difference there, for the integral is 0 up to rounding.
   bool short_from(std::size_t i) const { return tokens_from_[i] < drafts_; }
@@ -101,8 +98,9 @@ struct RaceBins {
   }
 
   double slowest = 0;
+  LightPowers unit;
   std::vector<double> mass, above;  ///< of each bin, and of the bins before it
-  std::vector<Powers> light;        ///< [0] is 0
+  std::vector<Powers> light;        ///< in steps of `unit`; [0] is 0
   std::vector<double> heavy;        ///< of bin i: first_heavy[i] .. first_heavy[i + 1] - 1
   std::vector<std::size_t> first_heavy;
 
@@ -131,11 +129,10 @@ struct RaceBins {
   void read_rows(const L& laws, const Bins& bins, Heavy& found) {
     const auto p = laws.target_row(), q = laws.proposal_row();
     slowest = bounded_slowest(q);
-    if (!(slowest > 0)) slowest = exact_slowest(laws);
-    // Bounds in float, as passes compare.
-    const double lightest = static_cast<float>(slowest * light_share),
-                 tiny = static_cast<float>(slowest * tiny_share);
-    const simd::PowersByRatio<RatioBuckets> sums(p, q, lightest);
+    if (!(slowest > 0)) slowest = scaled_slowest(laws);
+    unit = LightPowers(slowest);
+    const double lightest = RaceBounds::light(slowest), tiny = RaceBounds::tiny(slowest);
+    const simd::PowersByRatio<RatioBuckets> sums(p, q, lightest, unit);
     for (int bucket = 0; bucket < RatioBuckets::count; ++bucket) {
       const simd::FourPowers& sum = sums.of(at(bucket));
       Powers& of_bin = light[at(bins.of_bucket(at(bucket)))];
@@ -148,30 +145,38 @@ struct RaceBins {
         found.emplace_back(bin, one);
         continue;
       }
-      const double square = one * one, fourth = square * square;
       Powers& sum = light[at(bin)];
-      sum[5] += fourth * one;
-      sum[6] += fourth * square;
-      sum[7] += fourth * square * one;
+      for (std::size_t m = 5; m <= powers; ++m) sum[m] += LightPowers::of(power_of(one * unit.scale(), m));
     }
     laws.count_visited(4 * q.size());
   }
 
-  /// From integers: all entries, which truncate to less, without the large ones. Where fewer than K - 1 entries are
-  /// large, the bound of large ones stands for those that lack. Returns 0 where that could be below half of the sum.
+  /// From integers: all entries, which truncate to less, without the large ones (RaceBounds).
   template <class Row>
   double bounded_slowest(const Row& q) const {
-    constexpr double large = 0x1p-12;
-    auto top = simd::large_entries(q, large);
-    const std::size_t heads = std::min(top.size(), drafts_ - 1), lacking = drafts_ - 1 - heads;
+    auto top = simd::large_entries(q, RaceBounds::large);
+    const std::size_t heads = std::min(top.size(), drafts_ - 1);
     const auto greater = [&q](std::uint32_t a, std::uint32_t b) { return q[a] > q[b] || (q[a] == q[b] && a < b); };
     std::partial_sort(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(heads), top.end(), greater);
     std::vector<Fixed> partial((q.size() + simd::block - 1) / simd::block);
     using Entry = typename Row::value_type;
     Fixed rest = simd::sums(simd::RowTerm<simd::Reader<Entry>>{{q.data()}}, q.size(), partial.data());
     for (std::size_t i = 0; i < heads; ++i) rest -= to_fixed(q[top[i]]);
-    const double missed = static_cast<double>(lacking) * large, bound = from_fixed(rest) - missed;
-    return bound > std::max(missed, 0x1p-30) ? bound : 0;
+    return RaceBounds::slowest(rest, static_cast<int>(drafts_ - 1 - heads));
+  }
+
+  /// Where that bound is of no use: the entries beside the K - 1 largest, as integers of their own scale.
+  template <class L>
+  double scaled_slowest(const L& laws) const {
+    if (laws.vocabulary() < static_cast<int>(drafts_)) return 0;
+    std::vector<Token> top;
+    for (int k = 0; k < static_cast<int>(drafts_); ++k) top.push_back(laws.kth_most_probable(k));
+    const double next = laws.proposal(top.back());
+    if (!(next > 0)) return 0;
+    const double scale = RaceBounds::scale_of_rest(next);
+    return RaceBounds::scaled_slowest(next, scale, laws.sum([&](Token x) {
+      return among(x, top.data(), static_cast<int>(drafts_) - 1) ? 0.0 : laws.proposal(x) * scale;
+    }));
   }
 
   template <class L>

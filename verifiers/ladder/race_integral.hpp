@@ -5,10 +5,10 @@
 //   N', own      number of clocks that have rung by t, below the bin and in it
 //   chord        1/W integral over t of e^(-ct) [W Pr(own = 0) Pr(N' < K)
 //                                                - c sum over k + j < K, j > 0, of Pr(N' = k) Pr(own = j)]
-//   Times        four times t, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
+//   Cell         four times t, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //
 // A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric functions of
-// e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp).
+// e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp, race_step.hpp).
 // Cost: O(K) operations on all times for a heavy token, O(K^2) for a bin; 12 to 60 octaves of times.
 // Correctness: Pr(all drafts below a set) is the integral of c e^(-ct) Pr(N' < K) (docs/optimum.md); differences of
 // two of them, term by term, give the chord. All terms have the bin's own size, so narrow bins keep their precision.
@@ -19,46 +19,38 @@
 // Source: derived in docs/ladder.md, "Without replacement".
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
-#include <numbers>
 #include <vector>
 
 #include <draftproof/sim/simd/dispatch.hpp>
-#include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/race_bins.hpp>
+#include <draftproof/verifiers/ladder/race_step.hpp>
 
 namespace draftproof {
 
 class RaceIntegral {
  public:
   /// drafts > 2; `bins` must outlive this.
-  RaceIntegral(const RaceBins& bins, int drafts) : bins_{bins}, drafts_{static_cast<std::size_t>(drafts)} {
-    // Below the first time K clocks have rung with probability at most t^K / K!, and the term of a bin of mass W is
-    // off by at most W t^K / (K - 1)! <= 1e-16 W.
-    const auto k = static_cast<double>(drafts);
-    start_ = std::min(0x1p-3, std::pow(1e-16 * std::tgamma(k), 1 / k));
-    // The integrand decays at the rate of all mass but the K - 1 largest tokens.
-    an_octave_ = drafts > 8 ? 2 : 1;
-    const double step = std::exp2(1.0 / static_cast<double>(lanes * an_octave_));
-    double start = start_;
-    for (std::size_t phase = 0; phase < an_octave_; ++phase, start *= step) {
-      Cell cell{};
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        set(cell.at, lane, start * std::exp2(static_cast<double>(lane) / lanes));
-      times_.push_back(cell);
+  RaceIntegral(const RaceBins& bins, int drafts)
+      : bins_{bins},
+        times_{drafts},
+        drafts_{static_cast<std::size_t>(drafts)},
+        an_octave_{static_cast<std::size_t>(times_.an_octave)},
+        live_{static_cast<std::size_t>(times_.groups(bins.slowest))},
+        at_(live_),
+        below_(live_),
+        rung_(live_),
+        counts_(drafts_ * live_),
+        own_(drafts_ * live_) {
+    for (std::size_t n = 0; n < live_; ++n) {
+      if (n < an_octave_)
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+          Cell::set(at_[n].at, lane, times_.first(static_cast<int>(n), static_cast<int>(lane)));
+      else
+        at_[n].at = at_[n - an_octave_].at * 2.0;
+      Step::start(drafts_, counts(n));
+      below_[n].at = Times{} + 1.0;
     }
-    const double last = longest * std::max(1.0, k / 16);  // K / 16 more while K - 1 rings of 45 are likely
-    while (bins.slowest > 0 && get(times_.back().at, 0) * bins.slowest < last)
-      times_.push_back({times_[times_.size() - an_octave_].at * 2.0});
-    groups_ = live_ = times_.size();
-    counts_.assign(drafts_ * groups_, Cell{Times{} + 0.0});
-    own_ = counts_;
-    below_.assign(groups_, Cell{Times{} + 1.0});
-    for (std::size_t n = 0; n < groups_; ++n) counts_[n] = below_[n];
-    rung_.resize(groups_);
   }
 
   /// (F(bins up to i) - F(bins above i)) / q(bin i) for each bin.
@@ -72,26 +64,13 @@ class RaceIntegral {
 
  private:
 #if defined(__CUDACC__)
-  using Times = double;  // never run there
-  static constexpr std::size_t lanes = 1;
-  static void set(Times& times, std::size_t, double value) { times = value; }
-  static double get(const Times& times, std::size_t) { return times; }
+  static constexpr std::size_t lanes = 1;  // never run there
 #else
   static constexpr std::size_t lanes = 4;
-  using Times [[gnu::vector_size(lanes * sizeof(double))]] = double;
-  static void set(Times& times, std::size_t lane, double value) { times[lane] = value; }
-  static double get(const Times& times, std::size_t lane) { return times[lane]; }
 #endif
-
-  /// Four times in a list: template arguments lose the alignment of a vector type, members keep it.
-  struct alignas(lanes * sizeof(double)) Cell {
-    Times at;
-  };
-
-  /// Beyond a rate times t of 45 a node weighs less than e^-45 < 3e-20.
-  static constexpr double longest = 45;
-  /// Times with Pr(N' < K) below this adds less than this to any later integral: Pr(N' < K) falls as bins join.
-  static constexpr double spent = 1e-20;
+  using Cell = RaceCell<lanes>;
+  using Times = Cell::Times;
+  using Step = RaceStep<Cell>;
 
 #if DRAFTPROOF_WIDE
   DRAFTPROOF_AVX2 std::vector<double> chords_avx2() { return all_chords(); }
@@ -113,127 +92,58 @@ class RaceIntegral {
     return chord;
   }
 
-  /// 1 / k.
-  static constexpr auto inverse = [] {
-    std::array<double, max_drafts + 1> values{};
-    for (std::size_t k = 1; k < values.size(); ++k) values[k] = 1 / static_cast<double>(k);
-    return values;
-  }();
+  DRAFTPROOF_INLINE Step::Column own(std::size_t n) { return {own_.data() + n * drafts_}; }
+  DRAFTPROOF_INLINE Step::Column counts(std::size_t n) { return {counts_.data() + n * drafts_}; }
 
-  /// 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of it, x^12 / 13!.
-  DRAFTPROOF_INLINE static void rung_by(const Times& x, Times& y) {
-    Times value = Times{} + 1.0;
-    for (std::size_t degree = 12; degree > 1; --degree) value = 1.0 - value * (x * inverse[degree]);
-    y = value * x;
+  /// Sets rung_ to 1 - e^(-rate t).
+  DRAFTPROOF_INLINE void ring_by(double rate) {
+    for (std::size_t n = 0; n < an_octave_; ++n) Step::rung_by(at_[n].at * rate, rung_[n].at);
+    for (std::size_t n = an_octave_; n < live_; ++n) Step::double_time(rung_[n - an_octave_].at, rung_[n].at);
   }
-
-  /// Sets y to 1 - e^(-rate t): y (2 - y) from octave to octave adds one and a half roundings to the relative error of
-  /// y and does not amplify it.
-  DRAFTPROOF_INLINE void ring_by(double rate, Cell* y) const {
-    for (std::size_t n = 0; n < an_octave_; ++n) rung_by(times_[n].at * rate, y[n].at);
-    for (std::size_t n = an_octave_; n < live_; ++n) y[n].at = y[n - an_octave_].at * (2.0 - y[n - an_octave_].at);
-  }
-
-  DRAFTPROOF_INLINE Cell* own(std::size_t k) { return own_.data() + k * groups_; }
-  DRAFTPROOF_INLINE Cell* counts(std::size_t k) { return counts_.data() + k * groups_; }
 
   /// The law of the number of clocks of bin i that have rung.
   DRAFTPROOF_INLINE void ring(std::size_t i) {
-    const RaceBins::Powers& light = bins_.light[i];
-    if (light[1] > 0) {
-      light_law(light);
+    if (bins_.light[i][1] > 0) {
+      const LightSums light = bins_.light_sums(i);
+      ring_by(light.of[1]);
+      for (std::size_t n = 0; n < live_; ++n) Step::ring_light(at_[n].at, rung_[n].at, light, drafts_, own(n));
     } else {
-      for (std::size_t k = 0; k < drafts_; ++k)
-        for (std::size_t n = 0; n < live_; ++n) own(k)[n].at = Times{} + (k == 0 ? 1.0 : 0.0);
+      for (std::size_t n = 0; n < live_; ++n) Step::start(drafts_, own(n));
     }
     for (std::size_t x = bins_.first_heavy[i]; x < bins_.first_heavy[i + 1]; ++x) {
-      ring_by(bins_.heavy[x], rung_.data());
-      for (std::size_t k = drafts_; k-- > 1;)
-        for (std::size_t n = 0; n < live_; ++n) own(k)[n].at += rung_[n].at * (own(k - 1)[n].at - own(k)[n].at);
-      for (std::size_t n = 0; n < live_; ++n) own(0)[n].at -= rung_[n].at * own(0)[n].at;
-    }
-  }
-
-  DRAFTPROOF_INLINE void light_law(const RaceBins::Powers& sum) {
-    constexpr std::size_t powers = RaceBins::powers;
-    ring_by(sum[1], rung_.data());
-    for (std::size_t n = 0; n < live_; ++n) {
-      const Times t = times_[n].at;
-      Times power[powers + 1], symmetric[max_drafts];
-      Times scale = t;
-      for (std::size_t m = 1; m <= powers && m < drafts_; ++m, scale = scale * t) {
-        Times value = Times{} + 0.0;
-        for (std::size_t p = powers; p >= m; --p) value = value * t + RaceBins::stirling[m][p] * sum[p];
-        power[m] = m % 2 == 1 ? value * scale : -value * scale;
-      }
-      symmetric[0] = 1.0 - rung_[n].at;
-      own(0)[n].at = symmetric[0];
-      for (std::size_t k = 1; k < drafts_; ++k) {
-        Times value = Times{} + 0.0;
-        for (std::size_t m = k < powers ? k : powers; m >= 1; --m) value = value + power[m] * symmetric[k - m];
-        symmetric[k] = value * inverse[k];
-        own(k)[n].at = symmetric[k];
-      }
+      ring_by(bins_.heavy[x]);
+      for (std::size_t n = 0; n < live_; ++n) Step::ring(rung_[n].at, drafts_, own(n));
     }
   }
 
   /// W times the chord of the bin of mass `width` with `above` before it.
   DRAFTPROOF_INLINE double integral(double above, double width) {
-    const double step = std::numbers::ln2 / static_cast<double>(4 * an_octave_);
-    ring_by(above, rung_.data());
-    Times sum = Times{} + 0.0;
-    for (std::size_t n = 0; n < live_ && !(get(times_[n].at, 0) * above > longest); ++n) {
-      const Times t = times_[n].at, head = rung_[n].at;
-      Times rung = Times{} + 0.0, both = rung;
-      for (std::size_t j = 1; j < drafts_; ++j) {
-        rung = rung + own(j)[n].at;
-        both = both + counts(drafts_ - 1 - j)[n].at * rung;
-      }
-      // Where a rate times t is long, 1 - e^(-x) has rounded to 1 or next to it, and t may be large.
-      const Times none = t * (above + width) <= longest ? width * own(0)[n].at * below_[n].at : Times{} + 0.0;
-      const Times term = t * (1.0 - head) * (none - above * both);
-      sum = sum + (t * above <= longest ? term : Times{} + 0.0);
+    ring_by(above);
+    Times sum = Times{} + 0.0, term;
+    for (std::size_t n = 0; n < live_; ++n) {
+      Step::integrand(at_[n].at, rung_[n].at, above, width, drafts_, own(n), counts(n), below_[n].at, term);
+      sum = sum + term;
+      if (Cell::get(at_[n].at, 0) * above > RaceTimes::longest) break;  // later terms are 0
     }
-    double total = width * before_start(above, width, step);
-    for (std::size_t lane = 0; lane < lanes; ++lane) total += get(sum, lane);
-    return step * total;
-  }
-
-  /// Sum of t g(t) / W over the nodes before the first: there g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a power
-  /// series in t, and the powers of a geometric sequence of times add up.
-  double before_start(double c, double width, double step) const {
-    double sum = 0, factor = start_, mix = 1, last = 1;  // mix: sum of (c + W)^i c^(m - i), last: c^m
-    for (int m = 0;; ++m) {
-      const double ratio = std::exp(-step * (m + 1));
-      sum += factor * mix * ratio / (1 - ratio);
-      factor *= -start_ / (m + 1);
-      last *= c;
-      mix = mix * (c + width) + last;
-      if (std::abs(factor) * (m + 2) < 1e-17 * start_) return sum;  // mix <= m + 2
-    }
+    double total = width * times_.before_start(above, width);
+    for (std::size_t lane = 0; lane < lanes; ++lane) total += Cell::get(sum, lane);
+    return times_.step() * total;
   }
 
   /// The bin joins those below.
   DRAFTPROOF_INLINE void join() {
     for (std::size_t n = 0; n < live_; ++n) {
-      Times fewer = Times{} + 0.0;
-      for (std::size_t k = drafts_; k-- > 0;) {
-        Times value = counts(k)[n].at * own(0)[n].at;
-        for (std::size_t j = 1; j <= k; ++j) value = value + counts(k - j)[n].at * own(j)[n].at;
-        counts(k)[n].at = value;
-        fewer = fewer + value;
-      }
-      below_[n].at = fewer;
+      Step::join(drafts_, own(n), counts(n), below_[n].at);
+      if (Cell::get(below_[n].at, 0) < RaceTimes::spent) Step::drop(drafts_, counts(n), below_[n].at);
     }
-    while (live_ > 0 && get(below_[live_ - 1].at, 0) < spent) --live_;
+    while (live_ > 0 && !(Cell::get(below_[live_ - 1].at, 0) > 0)) --live_;
   }
 
   const RaceBins& bins_;
-  std::size_t drafts_, groups_ = 0, live_ = 0;
-  double start_ = 0;
-  std::size_t an_octave_ = 1;               ///< groups of times in an octave
-  std::vector<Cell> counts_, own_;          ///< Pr(N' = k), Pr(own = k): [k][group]
-  std::vector<Cell> times_, below_, rung_;  ///< Pr(N' < K)
+  RaceTimes times_;
+  std::size_t drafts_, an_octave_, live_;  ///< groups of times that are not spent
+  std::vector<Cell> at_, below_, rung_;    ///< by group; below_: Pr(N' < K)
+  std::vector<Cell> counts_, own_;         ///< Pr(N' = k), Pr(own = k): [group][k]
 };
 
 }  // namespace draftproof

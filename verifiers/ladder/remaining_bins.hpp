@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/device/cooperative_memory.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/realised_weights.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -108,6 +109,43 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   int n_;
   std::vector<double> slope_;
   LadderLeft<L, Bins> weights_;
+};
+
+/// Buckets of rows that a team reads: the integers of FreshRows by passes of the whole team. `all`: the mass of the bins
+/// from `first` on.
+template <PlannedByTeam L, class Bins>
+class RemainingBins<L, Bins> {
+ public:
+  DRAFTPROOF_DEVICE RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n, double all)
+      : laws_{laws}, bins_{bins}, first_{first}, seen_{seen}, n_{n}, all_{all} {}
+
+  DRAFTPROOF_DEVICE double mass() const {
+    double left = all_;
+    for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
+    return left >= all_ * 0x1p-4 ? left : laws_.sum(Left{this});
+  }
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return laws_.weights(Left{this}).draw(word); }
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_each(Visit visit) const {
+    laws_.weights(Left{this}).for_each(visit);
+  }
+
+ private:
+  struct Left {
+    const RemainingBins* of;
+    DRAFTPROOF_DEVICE double operator()(Token x) const {
+      const double q = of->laws_.proposal(x);
+      const bool left = q > 0 && of->laws_.bin(of->bins_, x) >= of->first_ && !among(x, of->seen_, of->n_);
+      return left ? q : 0.0;
+    }
+  };
+
+  const L& laws_;
+  const Bins& bins_;
+  int first_;
+  const Token* seen_;
+  int n_;
+  double all_;
 };
 
 /// Stretches of a ranking with exact sums, or its single tokens.

@@ -69,16 +69,19 @@ struct LadderBounds {
 /// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
 /// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
-DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
-                                             const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
-                                             [[maybe_unused]] bool whole_buckets,
-                                             ListIn<Workspace, typename Workspace::Index>& corner) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
+                                                               const LadderBounds<Bins, Scalar, Workspace>& at,
+                                                               const Ratios& ratios,
+                                                               [[maybe_unused]] bool whole_buckets,
+                                                               ListIn<Workspace, typename Workspace::Index>& corner) {
   [[maybe_unused]] const Bins& bins = at.bins;
   const int n = bins.size();
   const auto index = [](int i) { return static_cast<typename Workspace::Index>(i); };
   // Whether break i stands, so that its bin does not join the bins from `a` on.
   const auto stands = [&](int a, int i) {
     if (!(at.s(a) < at.s(i) && at.s(i) < at.s(n))) return false;
+    if constexpr (requires { Bins::open_end; })  // the last bin joins no other here
+      if (i == n - 1) return true;
     if constexpr (requires { bins.highest(0); }) {
       const auto ratio = [&ratios](int j) { return ratios[static_cast<std::size_t>(j)]; };
       const Scalar width = at.s(i + 1) - at.s(a);
@@ -115,9 +118,9 @@ DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
 
 /// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
 template <class Bins, class Workspace>
-DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
-                                           const LadderBounds<Bins, double, Workspace>& at,
-                                           LadderGoal<double, Workspace>& goal) {
+[[gnu::noinline]] DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
+                                                             const LadderBounds<Bins, double, Workspace>& at,
+                                                             LadderGoal<double, Workspace>& goal) {
   const Bins& bins = at.bins;
   const auto index = [](int i) { return static_cast<std::size_t>(i); };
   const auto corner = [&](int j) { return static_cast<int>(goal.corner[index(j)]); };
@@ -219,6 +222,11 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   });
   if constexpr (requires { at.bins.highest(0); })
     if (whole_buckets) serve_whole_buckets(workspace, at, goal);
+  if constexpr (requires { Bins::open_end; })  // of no bounded width
+    workspace.each(1, [&](int) {
+      goal.on_f[static_cast<std::size_t>(n) - 1] = false;
+      goal.slope[static_cast<std::size_t>(n) - 1] = 0;
+    });
   return goal;
 }
 

@@ -23,6 +23,7 @@
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
+#include <draftproof/verifiers/ladder/rest_buckets.hpp>
 
 namespace draftproof {
 
@@ -96,6 +97,31 @@ class RestCoverage {
   std::vector<Scalar> covered_, chord_;
 };
 
+/// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S; `selected(x)`:
+/// the probability that token x of R is selected; `refuse()` emits a token of the residual.
+template <class P, class R, class Levels, class Bin, class Selected, class Refuse>
+[[gnu::noinline]] DRAFTPROOF_DEVICE Verdict verify_rest(const P& at, int used, R& random, const Levels& levels,
+                                                        int outside, const Bin& bin, const Selected& selected,
+                                                        bool nothing_left, const Refuse& refuse) {
+  int top = outside;
+  for (int k = used; k < at.drafts(); ++k)
+    if (const int own = bin(k); own < top) top = own;
+  const auto u = levels.draw(random);
+  if (levels.together(top, outside, u)) {
+    const auto target = [&at](Token k) { return at.target(at.draft(k)); };
+    auto inside = at.zero();
+    for (int k = 0; k < used; ++k) inside += target(k);
+    if (!(inside > at.zero())) return refuse();  // only by rounding: S is never selected then
+    const int chosen = random.pick(FunctionWeights(used, target));
+    return accepted(at.draft(chosen), chosen);
+  }
+  int chosen = used;
+  while (!levels.together(top, bin(chosen), u)) ++chosen;
+  const Token x = at.draft(chosen);
+  if (random.flip(at.target(x), selected(x))) return accepted(x, chosen);
+  return nothing_left && at.target(x) > at.zero() ? accepted(x, chosen) : refuse();
+}
+
 /// The plan for one position and its verdicts. The laws must outlive it.
 template <class L>
 class UniformRest {
@@ -119,23 +145,12 @@ class UniformRest {
   /// `at` has S as its first `used` drafts, then k others.
   template <class P, class R>
   Verdict verify(const P& at, int used, R& random) const {
-    const auto& [bins, plan, levels] = *core_;
-    int top = bins.outside();
-    for (int k = used; k < at.drafts(); ++k) top = std::min(top, bins.of(at.draft(k)));
-    const auto u = levels.draw(random);
-    if (levels.together(top, bins.outside(), u)) {
-      const auto target = [&at](Token k) { return at.target(at.draft(k)); };
-      auto inside = at.zero();
-      for (int k = 0; k < used; ++k) inside += target(k);
-      if (!(inside > at.zero())) return refuse(at, random);  // only by rounding: S is never selected then
-      const int chosen = random.pick(FunctionWeights(used, target));
-      return accepted(at.draft(chosen), chosen);
-    }
-    int chosen = used;
-    while (!levels.together(top, bins.of(at.draft(chosen)), u)) ++chosen;
-    const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), selected(x))) return accepted(x, chosen);
-    return nothing_left_ && at.target(x) > at.zero() ? accepted(x, chosen) : refuse(at, random);
+    const auto& bins = core_->bins;
+    return verify_rest(
+        at, used, random, core_->levels, bins.outside(), [&](int k) { return bins.of(at.draft(k)); },
+        [this](Token x) { return selected(x); }, nothing_left_,
+        // The residual; p itself where rounding leaves none.
+        [&] { return nothing_left_ ? random.emit(laws_.residual(at.zero())) : random.emit(left_); });
   }
 
  private:
@@ -162,16 +177,69 @@ class UniformRest {
     std::shared_ptr<const Core> core;
     Scalar operator()(Token x) const { return left(*laws, *core, x); }
   };
-  /// The residual; p itself where rounding leaves none.
-  template <class P, class R>
-  Verdict refuse(const P& at, R& random) const {
-    return nothing_left_ ? random.emit(laws_.residual(at.zero())) : random.emit(left_);
-  }
 
   const L& laws_;
   int drafts_;
   std::shared_ptr<const Core> core_;
   decltype(std::declval<const L&>().alias_weights(std::declval<Left>())) left_;
+  bool nothing_left_ = true;
+};
+
+/// On fresh rows and on a device: made in the decision that needs it. A team's plan takes the place of the one before.
+template <FreshLaws L>
+class UniformRest<L> {
+ public:
+  /// `support` must outlive this.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE UniformRest(const L& laws, const Token* support, int n, int drafts)
+      : laws_{laws},
+        support_{support},
+        n_{n},
+        bins_{cleared(workspace_of(laws)), laws, support, n},
+        plan_{make_ladder_plan<double>(workspace_of(laws), bins_, bins_.ratios(),
+                                       RestBucketCoverage<Tokens>(bins_.tokens_below(), drafts), true)},
+        levels_{workspace_of(laws), plan_, false} {
+    nothing_left_ = !(laws.sum([this](Token x) { return left(x) > 0 ? 0x1p-60 : 0.0; }) > 0);
+  }
+
+  /// Probability that token x of R is selected.
+  DRAFTPROOF_DEVICE double selected(Token x) const {
+    return plan_.slope[static_cast<std::size_t>(bins_.of(laws_.target(x)))];
+  }
+
+  /// `at` has S as its first `used` drafts, then k others.
+  template <class P, class R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, int used, R& random) const {
+    return verify_rest(
+        at, used, random, levels_, bins_.outside(), [&](int k) { return bins_.of(at.target(at.draft(k))); },
+        [this](Token x) { return selected(x); }, nothing_left_,
+        // The residual; p itself where rounding leaves none.
+        [&] {
+          if (nothing_left_) return random.emit(laws_.residual(at.zero()));
+          return random.emit(laws_.weights([this](Token x) { return left(x); }));
+        });
+  }
+
+ private:
+  using Workspace = WorkspaceOf<L>;
+  using Tokens = ListIn<Workspace, double>;
+
+  DRAFTPROOF_DEVICE static decltype(auto) cleared(const Workspace& workspace) {
+    if constexpr (requires { workspace.clear(); }) workspace.clear();
+    return workspace;
+  }
+  /// (p - p_I)+.
+  DRAFTPROOF_DEVICE double left(Token x) const {
+    if (among(x, support_, n_)) return 0;
+    const double rest = laws_.target(x) - selected(x);
+    return rest > 0 ? rest : 0.0;
+  }
+
+  const L& laws_;
+  const Token* support_;
+  int n_;
+  RestBuckets<Workspace> bins_;
+  LadderPlan<double, Workspace> plan_;
+  LadderLevels<double, Workspace> levels_;
   bool nothing_left_ = true;
 };
 

@@ -106,12 +106,14 @@ class WorCoverage {
         fine.chord_.push_back(at_breaks.chord_[at(j)]);
       }
     }
+    fine.joined_ = true;
     return fine;
   }
 
   const Scalar& covered(int i) const { return covered_[at(i)]; }
+  /// Between two breaks; where this is refined, between two neighbours of its own.
   Scalar chord(int a, int b) const {
-    if (b == a + 1) return chord_[at(a)];
+    if (joined_ || b == a + 1) return chord_[at(a)];
     Scalar rise{0}, width{0};
     for (int i = a; i < b; ++i) {
       rise += mass_[at(i)] * chord_[at(i)];
@@ -147,7 +149,8 @@ class WorCoverage {
   static std::vector<double> odds_of(const RaceBins& race) {
     std::vector<double> odds(race.size(), 0);
     for (std::size_t i = 0; i < odds.size(); ++i) {
-      for (std::size_t m = RaceBins::powers; m > 0; --m) odds[i] += race.light[i][m];
+      const LightSums light = race.light_sums(i);
+      for (std::size_t m = RaceBins::powers; m > 0; --m) odds[i] += light.of[m];
       for (std::size_t x = race.first_heavy[i]; x < race.first_heavy[i + 1]; ++x) {
         if (!(race.heavy[x] < 1)) return {};
         odds[i] += race.heavy[x] / (1 - race.heavy[x]);
@@ -196,6 +199,7 @@ class WorCoverage {
   }
 
   int drafts_ = 0;
+  bool joined_ = false;  ///< all bins between two breaks have one chord
   std::optional<RaceBins> rough_;
   std::vector<Scalar> covered_, mass_, chord_;
 };

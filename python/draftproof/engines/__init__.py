@@ -19,11 +19,11 @@ from draftproof.engines.engine import (
     Missing,
     discover,
     functions_of,
-    install,
     load,
     module_of,
     repository,
 )
+from draftproof.engines.install import install
 
 __all__ = [
     "Engine",

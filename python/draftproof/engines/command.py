@@ -8,13 +8,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import draftproof.engines
 from draftproof.engines import pages, results
-from draftproof.engines.engine import Engine, Missing, discover, install, repository
+from draftproof.engines.engine import Engine, Missing, discover, repository
+from draftproof.engines.install import install
 
 HELD, VIOLATED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
 _CODES = {"held": HELD, "violated": VIOLATED, "undecided": UNDECIDED, "skipped": SKIPPED}
@@ -38,13 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return HELD
     if options.into:
         ((name, doors),) = chosen.items()
-        engine = known[name]
-        result = (
-            results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models)
-            if options.repeat
-            else results.run(engine, doors, seed=options.seed, timings=options.timings)
-        )
-        Path(options.into).write_text(json.dumps(result))
+        engine, into = known[name], Path(options.into)
+
+        def keep(result: dict[str, Any]) -> None:
+            results.replace(into, json.dumps(result))
+
+        if options.repeat:
+            keep(results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models, keep=keep))
+        else:
+            keep(results.run(engine, doors, seed=options.seed, timings=options.timings))
         return HELD
     codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
     return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
@@ -63,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
     told = "N gates with other seeds, counted; seeds that follow those of a kept count are added to it"
     parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)
-    parser.add_argument("--models", type=int, default=2, metavar="M", help="of each repeated gate, %(default)s")
+    told = "of each repeated gate, %(default)s; 0: one of a single draft and 2 or 3 tokens, for slow chain doors"
+    parser.add_argument("--models", type=int, default=2, metavar="M", help=told)
     parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
     return parser
 
@@ -113,7 +118,9 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
         code = _ended(subprocess.Popen(command, cwd=base, env=env))
-        if code != 0 or not into.is_file():
+        if code != 0 and into.is_file():
+            print(f"{engine.name}: its process ended with code {code}; gates before that are counted", file=sys.stderr)
+        elif code != 0 or not into.is_file():
             print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
             return DIED
         result = json.loads(into.read_text())
@@ -149,11 +156,13 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
             if door["name"] in counted:
                 kept_count, one = door.get("repeated"), {k: v for k, v in counted[door["name"]].items() if k != "first"}
                 if kept_count and _follows(kept_count, one):
+                    wrong = Counter(kept_count.get("violated", {})) + Counter(one.get("violated", {}))
                     one = kept_count | {key: kept_count[key] + one[key] for key in ("gates", "held")}
+                    one |= {"violated": dict(wrong)} if wrong else {}
                 door["repeated"] = one
         results.write(result, kept)
     for name, one in counted.items():
-        print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models']} models each")
+        print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models'] or '1 small'} models each")
         if "first" in one:
             print(f"    seed {one['first']['seed']}: {one['first']['says']}")
     return HELD if all(one["held"] == one["gates"] for one in counted.values()) else VIOLATED

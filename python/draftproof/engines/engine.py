@@ -55,6 +55,8 @@ class Engine:
     needs         pip requirements of its imports, installed likewise; torch and numpy are the interpreter's
     sdist         a pip requirement of which the source archive is unpacked instead
     sources       `owner/name` of a repository that has no package: its folder is looked for among the sources
+    commit        of this repository, in full: what is fetched from its host where no source has it
+    parts         its folders and files that are checked out then, as patterns
     environment   variables set before anything is imported
     replaces      what of the engine is replaced; `nothing` where it runs as released
     """
@@ -64,6 +66,8 @@ class Engine:
     needs: tuple[str, ...] = ()
     sdist: str = ""
     sources: str = ""
+    commit: str = ""
+    parts: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     replaces: str = "nothing"
     name: str = ""
@@ -83,7 +87,10 @@ class Engine:
             for place in places:
                 if place.is_dir():
                     return place
-            raise Missing(f"no sources of {self.sources}: set DRAFTPROOF_ENGINE_SOURCES to a folder that has them")
+            if (self.folder / ".git").is_dir():
+                return self.folder
+            told = f"`draftproof engines {self.name} --install` fetches them, or set DRAFTPROOF_ENGINE_SOURCES"
+            raise Missing(f"no sources of {self.sources}: {told} to a folder that has them")
         if not self.folder.is_dir():
             raise Missing(f"not installed; `draftproof engines {self.name} --install` does it")
         if self.sdist:
@@ -208,26 +215,3 @@ def module_of(path: Path, name: str) -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def install(engine: Engine) -> None:
-    """Installs what the engine declares into its folder. Raises: Missing if pip does not."""
-    if engine.sources:
-        engine.root()
-        return
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    target = engine.folder
-    if engine.sdist:
-        target.mkdir(parents=True, exist_ok=True)
-        name = engine.sdist.partition("==")[0]  # what builds its metadata may come as wheels
-        _pip([*pip, "download", "--no-deps", "--no-binary", name, "-d", str(target), engine.sdist], engine)
-        for archive in target.glob("*.tar.gz"):
-            subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
-        return
-    wanted = [*engine.packages, *engine.needs]
-    _pip([*pip, "install", "--no-deps", "--upgrade", "--target", str(target), *wanted], engine)
-
-
-def _pip(command: list[str], engine: Engine) -> None:
-    if subprocess.run(command).returncode != 0:
-        raise Missing(f"pip could not install {engine.name}")

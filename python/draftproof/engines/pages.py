@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from draftproof.engines import measured
 from draftproof.engines.results import results, version_key
 
 HEAD = """# Engines through the gate
@@ -27,7 +27,9 @@ from `engines/results`, one file for each engine and version. One engine is inst
 
     python -m draftproof engines --install NAME
 
-An engine that has no package is looked for in the folders of `DRAFTPROOF_ENGINE_SOURCES`, as `OWNER+NAME` or `NAME`.
+On a fresh machine `./dev engines NAME` makes the environment first. An engine that has no package is fetched from its
+repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. One
+that cannot be had is skipped, with the reason.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `engines/recorders` records runs of
 transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
 
@@ -48,8 +50,8 @@ def write_page(base: Path) -> Path:
         _summary(newest),
         _findings(base),
         _repeated(newest),
-        _acceptance(base),
-        _texts(base),
+        measured.acceptance(base),
+        measured.texts(base),
         _violations(newest),
         _versions(base),
     )
@@ -138,83 +140,22 @@ def _findings(base: Path) -> list[str]:
 
 def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     rows = [
-        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | {again['models']} | {again['held']} |"
+        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | "
+        f"{again['models'] or '1 small'} | {again['held']} | "
+        f"{', '.join(f'`{check}` {n}' for check, n in again.get('violated', {}).items())} |"
         for name, one in sorted(newest.items())
         for door in one["doors"]
         if (again := door.get("repeated"))
     ]
     if not rows:
         return []
-    told = ("The proof tier with other models and predictions each time, "
-            "`python -m draftproof engines NAME --repeat 100`.")
-    head = ["| engine | door | gates | models of each | held |", "|---|---|---|---|---|"]
-    return ["## Repeated gates", "", told, "", *head, *rows]
-
-
-def _acceptance(base: Path) -> list[str]:
-    path = base / "engines" / "measured" / "acceptance.json"
-    if not path.is_file():
-        return []
-    lines = [
-        "## Acceptance and time of K drafts of a position",
-        "",
-        "`engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples of which one is",
-        "emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft law accepts. Time",
-        "is that of a call in one thread: of an engine the median, with its adapter, in Python on fresh rows; of ours",
-        "the mean, in C++ on rows that are prepared once. The two are no race.",
-        "",
-        "| rows | K | verifier | draft law | accepted | optimum | microseconds |",
-        "|---|---|---|---|---|---|---|",
+    told = [
+        "The proof tier with other models and predictions each time, `python -m draftproof engines NAME --repeat 100`.",
+        "*1 small* is `--models 0`: one model of one draft and two or three tokens, for doors of which a call takes",
+        "milliseconds; under Triton's interpreter 16 and more.",
     ]
-    return lines + [
-        f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['law']}` | "
-        f"{one['rate']:.4f} ({one['low']:.4f} to {one['high']:.4f}) | {one['optimum']:.4f} | "
-        f"{one['microseconds']:,.{0 if one['microseconds'] >= 100 else 1 if one['microseconds'] >= 10 else 2}f} |"
-        for one in json.loads(path.read_text())
-    ]
-
-
-def _texts(base: Path) -> list[str]:
-    path = base / "engines" / "measured" / "texts.json"
-    measured = json.loads(path.read_text()) if path.is_file() else []
-    texts, recordings = ([one for one in measured if one["kind"] == kind] for kind in ("texts", "recording"))
-    lines = []
-    if texts:
-        lines += [
-            "## Long texts",
-            "",
-            "`engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step. Each text has",
-            "a seed and tables of its own. *Certain* proposals have one token in each row. *e of all* is the product",
-            "over texts; an alarm is 10^9. *Departure* is the total variation of a token's law, as a mean over the",
-            "token before it, of the text that is farthest off. Chance explains some 2 / sqrt(tokens of a text).",
-            "",
-            "| engine | door | proposals | texts | tokens | e of all | largest e | departure | seconds |",
-            "|---|---|---|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['proposal']} | {one['texts']} | "
-            f"{one['tokens']:,} | 10^{one['log10_e']:.1f} | 10^{one['largest_log10_e']:.1f} | {one['distance']:.2g} | "
-            f"{one['seconds']} |"
-            for one in texts
-        ]
-        lines += [""] if recordings else []
-    if recordings:
-        lines += [
-            "## Recordings, audited",
-            "",
-            "`engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6, by `draftproof audit`",
-            "with `--rule rejection`. *Shown* is the easiest and the hardest total variation that it would have shown.",
-            "",
-            "| engine | door | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
-            "|---|---|---|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['records']:,} | {one['blocks']:,} | "
-            f"10^{one['log10_e']:.1f} | {one['accepted']:.4f} | {one['sum_min_p_q']:.4f} | "
-            f"{one['easiest']:.2g} to {one['hardest']:.2g} | {one['status']} |"
-            for one in recordings
-        ]
-    return lines
+    head = ["| engine | door | gates | models of each | held | violated |", "|---|---|---|---|---|---|"]
+    return ["## Repeated gates", "", *told, "", *head, *rows]
 
 
 def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:

@@ -27,7 +27,6 @@ class Contrived final : public AnyVerifier {
   DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
     return {};
   }
-  DeciderPtr<FreshRows<float>, Philox> simulate_on(const FreshRows<float>&, int) const override { return {}; }
   DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
   DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int) const override {

@@ -79,6 +79,7 @@ std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
 
 /// Whether V runs on views: its plan, if it has one, owns nothing.
 template <class V>
-inline constexpr bool runs_on_views = V::info.unsupported.device.empty() && V::info.unsupported.simulate.empty();
+inline constexpr bool runs_on_views = V::info.unsupported.device.empty() && V::info.unsupported.simulate.empty() &&
+                                      V::info.unsupported.device_trials.empty();
 
 }  // namespace draftproof::parity

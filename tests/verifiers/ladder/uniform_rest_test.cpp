@@ -7,6 +7,8 @@
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
+#include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>
 
@@ -89,6 +91,51 @@ double accepted_share(const L& laws, int drafts, int trials) {
     EXPECT_EQ(verdict.accepted >= 0, among(verdict.token, tuple, count));
   }
   return accepted / static_cast<double>(trials);
+}
+
+// On fresh rows the tokens that q lacks are in buckets: every branch of a decision, in double. Sums over the vocabulary
+// truncate by at most V 2^-60, the masses of a branch round a few times: 1e-12 is far above both.
+TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
+  int joined = 0, exhausted = 0;
+  for (int n = 0; n < 200; ++n) {
+    InstanceRng dice(83, static_cast<std::uint64_t>(n));
+    const int vocabulary = dice.between(3, 9), support = dice.between(1, 2);
+    std::vector<double> p, q;
+    double p_sum = 0, q_sum = 0;
+    for (int x = 0; x < vocabulary; ++x) {
+      p.push_back(n % 2 == 0 ? dice.between(0, 9) : 100 + dice.between(0, 2));  // far apart, or several to a bucket
+      q.push_back(x < support ? dice.between(1, 9) : 0);
+    }
+    p[0] += 1;
+    for (const double one : p) p_sum += one;
+    for (const double one : q) q_sum += one;
+    for (double& one : p) one /= p_sum;
+    for (double& one : q) one /= q_sum;
+    const int drafts = dice.between(support + 1, std::min(vocabulary, support + 2));
+    const FreshRows<double> rows{std::span<const double>(p), std::span<const double>(q)};
+    const LadderWor ladder;
+    const auto plan = ladder.prepare(rows, drafts);
+    std::vector<double> law(p.size(), 0);
+    Explorer<double> explorer;
+    Token tuple[max_drafts];
+    explorer.explore(
+        [&](Explorer<double>& random) {
+          const int count = drafters::WithoutReplacementUniform{}.draw(rows, drafts, random, tuple);
+          exhausted += count == drafts && !(rows.proposal(tuple[count - 1]) > 0);
+          return ladder.verify(DraftedPosition<FreshRows<double>>(rows, tuple, count), plan, random);
+        },
+        [&](const Leaf<double>& leaf) {
+          if (leaf.verdict.token >= 0) law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+          for (const auto& [token, weight] : leaf.spread)
+            law[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
+        });
+    for (std::size_t x = 0; x < p.size(); ++x)
+      EXPECT_NEAR(law[x], p[x], 1e-12) << "instance " << n << ", token " << x;
+    const RestBuckets<HostWorkspace> buckets(HostWorkspace{}, rows, tuple, support);
+    joined += buckets.size() - 1 < vocabulary - support;
+  }
+  EXPECT_GT(exhausted, 1000);
+  EXPECT_GT(joined, 50);  // buckets of one token each would be those of the other test
 }
 
 // Drafts of a truncated row: three tokens of it are left, the target has 512. Five standard errors of the share; of its

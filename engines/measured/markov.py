@@ -1,0 +1,91 @@
+"""Markov chains as texts: tables of next-token laws, and how a text is judged by them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+VOCABULARY = 6
+WEIGHTS = [10.0**n for n in range(7)]  # of the target in the predictions, in tokens
+
+
+def table(seed: int, certain: bool = False) -> Any:
+    """Laws of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
+    weights = np.random.default_rng(seed).integers(1, 10, (VOCABULARY, VOCABULARY)).astype(float)
+    if certain:
+        weights = np.eye(VOCABULARY)[weights.argmax(1)]
+    return weights / weights.sum(1, keepdims=True)
+
+
+def counted(text: Any) -> list[Any]:
+    """How often each token follows each context of 1, 2 and 3 tokens: [V^length, V] for each length. A text starts
+    after token 0."""
+    tokens = np.concatenate([np.zeros(4, np.int64), np.asarray(text, np.int64)])
+    found = []
+    for length in (1, 2, 3):
+        context = sum(tokens[4 - i : len(tokens) - i] * VOCABULARY ** (i - 1) for i in range(1, length + 1))
+        cells = np.bincount(context * VOCABULARY + tokens[4:], minlength=VOCABULARY ** (length + 1))
+        found.append(cells.reshape(-1, VOCABULARY))
+    return found
+
+
+def log_e(counts: list[Any], target: Any) -> float:
+    """log10 of the e-value of texts after token 0: each token is predicted by (c p + count) / (c + total) of its
+    context, averaged over contexts of 1, 2 and 3 tokens and over c.
+
+    The product over tokens depends on counts alone: a ratio of gamma functions for each context, in whatever order
+    texts grew. It is a test martingale, so it reaches x with probability at most 1 / x (docs/doors.md, whole engines).
+    """
+    logs = []
+    for of_length in counts:
+        for c in WEIGHTS:
+            total = 0.0
+            for row, seen in enumerate(of_length.tolist()):
+                if not sum(seen):
+                    continue
+                total += math.lgamma(c) - math.lgamma(c + sum(seen))
+                for p, n in zip(target[row % VOCABULARY].tolist(), seen, strict=True):
+                    if n and not p > 0:
+                        return math.inf
+                    total += math.lgamma(c * p + n) - math.lgamma(c * p) - n * math.log(p) if n else 0.0
+            logs.append(total)
+    # Contexts that were not counted have weight all the same.
+    most, bets = max(logs), len(WEIGHTS) * 3
+    return (most + math.log(sum(math.exp(x - most) for x in logs) / bets)) / math.log(10)
+
+
+def likelier(target: Any) -> Any:
+    """The likelier tokens of each row, to half of its mass or just above."""
+    order = (-target).argsort(1)
+    ranked = np.take_along_axis(target, order, 1)
+    likely = np.zeros(target.shape, bool)
+    np.put_along_axis(likely, order, np.cumsum(ranked, 1) - ranked < 0.5, 1)
+    return likely
+
+
+def least_seen(target: Any, tokens: int, count: int) -> float:
+    """The least total variation that raises the product of e over `count` texts of `tokens` tokens to 10^9: of each row
+    this share moves from the likelier tokens, to half of its mass, to the others. Counts are as expected, contexts of
+    one token bet alone."""
+    likely = likelier(target)
+    mass = (target * likely).sum(1, keepdims=True)
+
+    def after(share: float) -> float:
+        law = np.where(likely, target * (1 - share / mass), target * (1 + share / (1 - mass)))
+        stationary = np.linalg.matrix_power(law, 64)[0]
+        return count * log_e([tokens * stationary[:, None] * law], target)
+
+    low, high = 0.0, 0.4
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if after(middle) >= 9 else (middle, high)
+    return high
+
+
+def distance(counts: list[Any], target: Any) -> float:
+    """Total variation of a token's law, as a mean over the token before it."""
+    totals = counts[0].sum(1)
+    seen = counts[0] / totals.clip(1)[:, None]
+    return float((totals / totals.sum() * np.abs(seen - target).sum(1) / 2).sum())

@@ -1,0 +1,56 @@
+// Verifiers on fresh rows of floats, as an engine runs them. Benchmarks alone use these forms: a program without
+// benchmarks does not compile them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string_view>
+
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+
+namespace draftproof {
+
+/// Prepares a verifier of one position for these rows.
+using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float>& laws, int drafts);
+/// Prepares a verifier of paths for a model of such rows.
+using TimedPathForm = PathDeciderPtr<FreshRows<float>, Philox> (*)(const ConditionalModel<FreshRows<float>>&,
+                                                                   const TreeShape&);
+
+/// The registered forms of one of these types, by the verifier's name.
+template <class Form>
+std::map<std::string_view, Form>& timed_forms() {
+  static std::map<std::string_view, Form> forms;
+  return forms;
+}
+
+/// The form of that name, or null: mutants have none, nor has a verifier that Info::unsupported rules out.
+template <class Form>
+Form timed_form(std::string_view name) {
+  const auto found = timed_forms<Form>().find(name);
+  return found == timed_forms<Form>().end() ? nullptr : found->second;
+}
+
+template <class V>
+void register_timed_path_verifier() {
+  if constexpr (V::info.unsupported.fresh.empty())
+    timed_forms<TimedPathForm>()[V::info.name] =
+        [](const ConditionalModel<FreshRows<float>>& conditionals,
+           const TreeShape& shape) -> PathDeciderPtr<FreshRows<float>, Philox> {
+      return std::make_unique<PathDeciderOf<V, FreshRows<float>, Philox>>(V{}, conditionals, shape);
+    };
+}
+/// Adds a verifier of one position, and its lifted form.
+template <class V>
+void register_timed_verifier() {
+  if constexpr (V::info.unsupported.fresh.empty())
+    timed_forms<TimedForm>()[V::info.name] = [](const FreshRows<float>& laws,
+                                                int drafts) -> DeciderPtr<FreshRows<float>, Philox> {
+      return std::make_unique<DeciderOf<V, FreshRows<float>, Philox>>(V{}, laws, drafts);
+    };
+  if constexpr (node_liftable<V>) register_timed_path_verifier<LiftedToTrees<V>>();
+}
+
+}  // namespace draftproof

@@ -1,0 +1,106 @@
+"""Recordings of simulated engines, right and wrong, judged by `draftproof audit`: the table of docs/traces.md.
+
+    python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--slip NAME]..
+
+Chains of one draft. The target's rows are (rank + 2.7)^-1.1 in an order of their own, with Gaussian noise of 0.5 on the
+logarithm; the proposal has noise of 0.8 more. Rows are stored in float16. DRAFTPROOF_PROGRAM names the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import numpy as np
+
+from draftproof import program
+from draftproof.capture import Recorder
+
+SHARE = 0.01
+RARE = 2.0**-20
+
+
+def moved(p: Any, gains: Any) -> Any:
+    """A share of the mass of p moved to the tokens of a mask."""
+    mass = float(p[gains].sum())
+    if not 0 < mass < 1:
+        return p
+    return np.where(gains, p * (1 + SHARE / mass), p * (1 - SHARE / (1 - mass)))
+
+
+# What the verifier uses as the target, and what it draws from after a rejection.
+SLIPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+    "right": (lambda p: p, lambda p, q: np.maximum(p - q, 0)),
+    "residual is p": (lambda p: p, lambda p, q: p),
+    "1 % to rare tokens": (lambda p: moved(p, p < RARE), lambda p, q: np.maximum(p - q, 0)),
+    "1 % to the most likely token": (lambda p: moved(p, p == p.max()), lambda p, q: np.maximum(p - q, 0)),
+}
+
+
+def softmax(logits: Any) -> Any:
+    weights = np.exp(logits - logits.max(), dtype=np.float64)
+    return weights / weights.sum()
+
+
+def draw(random: Any, weights: Any) -> int:
+    sums = np.cumsum(weights)
+    return min(int(np.searchsorted(sums, random.random() * sums[-1], side="right")), len(sums) - 1)
+
+
+def record(path: Path, slip: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
+    """Writes a recording. Returns the mean of p(most likely token) and N KL of this token alone after a move to it."""
+    target, residual = SLIPS[slip]
+    random, falling = np.random.default_rng(seed), -1.1 * np.log(np.arange(vocabulary) + 2.7, dtype=np.float32)
+    top = entropy = 0.0
+
+    def row() -> Any:
+        noise = random.standard_normal(vocabulary, dtype=np.float32)
+        return np.roll(falling, int(random.integers(vocabulary))) + np.float32(0.5) * noise
+
+    with Recorder(path, vocabulary=vocabulary, dtype="float16", values="logit", draft_law="iid", engine=slip) as out:
+        while out.records < records:
+            logits = [row()]
+            near = logits[0] + np.float32(0.8) * random.standard_normal(vocabulary, dtype=np.float32)
+            p, q = softmax(logits[0]), softmax(near)
+            used, draft = target(p), draw(random, q)
+            emitted, rows = [draft], [p]
+            if random.random() * q[draft] >= used[draft]:
+                emitted = [draw(random, residual(used, q))]
+            else:
+                logits.append(row())
+                rows.append(softmax(logits[1]))
+                emitted.append(draw(random, target(rows[1])))
+            out.block(np.stack(logits), near[None], [draft], emitted)
+            for one in rows:
+                m = float(one.max())
+                top += m
+                entropy += (m + SHARE) * np.log1p(SHARE / m) + (1 - m - SHARE) * np.log1p(-SHARE / (1 - m))
+        return {"top": top / out.records, "nats": entropy}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--records", type=int, default=20000)
+    parser.add_argument("--vocabulary", type=int, default=32000)
+    parser.add_argument("--slip", action="append", choices=list(SLIPS), help="all if none is named")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    print("| engine | e | with `--rule rejection` | alarm after | p(most likely), N KL of it |\n|---|---|---|---|---|")
+    for slip in options.slip or SLIPS:
+        with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
+            path = Path(folder) / "run.safetensors"
+            about = record(path, slip, options.vocabulary, options.records, options.seed)
+            judged = [program.run(["audit", str(path), *rule]) for rule in ([], ["--rule", "rejection"])]
+        e = [f"10^{one['log10_e']:.1f}" for one in judged]
+        alarms = [str(one["alarm_after_records"]) if one.get("alarm_after_records") else "none" for one in judged]
+        mass = f"{about['top']:.3f}, {about['nats']:.1f} nats"
+        print(f"| {slip} | {e[0]} | {e[1]} | {'; '.join(alarms)} | {mass} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Engines are installed into folders of their own: packages by pip, repositories without a package by git."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from draftproof.engines.engine import Engine, Missing
+
+
+def install(engine: Engine) -> None:
+    """Installs what the engine declares into its folder. Raises: Missing if pip or git does not."""
+    if engine.sources:
+        try:
+            engine.root()
+        except Missing:
+            _fetch(engine)
+        return
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    target = engine.folder
+    if engine.sdist:
+        target.mkdir(parents=True, exist_ok=True)
+        name = engine.sdist.partition("==")[0]  # what builds its metadata may come as wheels
+        _pip([*pip, "download", "--no-deps", "--no-binary", name, "-d", str(target), engine.sdist], engine)
+        for archive in target.glob("*.tar.gz"):
+            subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
+        return
+    wanted = [*engine.packages, *engine.needs]
+    _pip([*pip, "install", "--no-deps", "--upgrade", "--target", str(target), *wanted], engine)
+
+
+def _fetch(engine: Engine) -> None:
+    """The pinned commit of a repository, of which no more than the parts, into the engine's folder."""
+    part = engine.folder.with_name(engine.folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    steps = (
+        ["init", "-q"],
+        ["remote", "add", "origin", f"https://github.com/{engine.sources}"],
+        ["sparse-checkout", "set", "--no-cone", *(f"/{one}" for one in engine.parts)],
+        ["fetch", "-q", "--depth=1", "--filter=blob:none", "origin", engine.commit],
+        ["checkout", "-q", "--detach", "FETCH_HEAD"],
+    )
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
+    try:
+        for step in steps:
+            said = subprocess.run(["git", "-C", str(part), *step], env=environment, capture_output=True, text=True)
+            if said.returncode != 0:
+                last = (said.stderr.strip().splitlines() or ["no reason given"])[-1]
+                raise Missing(f"git could not fetch {engine.sources} at {engine.commit[:7]}: {last}")
+        os.replace(part, engine.folder)
+    except OSError as error:
+        raise Missing(f"{engine.sources} was not fetched: {error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _pip(command: list[str], engine: Engine) -> None:
+    if subprocess.run(command).returncode != 0:
+        raise Missing(f"pip could not install {engine.name}")

@@ -1,0 +1,124 @@
+// Proofs, gates and the kill matrix in blocks: parts in any order give what one process gives.
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+#include <draftproof/properties/gate/gate_record.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+#include <draftproof/properties/mutation/kill_record.hpp>
+#include <draftproof/properties/proof/proof_record.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof {
+namespace {
+
+const nlohmann::json divided_request{{"command", "divided"}};
+
+/// A ledger with the blocks of `count` processes that ran `work`, merged in random order.
+std::unique_ptr<BlockLedger> from_parts(std::uint64_t count, const std::function<void(BlockLedger&)>& work) {
+  std::vector<nlohmann::json> parts;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    BlockLedger part(divided_request, {i, count}, BlockLedger::Kind::shard);
+    work(part);
+    part.finish();
+    parts.push_back(part.to_json());
+  }
+  std::shuffle(parts.begin(), parts.end(), std::mt19937(count));
+  auto all = std::make_unique<BlockLedger>(nullptr);
+  for (const auto& part : parts) all->add(part, "a part");
+  EXPECT_EQ(all->missing(), "");
+  return all;
+}
+
+/// `prove_with` gives the same record on the parts of 1, 3 and 7 processes as without a ledger.
+template <class Prove>
+void expect_divided(const Prove& prove_with) {
+  ProofOptions options{.instances = 150, .threads = 2};
+  const std::string whole = proof_record(prove_with(options));
+  for (const std::uint64_t count : {1u, 3u, 7u}) {
+    const auto all = from_parts(count, [&](BlockLedger& ledger) {
+      options.ledger = &ledger;
+      prove_with(options);
+    });
+    options.ledger = all.get();
+    EXPECT_EQ(proof_record(prove_with(options)), whole) << count;
+  }
+}
+
+TEST(Divided, ProofsOfPositions) {
+  for (const char* name : {"k_seq", "accept_always", "typical_acceptance", "optimal_transport"}) {
+    SCOPED_TRACE(name);
+    const AnyVerifier& verifier = *registry().verifier(name);
+    const AnyDrafter& drafter = *registry().drafters_of(verifier.info()).front();
+    expect_divided([&](const ProofOptions& options) { return prove(verifier, drafter, options); });
+  }
+}
+
+TEST(Divided, ProofsOfPaths) {
+  for (const char* name : {"block", "accept_always_tree"}) {
+    SCOPED_TRACE(name);
+    const AnyPathVerifier& verifier = *path_registry().verifier(name);
+    const AnyTreeDrafter& drafter = *path_registry().drafters_of(verifier.info()).front();
+    expect_divided([&](const ProofOptions& options) { return prove(verifier, drafter, options); });
+  }
+}
+
+TEST(Divided, Gates) {
+  const auto quick = *std::find_if(profiles.begin(), profiles.end(), [](const Profile& p) { return p.name == "quick"; });
+  GateOptions options{.profile = quick, .threads = 2};
+  for (const char* name : {"ladder", "accept_always", "gumbel_coupling"})
+    for (const Tier tier : all_tiers) {
+      const Gate gate{.verifier = registry().verifier(name), .tier = tier};
+      if (!applies(gate)) continue;
+      options.ledger = nullptr;
+      const GateResult whole = run_gate(gate, options);
+      const auto all = from_parts(3, [&](BlockLedger& ledger) {
+        options.ledger = &ledger;
+        run_gate(gate, options);
+      });
+      options.ledger = all.get();
+      const GateResult merged = run_gate(gate, options);
+      EXPECT_EQ(gate_record(merged), gate_record(whole)) << name << " at tier " << to_text(tier);
+      EXPECT_EQ(merged.status, whole.status);
+    }
+}
+
+TEST(Divided, ADistanceSetsTheTrials) {
+  GateOptions options{.threads = 2};
+  options.source = "zipf:vocabulary=50";
+  const Gate gate{.verifier = registry().verifier("single_draft"), .tier = Tier::sampled};
+  std::vector<std::uint64_t> trials;
+  for (const double distance : {0.02, 0.01}) {
+    options.distance = distance;
+    trials.push_back(run_gate(gate, options).findings.back().work);
+  }
+  // Four times the trials for half the distance, up to batches of a Poisson number and rounding to 2^16.
+  EXPECT_NEAR(static_cast<double>(trials[1]), 4.0 * static_cast<double>(trials[0]), 5 * 0x1p16);
+}
+
+TEST(Divided, TheKillMatrix) {
+  KillOptions options{.instances = 4, .further = 1, .controls = 1, .components = false};
+  const auto records = [](const KillMatrix& matrix) {
+    std::string all;
+    for (const KillRow& row : matrix.rows) all += kill_record(row) + "\n";
+    for (const ControlRow& row : matrix.controls) all += kill_record(row) + "\n";
+    return all;
+  };
+  const std::string whole = records(kill_matrix(options));
+  const auto parts = from_parts(3, [&](BlockLedger& ledger) {
+    options.ledger = &ledger;
+    EXPECT_TRUE(kill_matrix(options).rows.empty());
+  });
+  options.ledger = parts.get();
+  EXPECT_EQ(records(kill_matrix(options)), whole);
+}
+
+}  // namespace
+}  // namespace draftproof
