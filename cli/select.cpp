@@ -61,11 +61,11 @@ Selection parse_positions(const std::string& text, Selection selection) {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   const std::vector<std::string> meant = nearest(known, name);
-  throw InputError({.file = what,
-                    .found = in_quotes(name),
-                    .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(),
-                                          meant.empty() ? ""
-                                                        : fmt::format("; did you mean {}?", fmt::join(meant, " or ")))});
+  throw InputError(
+      {.file = what,
+       .found = in_quotes(name),
+       .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(),
+                             meant.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(meant, " or ")))});
 }
 
 template <class... Lists>
@@ -160,7 +160,8 @@ void SourceChoice::declare(CLI::App& app) {
   declare_filter("target", options.target_filter);
   declare_filter("proposal", options.proposal_filter);
   app.add_option_function<std::string>(
-         "--positions", [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
+         "--positions",
+         [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
          "positions a:b of the source, from a up to and without b, as in 0:1000")
       ->type_name("TEXT");
   app.add_option("--sample", options.selection.sample, "so many of the positions, one from each of equal ranges")

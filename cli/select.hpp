@@ -57,7 +57,8 @@ struct SourceChoice {
   Source open(const std::string& spec, std::uint64_t seed) const;
   /// Opens all sources and, if `rows_too`, reads every stored row once, so that an invalid row in the last file is
   /// refused before work on the first starts. Throws: InputError.
-  std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed, bool rows_too = true) const;
+  std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed,
+                                 bool rows_too = true) const;
 };
 
 /// Range of numbers of tuples or branches. Unsigned options need this check: CLI11 reads "-5" as 2^64 - 5.

@@ -11,9 +11,9 @@
 #include <sstream>
 #include <utility>
 
-#include <draftproof/cli/ranks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/machine.hpp>
+#include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -64,7 +64,7 @@ void install_stop_handler() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGHUP, on_signal);  // the terminal is gone: the result may still go to a file
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);   // a file beyond its limit is an error of its write
   std::signal(SIGBUS, on_lost_file);
 }
 

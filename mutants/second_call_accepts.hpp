@@ -14,13 +14,14 @@
 namespace draftproof::mutants {
 
 struct SecondCallAccepts {
-  static constexpr Info info{.name = "second_call_accepts",
-                             .summary = "every second decision accepts its draft without a coin",
-                             .source = "derived here",
-                             .drafts = DraftLaws{"iid"},
-                             .most_drafts = 1,
-                             .unsupported = {.simulate = "it counts its calls, of all threads", .device = "it counts its calls"},
-                             .derived_from = "single_draft"};
+  static constexpr Info info{
+      .name = "second_call_accepts",
+      .summary = "every second decision accepts its draft without a coin",
+      .source = "derived here",
+      .drafts = DraftLaws{"iid"},
+      .most_drafts = 1,
+      .unsupported = {.simulate = "it counts its calls, of all threads", .device = "it counts its calls"},
+      .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

@@ -25,7 +25,8 @@ struct Mutants {
     app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    app.add_option("--shares", options.shares, "count which share of so many instances shows each mutant; exit code 1 below one in ten")
+    app.add_option("--shares", options.shares,
+                   "count which share of so many instances shows each mutant; exit code 1 below one in ten")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     work.declare(app);

@@ -129,8 +129,8 @@ class ComponentOf final : public AnyComponent {
       finding.evidence = "does not apply to this component";
     if (!one) return finding;
     finding.instance = one->text();
-    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(), check.name,
-                                 finding.instance);
+    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(),
+                                 check.name, finding.instance);
     return finding;
   }
 

@@ -30,8 +30,9 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
     return fmt::format(
         "{} check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
         "--gates {} --seed {}{}{}",
-        program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
-        options.gates, options.seed, options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
+        program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts,
+        options.share, options.gates, options.seed,
+        options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
         options.device ? fmt::format(" --device {}", options.device->name()) : "");
   return fmt::format("{} replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}", program_name(),
                      gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
@@ -87,8 +88,8 @@ std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions&
   const Source source = Source::open(spec, {.seed = options.seed});
   RowPair pair = source.pair(options.position);
   RatioTable table(pair.target, pair.proposals);
-  kept.push_front(std::make_shared<Opened>(
-      Opened{spec, options.seed, options.position, std::move(pair), std::move(table)}));
+  kept.push_front(
+      std::make_shared<Opened>(Opened{spec, options.seed, options.position, std::move(pair), std::move(table)}));
   if (kept.size() > 2) kept.pop_back();
   return kept.front();
 }
@@ -151,7 +152,8 @@ ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& dr
   int vocabulary = small;
   for (int wider = 16; wider <= large && tokens * wider <= affordable * large; wider *= 2) vocabulary = wider;
   return {standard_source(vocabulary, proposals),
-          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large, tokens / large)};
+          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large,
+                      tokens / large)};
 }
 
 }  // namespace
@@ -166,7 +168,8 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const Info& info = verifier.info();
   const int drafts = drafts_taken(verifier, drafter, options.drafts);
   const bool everywhere = info.unsupported.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
-  const bool defined = verifier.takes(drafts) && drafter.defined(large, drafts, drafter.info().several_proposals ? drafts : 1);
+  const bool defined =
+      verifier.takes(drafts) && drafter.defined(large, drafts, drafter.info().several_proposals ? drafts : 1);
   ShrunkSource chosen{options.source, {}};
   if (options.source.empty() && everywhere && defined)
     chosen = affordable_source(verifier, drafter, drafts, options);
@@ -205,12 +208,13 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
       sampled.parity->replay = replay_line(gate, drafter, spec, drafts, trial, options);
     if (!sampled.note.empty()) sampled.note += "; ";
     sampled.note += on ? fmt::format("trials on {}", options.device->name())
-                      : fmt::format("trials on the CPU: {}", place.refusal);
+                       : fmt::format("trials on the CPU: {}", place.refusal);
   }
   const SampledVerdict verdict =
       backend == SimulationBackend::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
-          : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts, sampling);
+          : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts,
+                         sampling);
   GateFinding finding = finding_of(
       verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
                            table.vocabulary()));

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/instances/minimal_weights.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/instances/minimal_weights.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/proof/property.hpp>
@@ -101,16 +101,16 @@ class Prover {
     const std::string group =
         fmt::format("{} {} on {} at {}", Level::name, verifier_.info().name, drafter_.info().name,
                     options_.tier ? fmt::format("tier {}", to_text(*options_.tier)) : std::string("every tier"));
-    options_.ledger->run(group, blocks, 0, together,
-                         [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
-                           std::call_once(made, [&] { instances = make(); });
-                           const std::size_t first = std::min(instances.size(), block * size);
-                           const std::span<const Instance> range =
-                               std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
-                           const ProofOf<Level> part = prover.examine(range, families, first, true);
-                           if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
-                           return BlockResult{.record = proof_record(part)};
-                         });
+    options_.ledger->run(
+        group, blocks, 0, together, [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
+          std::call_once(made, [&] { instances = make(); });
+          const std::size_t first = std::min(instances.size(), block * size);
+          const std::span<const Instance> range =
+              std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
+          const ProofOf<Level> part = prover.examine(range, families, first, true);
+          if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
+          return BlockResult{.record = proof_record(part)};
+        });
     const auto& records = options_.ledger->group(group).records;
     for (const auto& [block, record] : records) add_proof_record(record, proof);
     proof.complete = records.size() == blocks;
@@ -160,8 +160,9 @@ class Prover {
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
     finding.instance = shrink(property, instance, finding.evidence);
-    finding.replay = fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
-                                 drafter_.info().name, property.name, finding.instance->text());
+    finding.replay =
+        fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
+                    drafter_.info().name, property.name, finding.instance->text());
     return finding;
   }
 

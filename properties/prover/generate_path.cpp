@@ -118,9 +118,10 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
     return PrefixWeights{std::move(weights.target), std::move(weights.proposal)};
   };
   const auto add_rows = [&](const Tokens& prefix) {
-    instance.rows.emplace(prefix, context == Context::opposed                        ? opposed_rows(dice, prefix, vocabulary)
-                                  : context == Context::repeated && prefix.size() > 1 ? instance.rows.at({prefix.back()})
-                                                                                      : own_rows());
+    instance.rows.emplace(prefix, context == Context::opposed ? opposed_rows(dice, prefix, vocabulary)
+                                  : context == Context::repeated && prefix.size() > 1
+                                      ? instance.rows.at({prefix.back()})
+                                      : own_rows());
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);

@@ -35,8 +35,9 @@ template <class V>
 constexpr void check_info() {
   static_assert(!V::info.name.empty(), "Info: .name is missing: snake_case, the file's name");
   static_assert(!V::info.summary.empty(), "Info: .summary is missing: one line");
-  static_assert(V::info.fewest_drafts >= 1 && (V::info.most_drafts == 0 || V::info.most_drafts >= V::info.fewest_drafts),
-                "Info: .fewest_drafts is at least 1, and .most_drafts is 0 or not below it");
+  static_assert(
+      V::info.fewest_drafts >= 1 && (V::info.most_drafts == 0 || V::info.most_drafts >= V::info.fewest_drafts),
+      "Info: .fewest_drafts is at least 1, and .most_drafts is 0 or not below it");
   static_assert(V::info.promise != Promise::lossless_up_to || V::info.tau > 0,
                 "Info: .promise = lossless_up_to needs .tau, the largest distance from p");
 }

@@ -49,7 +49,8 @@ struct Table {
       std::size_t line = 0, widest = table.columns.size();
       for (std::size_t c = 0; c < widths.size(); ++c) {
         line += widths[c] + 2;
-        if (!table.columns[c].numeric && widths[c] > narrowest && (widest == widths.size() || widths[c] > widths[widest]))
+        if (!table.columns[c].numeric && widths[c] > narrowest &&
+            (widest == widths.size() || widths[c] > widths[widest]))
           widest = c;
       }
       if (line <= width || widest == widths.size()) return;

@@ -75,9 +75,8 @@ class TargetFilters {
       listed.push_back(shares[x]);
     }
     const TypicalDistance distance(listed);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return distance.of(shares[a]) < distance.of(shares[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return distance.of(shares[a]) < distance.of(shares[b]); });
     keep_share(order, percent, true);
   }
 
@@ -88,7 +87,8 @@ class TargetFilters {
     std::vector<std::size_t> order;
     for (std::size_t x = 0; x < row_->size(); ++x)
       if (seen[x]) order.push_back(x);
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
     return order;
   }
   /// Keeps the first tokens of the order until they have `percent` of its mass.

@@ -60,9 +60,10 @@ TEST(TableWriter, ColourAddsNothingButColour) {
 
 TEST(TableWriter, FitsTheTerminal) {
   Document document;
-  document.sections = {{.title = "T",
-                        .table = {{{"name"}, {"rate", true}, {"checks"}},
-                                  {{{"one"}, {"1.5"}, {"exact_law, acceptance_bounds, splitting"}}, {{"two"}, {"2"}, {"-"}}}}}};
+  document.sections = {
+      {.title = "T",
+       .table = {{{"name"}, {"rate", true}, {"checks"}},
+                 {{{"one"}, {"1.5"}, {"exact_law, acceptance_bounds, splitting"}}, {{"two"}, {"2"}, {"-"}}}}}};
   std::ostringstream out;
   writer("table").write(document, out, {.width = 34});
   EXPECT_EQ(out.str(),

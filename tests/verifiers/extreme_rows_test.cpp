@@ -68,7 +68,8 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
   int decided = 0;
   for (int n = 0; n < 300; ++n) {
     const int most = TypeParam::info.most_drafts > 0 ? TypeParam::info.most_drafts : 6;
-    const int drafts = 1 + static_cast<int>(dice() % static_cast<std::uint64_t>(most)), vocabulary = 1 + static_cast<int>(dice() % 40);
+    const int drafts = 1 + static_cast<int>(dice() % static_cast<std::uint64_t>(most)),
+              vocabulary = 1 + static_cast<int>(dice() % 40);
     const auto p = extreme_row(dice, vocabulary);
     std::vector<std::vector<double>> q;
     for (int k = 0; k < (several ? drafts : 1); ++k) q.push_back(dice() % 6 == 0 ? p : extreme_row(dice, vocabulary));
@@ -76,8 +77,8 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
     const auto plan = prepare(verifier, laws, drafts);
     for (int trial = 0; trial < 10; ++trial) {
       Token tuple[max_drafts];
-      for (int k = 0; k < drafts; ++k)
-        do tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
+      for (int k = 0; k < drafts; ++k) do
+          tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
         while (!(laws.proposal(tuple[k], several ? k : 0) > 0));
       Recorder<ExtremeWords> random{ExtremeWords{&dice}};
       const Verdict verdict = verify(verifier, DraftedPosition<Rows<double>>(laws, tuple, drafts), plan, random);

@@ -17,9 +17,10 @@
 namespace draftproof::mutants::components::batch {
 
 struct IdlePositionNotAdvanced : ChainSteps {
-  static constexpr ComponentInfo info{.name = "idle_position_not_advanced",
-                                      .summary = "after a call without drafts a request's words begin where that call's did",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "idle_position_not_advanced",
+      .summary = "after a call without drafts a request's words begin where that call's did",
+      .source = "derived here"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
     StreamAddress own = ChainSteps::address(batch, slot, i);

@@ -12,9 +12,8 @@
 namespace draftproof::mutants::components::batch {
 
 struct RowOffsetUint32 : ChainSteps {
-  static constexpr ComponentInfo info{.name = "row_offset_uint32",
-                                      .summary = "row times pitch in 32 bits without a sign",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "row_offset_uint32", .summary = "row times pitch in 32 bits without a sign", .source = "derived here"};
 
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const {
     return static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(pitch);

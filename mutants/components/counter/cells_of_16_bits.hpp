@@ -12,9 +12,8 @@
 namespace draftproof::mutants::components::counter {
 
 struct CellsOf16Bits : CounterSteps {
-  static constexpr ComponentInfo info{.name = "cells_of_16_bits",
-                                      .summary = "cells of a histogram have 16 bits",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "cells_of_16_bits", .summary = "cells of a histogram have 16 bits", .source = "derived here"};
 
   using Cell = std::uint16_t;
   using Counts = StepCounts<CellsOf16Bits>;

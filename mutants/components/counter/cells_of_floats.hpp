@@ -12,9 +12,8 @@
 namespace draftproof::mutants::components::counter {
 
 struct CellsOfFloats : CounterSteps {
-  static constexpr ComponentInfo info{.name = "cells_of_floats",
-                                      .summary = "cells of a histogram are floats",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "cells_of_floats", .summary = "cells of a histogram are floats", .source = "derived here"};
 
   using Cell = float;
   using Counts = StepCounts<CellsOfFloats>;

@@ -18,7 +18,7 @@ struct TemperatureNearOneSkipped : TargetSteps {
   int coldness(const TargetRequest& request) const {
     const int beyond = request.coldness - request.grain;
     return request.coldness > 0 && 4 * beyond <= request.grain && -4 * beyond <= request.grain ? request.grain
-                                                                                              : request.coldness;
+                                                                                               : request.coldness;
   }
 
   template <class Scalar>

@@ -10,11 +10,12 @@
 namespace draftproof::mutants::tree_drafters {
 
 struct TokenCacheUndeclared : draftproof::tree_drafters::TokenCachePaths {
-  static constexpr TreeDrafterInfo info{.name = "token_cache_undeclared",
-                                        .summary = "paths from a cache keyed by the last token, declared as the proposal's",
-                                        .siblings = DraftLaws{"iid"},
-                                        .declared_as = "iid_paths",
-                                        .wrong = true};
+  static constexpr TreeDrafterInfo info{
+      .name = "token_cache_undeclared",
+      .summary = "paths from a cache keyed by the last token, declared as the proposal's",
+      .siblings = DraftLaws{"iid"},
+      .declared_as = "iid_paths",
+      .wrong = true};
 };
 
 }  // namespace draftproof::mutants::tree_drafters

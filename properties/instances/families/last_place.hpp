@@ -10,7 +10,8 @@ namespace draftproof::generators {
 
 struct LastPlace {
   static constexpr std::string_view name = "last_place";
-  static constexpr std::string_view about = "weights near a million; q has one unit more on a token and one less on another";
+  static constexpr std::string_view about =
+      "weights near a million; q has one unit more on a token and one less on another";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     constexpr int near = 999'000;

@@ -11,12 +11,13 @@
 namespace draftproof::tree_drafters {
 
 struct TokenCachePaths {
-  static constexpr TreeDrafterInfo info{.name = "token_cache_paths",
-                                        .summary = "K independent paths of L tokens from a cache keyed by the last token",
-                                        .siblings = DraftLaws{"iid"},
-                                        .siblings_sequential = DraftLaws{"without_replacement"},
-                                        .row = DraftRow::last_token,
-                                        .declared_as = "iid_paths"};
+  static constexpr TreeDrafterInfo info{
+      .name = "token_cache_paths",
+      .summary = "K independent paths of L tokens from a cache keyed by the last token",
+      .siblings = DraftLaws{"iid"},
+      .siblings_sequential = DraftLaws{"without_replacement"},
+      .row = DraftRow::last_token,
+      .declared_as = "iid_paths"};
 
   /// Adds K paths of L tokens to `out`.
   template <class L, class R>

@@ -136,7 +136,8 @@ TEST(WrongBatches, SettingsFromTheNinthSlotOn) {
 
 TEST(WrongBatches, HistoriesOfCalls) {
   const char* two = "order=(0 1) [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=1] [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=2]";
-  EXPECT_NE(batch_complaint("settings_of_last_tenant", "histories", two).find("where no request is"), std::string::npos);
+  EXPECT_NE(batch_complaint("settings_of_last_tenant", "histories", two).find("where no request is"),
+            std::string::npos);
   EXPECT_NE(batch_complaint("idle_position_not_advanced", "histories", two).find("where no request is"),
             std::string::npos);
   // Every call alone is right.
@@ -160,7 +161,8 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
     vocabularies.insert(one.vocabulary());
   }
   for (std::size_t size = 1; size <= 9; ++size) EXPECT_TRUE(requests.contains(size)) << size << " requests";
-  for (const int size : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17}) EXPECT_TRUE(vocabularies.contains(size)) << size << " tokens";
+  for (const int size : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17})
+    EXPECT_TRUE(vocabularies.contains(size)) << size << " tokens";
   requests.clear();
   for (const BatchCase& one : BatchGroup::cases_of(components::batch::OffsetsByChunk::info, 1))
     requests.insert(one.requests.size());

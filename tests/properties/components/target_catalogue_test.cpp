@@ -66,16 +66,19 @@ TEST(WrongTargets, TopPWithoutTheTokenThatReachesIt) {
 TEST(WrongTargets, AChainOfFiltersTakenJointly) {
   // After top-k 2 the first token has 3/5, which is above 55 %; of the whole row it has 1/2.
   const char* both = "w=(3 2 1)/6 q=(1 1 1)/3 top_k=2 top_p=55";
-  EXPECT_NE(target_complaint("chain_filtered_jointly", "rows_by_prefix", both).find("got (3/5 2/5 0), wanted (1 0 0)"),
-            std::string::npos);
-  EXPECT_EQ(examine_one("chain_filtered_jointly", "rows_by_prefix", std::string(both) + " joint")->status, Status::held);
+  EXPECT_NE(
+      target_complaint("chain_filtered_jointly", "rows_by_prefix", both).find("got (3/5 2/5 0), wanted (1 0 0)"),
+      std::string::npos);
+  EXPECT_EQ(examine_one("chain_filtered_jointly", "rows_by_prefix", std::string(both) + " joint")->status,
+            Status::held);
 }
 
 TEST(WrongTargets, FiltersBeforeTheTemperature) {
   // Squared, the first token has 4/5 alone.
   const char* cold = "w=(2 1)/3 q=(1 1)/2 cold=2 top_p=70";
-  EXPECT_NE(target_complaint("filters_before_temperature", "rows_by_prefix", cold).find("got (4/5 1/5), wanted (1 0)"),
-            std::string::npos);
+  EXPECT_NE(
+      target_complaint("filters_before_temperature", "rows_by_prefix", cold).find("got (4/5 1/5), wanted (1 0)"),
+      std::string::npos);
   EXPECT_EQ(examine_one("filters_before_temperature", "rows_by_prefix", std::string(cold) + " cold_last")->status,
             Status::held);
 }
@@ -146,7 +149,8 @@ TEST(TargetCases, TextIsReadBack) {
 TEST(TargetCases, BadTextIsRefused) {
   for (const char* text :
        {"", "w=(1 1)/2", "w=(1 1)/2 q=(1)/1", "w=(1 1)/2 q=(1 1)/2 text=(2)", "w=(1 1)/2 q=(1 1)/2 penalty=0",
-        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=13", "w=(1 1)/2 q=(1 1)/2 top_p=100", "w=(1 1)/2 q=(1 1)/2 grain=5", "w=(1 1)/2 q=(1 1)/2 hot"})
+        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=13", "w=(1 1)/2 q=(1 1)/2 top_p=100",
+        "w=(1 1)/2 q=(1 1)/2 grain=5", "w=(1 1)/2 q=(1 1)/2 hot"})
     EXPECT_THROW(TargetCase::parse(text), std::invalid_argument) << text;
 }
 

@@ -73,8 +73,8 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
     }
     ++met[generator.name];
   }
-  for (const std::string_view name : {"dirichlet", "disjoint", "equal", "last_place", "near", "one_entry", "one_residual", "ties",
-                                      "touching", "zeros", "zipf"})
+  for (const std::string_view name : {"dirichlet", "disjoint", "equal", "last_place", "near", "one_entry",
+                                      "one_residual", "ties", "touching", "zeros", "zipf"})
     EXPECT_EQ(met[name], 1);
   // The family "near" is the n-th: its p weights start at 50.
   const auto near =
@@ -143,7 +143,9 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     for (const auto& [prefix, rows] : model.rows) {
       if (prefix.empty()) continue;
       by_token = by_token && rows == model.rows.at({prefix.back()});
-      const auto top = [](const std::vector<int>& row) { return std::max_element(row.begin(), row.end()) - row.begin(); };
+      const auto top = [](const std::vector<int>& row) {
+        return std::max_element(row.begin(), row.end()) - row.begin();
+      };
       const Tokens parent(prefix.begin(), prefix.end() - 1);
       heavy_moves += top(rows.target) != top(model.rows.at(parent).target);
       ++children;

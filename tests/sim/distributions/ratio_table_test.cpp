@@ -157,7 +157,8 @@ TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
     }
   }
   const std::vector<double> fifths(5, 0.2);
-  EXPECT_LT(RatioTable(fifths, fifths).proposal(0), RatioTable(fifths, fifths).proposal(1)) << "the reason for this test";
+  EXPECT_LT(RatioTable(fifths, fifths).proposal(0), RatioTable(fifths, fifths).proposal(1))
+      << "the reason for this test";
 }
 
 }  // namespace

@@ -144,7 +144,9 @@ TEST(Explorer, NoticesReplaysThatDiffer) {
   const auto coin = [&calls](Exact& random) { return Verdict{random.flip(1, 2 + calls++), none_accepted}; };
   EXPECT_NE(complaint_about(coin).find("another probability"), std::string::npos);
   calls = 0;
-  const auto draw = [&calls](Exact& random) { return Verdict{random.pick(weights({1, 1 + calls++})), none_accepted}; };
+  const auto draw = [&calls](Exact& random) {
+    return Verdict{random.pick(weights({1, 1 + calls++})), none_accepted};
+  };
   EXPECT_NE(complaint_about(draw).find("other weights"), std::string::npos);
 }
 

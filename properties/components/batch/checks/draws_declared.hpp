@@ -35,9 +35,10 @@ struct DrawsDeclared {
         const ChainDraws wanted = runner.declared_draws(drafts, rows[r].accepted);
         const ChainDraws found = drawn(streams, batch.address(static_cast<int>(r)), drafts);
         if (found != wanted)
-          return Answer::violated(fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
-                                              turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
-                                              coins(wanted.flips), draws(wanted.picks)));
+          return Answer::violated(
+              fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
+                          turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
+                          coins(wanted.flips), draws(wanted.picks)));
       }
     }
     return Answer::held();
