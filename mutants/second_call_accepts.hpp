@@ -1,11 +1,11 @@
-// Mutant: every second decision of a plan accepts its first draft without a coin, as a flag does that a first call sets and
-// nothing resets.
+// Mutant: every second decision of a plan accepts its first draft without a coin, as a flag does that a first call
+// sets and nothing resets.
 //
 //   calls_     decisions so far
 //
 // Source: derived here.
-// Error: no law: the same drafts and coins give different tokens. A single decision, and so a replay that begins anew, is
-// right.
+// Error: no law: the same drafts and coins give different tokens. A single decision, and so a replay that begins
+// anew, is right.
 // Hidden: in every first call.
 #pragma once
 

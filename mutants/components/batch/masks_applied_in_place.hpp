@@ -1,5 +1,5 @@
-// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs are
-// right where every request has rows of its own.
+// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs
+// are right where every request has rows of its own.
 //
 //   saved_    entries that were written, with what they were
 //

@@ -1,5 +1,5 @@
-// Mutant: computes the offset of a row in 32 bits without a sign. Rows beyond 2^32 elements are read from the beginning of
-// the array; rows between 2^31 and 2^32 elements, which a signed offset misses, are right.
+// Mutant: computes the offset of a row in 32 bits without a sign. Rows beyond 2^32 elements are read from the
+// beginning of the array; rows between 2^31 and 2^32 elements, which a signed offset misses, are right.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, as a repair of row_offset_int32.

@@ -1,4 +1,5 @@
-// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its remainder.
+// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its
+// remainder.
 //
 // Hidden: below 2^16 trials of a token.
 //

@@ -1,4 +1,5 @@
-// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops shrinking.
+// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops
+// shrinking.
 //
 // Hidden: below 2^24 trials of a token, and in sums of equal parts, which a float doubles without an error.
 //

@@ -1,4 +1,5 @@
-// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a tolerance.
+// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a
+// tolerance.
 //
 // Hidden: at temperature 1 itself and far from it.
 //

@@ -1,5 +1,5 @@
-// Wrong drafter of trees: drafts come from a cache keyed by the last token, and the verifier gets the proposal after the
-// whole prefix. draft laws: iid_paths.
+// Wrong drafter of trees: drafts come from a cache keyed by the last token, and the verifier gets the proposal after
+// the whole prefix. draft laws: iid_paths.
 //
 // Source: derived here, after caches of engines whose logits are those of a fresh pass.
 // Hidden: where the proposal depends on the last token alone, and in paths of one token.

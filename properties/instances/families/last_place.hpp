@@ -1,7 +1,8 @@
 // Family "last_place": p and q differ by one unit in the last place of weights near a million, on two tokens.
 //
-// A tolerance above 1e-6 takes the rows for equal, and a comparison that rounds takes them for different where they are
-// not. Rows one unit in the last place of a double apart are among the edge rows (properties/checks/edge_rows.hpp).
+// A tolerance above 1e-6 takes the rows for equal, and a comparison that rounds takes them for different where they
+// are not. Rows one unit in the last place of a double apart are among the edge rows
+// (properties/checks/edge_rows.hpp).
 #pragma once
 
 #include <draftproof/properties/instances/generator.hpp>

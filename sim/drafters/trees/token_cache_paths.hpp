@@ -1,8 +1,8 @@
-// K independent paths of L tokens from a draft cache: after a token the drafts come from the row that the cache keeps for
-// that token, whatever came before it. The drafter declares that row, so verification against it is right.
+// K independent paths of L tokens from a draft cache: after a token the drafts come from the row that the cache keeps
+// for that token, whatever came before it. The drafter declares that row, so verification against it is right.
 //
-// Correctness: a verifier is lossless for any proposal, if its tests use the row that was sampled. A cache that is not
-// declared is the mutant token_cache_undeclared.
+// Correctness: a verifier is lossless for any proposal, if its tests use the row that was sampled. A cache that is
+// not declared is the mutant token_cache_undeclared.
 // Source: derived here, after n-gram and prompt-lookup caches of engines.
 #pragma once
 

@@ -1,12 +1,13 @@
-// Every request consumes the random numbers that its runner declares for its drafts and accepted drafts, and no others.
+// Every request consumes the random numbers that its runner declares for its drafts and accepted drafts, and no
+// others.
 //
 //   declared    runner.declared_draws(drafts, accepted): a coin for every test and one draw, unless a runner says else
 //
 // Cost: one run a turn.
 //
-// Correctness: what a request draws is the part of a stream that its next call begins after. A number too many or too few
-// leaves every law as it is and makes runs that should repeat differ. Steps that were cut, whose accepted drafts are not
-// known, and refused requests are left out.
+// Correctness: what a request draws is the part of a stream that its next call begins after. A number too many or too
+// few leaves every law as it is and makes runs that should repeat differ. Steps that were cut, whose accepted drafts
+// are not known, and refused requests are left out.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,14 +1,14 @@
-// A request gives in every call of a history what it gives alone with the same history: requests come, idle without drafts,
-// leave, and return in another slot, while the runner is never started anew.
+// A request gives in every call of a history what it gives alone with the same history: requests come, idle without
+// drafts, leave, and return in another slot, while the runner is never started anew.
 //
 //   call       the requests that take part, in slots of their own order; some of them without drafts or with fewer
 //   position   tokens that a request has emitted so far: where its words begin in the next call
 //
 // Cost: a run of the batch and one of each request a call, eight calls a turn.
 //
-// Correctness: what a request emits is a function of its rows, drafts and words. A runner may keep anything from call to
-// call, but not let it be seen. Its words are those of its own positions: a history that is wrong alone as in the batch
-// would pass a comparison. Stop tokens and limits end a request, so they are left out.
+// Correctness: what a request emits is a function of its rows, drafts and words. A runner may keep anything from call
+// to call, but not let it be seen. Its words are those of its own positions: a history that is wrong alone as in the
+// batch would pass a comparison. Stop tokens and limits end a request, so they are left out.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all requests.
-// The output is that of copies side by side.
+// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all
+// requests. The output is that of copies side by side.
 //
 // Cost: two runs a turn.
 //

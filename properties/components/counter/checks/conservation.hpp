@@ -1,5 +1,5 @@
-// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number is what
-// was counted.
+// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number
+// is what was counted.
 //
 // Cost: one addition a trial of a round, V a doubling.
 //
