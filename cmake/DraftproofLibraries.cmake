@@ -1,11 +1,15 @@
 # The framework and the command line.
 
+set(schemes_a_source 16)
+if(NOT DRAFTPROOF_LARGE_SOURCES)
+  set(schemes_a_source 3)
+endif()
 set(found_sources "")
 set(found_calls "")
 draftproof_found(found_sources found_calls KIND drafter NAMESPACE draftproof::drafters DIRECTORY sim/drafters
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
-                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 16)
+                 REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH ${schemes_a_source})
 draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
