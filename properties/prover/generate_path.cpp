@@ -23,13 +23,13 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
 
 /// Of three models one is deep, one wide, one anything: with all sizes alike the affordable ones would have two tokens,
 /// and bugs of late drafts or of long paths one model in fifty.
-enum class Form { any, deep, wide };
+enum class PathForm { any, deep, wide };
 
-TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, Form form) {
-  const int fewest = form == Form::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
-  const int most = form == Form::deep ? sizes.fewest_drafts : sizes.most_drafts;
+TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
+  const int fewest = form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
+  const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
   TreeShape shape{.drafts = dice.between(fewest, most),
-                  .length = form == Form::wide ? dice.between(1, 2) : dice.between(form == Form::deep ? 3 : 1, 4),
+                  .length = form == PathForm::wide ? dice.between(1, 2) : dice.between(form == PathForm::deep ? 3 : 1, 4),
                   .branching = {},
                   .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
@@ -93,10 +93,10 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
-  auto form = static_cast<Form>(dice.between(0, 2));
+  auto form = static_cast<PathForm>(dice.between(0, 2));
   for (int attempt = 0;; ++attempt) {
-    if (attempt == 16) form = Form::any;  // trees of this drafter are too many, whatever their form
-    vocabulary = dice.between(form == Form::wide ? 3 : 2, 4);
+    if (attempt == 16) form = PathForm::any;  // trees of this drafter are too many, whatever their form
+    vocabulary = dice.between(form == PathForm::wide ? 3 : 2, 4);
     instance.shape = draw_shape(dice, sizes, form);
     if (affordable(instance.shape, vocabulary, most_trees, sizes)) break;
   }
