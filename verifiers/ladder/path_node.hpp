@@ -26,6 +26,7 @@
 #include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
 #include <draftproof/verifiers/ladder/sorted_residual.hpp>
+#include <draftproof/verifiers/ladder/team_race.hpp>
 #include <draftproof/verifiers/ladder/wor_coverage.hpp>
 
 namespace draftproof {
@@ -90,10 +91,13 @@ class LadderNode {
   }
   /// Turns this into the node whose children are this many drafts without replacement; one is plain.
   template <class MakeBins>
-  void plan_distinct(const L& laws, int children, const MakeBins& make_bins) {
+  DRAFTPROOF_DEVICE void plan_distinct(const L& laws, int children, const MakeBins& make_bins) {
     if (children < 2) return;
     bins_ = make_bins(false);
-    finish(laws, WorCoverage<Scalar>(laws, *bins_, children), !ShowsRows<L>);
+    if constexpr (by_team)
+      finish(laws, TeamWorCoverage<L, Bins>(laws, *bins_, children), false);
+    else
+      finish(laws, WorCoverage<Scalar>(laws, *bins_, children), !ShowsRows<L>);
   }
 
   /// Whether a node with this number of paths is plain.
@@ -231,7 +235,7 @@ class LadderNode {
 
   /// The same where the children were drawn without replacement.
   template <class Tree, class R>
-  Choice choose_distinct(const Tree& tree, int u, const L& laws, R& random) const {
+  DRAFTPROOF_DEVICE Choice choose_distinct(const Tree& tree, int u, const L& laws, R& random) const {
     int children[max_drafts], count = 0;
     Token tokens[max_drafts];
     for (const int child : tree.draws(u)) {
@@ -241,8 +245,9 @@ class LadderNode {
     if (plain()) return {children[0], 0};
     struct {
       const Bins& bins;
+      const LadderPlan<Scalar, Workspace>& plan;
       const LadderLevels<Scalar, Workspace>& levels;
-    } const core{*bins_, levels_};
+    } const core{*bins_, plan_, levels_};
     const int child =
         children[count == 1 ? 0 : draftproof::choose_distinct(DraftedPosition<L>(laws, tokens, count), core, random)];
     return {child, bin(laws, tree.token(child))};

@@ -39,11 +39,19 @@ class LadderPaths {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.laws(tree.parent(u)), tree.token(u), bin, tree.context(u));
   }
+  /// The place of u, whose children were drawn without replacement; distinct_plans.hpp has the same for a team.
+  Place distinct(const DraftedTree<L>& at, int u) {
+    return &distinct(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
+  }
   static bool plain(Place place) { return place->node.plain(); }
   static const LadderNode<L>& last(Place place) { return place->node; }
   template <class R>
   auto choose(const DraftedTree<L>& at, int u, Place place, R& random) {
     return place->node.choose(at.tree(), u, at.laws(u), scratch_, random);
+  }
+  template <class R>
+  static auto choose_distinct(const DraftedTree<L>& at, int u, Place place, R& random) {
+    return place->node.choose_distinct(at.tree(), u, at.laws(u), random);
   }
   template <class Steps>
   static const LadderNode<L>& node(const DraftedTree<L>&, const Steps& steps, int i) {

@@ -9,14 +9,20 @@
 // it was drafted: a plan depends on the context and on m, and is kept for both. Trees may have other numbers of
 // children at every depth.
 // Cost: one plan a context and number of children, O(V K M) for K > 2 (ladder/race_integral.hpp); then O(K) a node and
-// O(n) a test on the n bins of a table.
+// O(n) a test on the n bins of a table. On a device no plan is kept: one plan a node, and one for each test but the
+// first at a node of several children.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
 // Correctness: block verification is lossless for any path whose law it is given. Given the prefix, the chosen token
 // has law q_chosen, whatever its siblings are.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
 #include <draftproof/sim/info.hpp>
 #include <draftproof/verifiers/ladder/chosen_path.hpp>
+#include <draftproof/verifiers/ladder/distinct_plans.hpp>
 #include <draftproof/verifiers/ladder/path_plans.hpp>
 
 namespace draftproof::verifiers::paths {
@@ -28,22 +34,27 @@ struct LadderBlockWor {
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftLaws{"without_replacement_tree"},
       .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
-      .unsupported = {.device = "its plans integrate a race on the host"},
       .ranks_tokens = true};
 
+  /// Shared memory of a team for a plan, in bytes.
+  static constexpr std::size_t team_bytes = ladder_wor_team_bytes<std::uint16_t>();
+
   template <class L>
-  LadderPaths<L> prepare(const ConditionalModel<L>&, const TreeShape&) const {
+  using Plans = std::conditional_t<PlannedByTeam<L>, DistinctPlans<L>, LadderPaths<L>>;
+
+  template <class L>
+  Plans<L> prepare(const ConditionalModel<L>&, const TreeShape&) const {
     return {};
   }
 
   template <class L, class R>
-  StepOutput verify(const DraftedTree<L>& at, LadderPaths<L>& plans, R& random) const {
+  DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, Plans<L>& plans, R& random) const {
     const auto& tree = at.tree();
     plans.begin(at);
-    ChosenSteps<L, LadderPaths<L>> steps(at, plans);
+    ChosenSteps<L, Plans<L>> steps(at, plans);
     for (int u = DraftTree::root; !tree.leaf(u);) {
-      const auto place = &plans.distinct(at.conditionals(), tree.context(u), tree.draw_count(u));
-      const auto [child, bin] = place->node.choose_distinct(tree, u, at.laws(u), random);
+      const auto place = plans.distinct(at, u);
+      const auto [child, bin] = plans.choose_distinct(at, u, place, random);
       steps.append(place, child, bin);
       u = child;
     }
