@@ -77,9 +77,9 @@ class BlockLedger {
   /// Divides the blocks by `deal` and no longer in turn. Requires that no group was opened.
   void use(BlockDeal deal) { deal_ = std::move(deal); }
 
-  /// Computes the blocks of this process that are not known, `at_once` at a time; `trials` is the mean of the
-  /// trials of a scheme at one position in a block, for a plan. Returns whether all blocks of the group are known. Throws: the exception of the lowest
-  /// block.
+  /// Computes the blocks of this process that are not known, `at_once` at a time; `trials` is the mean of the trials of a
+  /// scheme at one position in a block, for a plan. Returns whether all blocks of the group are known. Throws: the
+  /// exception of the lowest block.
   bool run(const std::string& name, std::uint64_t blocks, double trials, int at_once, const Compute& compute);
   /// The number of blocks of `at_once` that a run of so many blocks computes together: all where this process has at
   /// least two for each, else one, whose threads then divide its work.
