@@ -95,9 +95,10 @@ def batch_door(vllm: Any, name: str) -> Any:
     return door(verify, arrays="torch", races=False, batched=True, name=name)
 
 
-def among_others(vllm: Any, name: str, temperature: float = 1.0, **cut: float) -> Any:
+def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
     """A request in a ragged batch, behind a greedy one, whose rows have the tokens in reverse order, and one without
-    drafts. The greedy one must follow the argmax. By the kernels alone where nothing is `cut`.
+    drafts. The greedy one must follow the argmax. By the kernels alone where nothing is `cut`; `seeded`: the request
+    has a generator of its own there, and so has the greedy one.
 
     cut   top_k or top_p of the request, by the sampler at `temperature`, of which the rows have the power. The rows
           get two more tokens, below those that are possible, that must not come out: the cut is just above them.
@@ -118,7 +119,8 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, **cut: float) -
         likeliest = other.argmax(-1)
         requests, proposal = [reverse.tolist(), [], drafts.tolist()], torch.cat([q.flip(-1), q])
         if not cut:
-            speculative, sampling = metadata_of(torch, vllm, requests, [0.0, 1.0, 1.0])
+            own = {0: torch.Generator(), 2: torch.Generator()} if seeded else {}
+            speculative, sampling = metadata_of(torch, vllm, requests, [0.0, 1.0, 1.0], generators=own)
             drawn = torch.multinomial(p[-1:], 1)
             bonus = torch.cat([likeliest[-1:, None], drawn, drawn]).to(torch.int32)
             out = kernels(vllm, speculative, sampling, torch.cat([other[:n], rows[:n]]), proposal, bonus)

@@ -62,6 +62,14 @@ ENGINE = Engine(
             note="a ragged batch behind a greedy request and one without drafts",
         ),
         EngineDoor(
+            "rejection_sample_seeded_among_others",
+            lambda: cpu_door("among_others", "vllm_cpu_seeded_among_others", 1.0, True),
+            models=4,
+            predictions=32,
+            tiers=("proof",),
+            note="the same with generators of their own for the greedy request and for the one that is judged",
+        ),
+        EngineDoor(
             "rejection_sampler",
             lambda: cpu_door("chain_door", True, True, "vllm_cpu_rejection_sampler"),
             models=2,

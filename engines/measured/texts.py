@@ -178,7 +178,7 @@ def subject_of(name: str, door: str) -> Any:
 PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
     "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
     "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
-    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 300_000)),
+    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
     "transformers": (
         "transformers-generate",
         "assistant",

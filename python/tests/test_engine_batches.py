@@ -36,7 +36,12 @@ class Engine:
         self, ids: Any, counts: Any, most: int, ends: Any, proposal: Any, logits: Any, bonus: Any, sampling: Any
     ) -> Any:
         out, p = torch.full((len(counts), most + 1), -1, dtype=torch.int32), logits.softmax(-1)
-        coins = torch.rand(len(ids), dtype=torch.float64)
+        own = [sampling.generators.get(request) for request in range(len(counts))]
+        coins = torch.cat(
+            [torch.rand(n, dtype=torch.float64, generator=one) for n, one in zip(counts, own, strict=True)]
+        )
+        if self.slip == "squared_coins" and sampling.generators:
+            coins = coins**2
         for request, (count, end) in enumerate(zip(counts, ends.tolist(), strict=True)):
             first = 0 if self.slip == "first_rows" else end - count
             greedy = float(sampling.temperature[request]) == 0 and self.slip != "never_greedy"
@@ -102,6 +107,11 @@ CUTS: dict[str, dict[str, float]] = {"top_k": {"top_k": 1}, "top_p": {"top_p": 1
 @pytest.mark.parametrize("slip", ["", "first_rows", "never_greedy"])
 def test_kernels_among_other_requests(slip: str) -> None:
     assert verdict(slip) == ("violated" if slip else "held")
+
+
+@pytest.mark.parametrize("slip", ["", "squared_coins"])
+def test_kernels_with_generators_of_requests(slip: str) -> None:
+    assert verdict(slip, 1.0, True) == ("violated" if slip else "held")
 
 
 @pytest.mark.parametrize(("cut", "slip"), [("top_k", ""), ("top_p", ""), ("top_k", "one_top_k"), ("top_p", "one_top_p"),

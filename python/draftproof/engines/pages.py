@@ -138,11 +138,16 @@ def _findings(base: Path) -> list[str]:
     return lines
 
 
+def _unnamed(again: dict[str, Any]) -> str:
+    """Of counts that were kept before the checks were."""
+    return "" if again["held"] == again["gates"] else "not kept"
+
+
 def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     rows = [
         f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | "
         f"{again['models'] or '1 small'} | {again['held']} | "
-        f"{', '.join(f'`{check}` {n}' for check, n in again.get('violated', {}).items())} |"
+        f"{', '.join(f'`{check}` {n}' for check, n in again.get('violated', {}).items()) or _unnamed(again)} |"
         for name, one in sorted(newest.items())
         for door in one["doors"]
         if (again := door.get("repeated"))
