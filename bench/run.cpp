@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <regex>
@@ -150,9 +151,35 @@ std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names
   return found;
 }
 
+std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals) {
+  const auto of_goal = [&goals](const std::string& name) {
+    return std::any_of(goals.begin(), goals.end(), [&name](const Goal& goal) {
+      return plain_name(goal.slower) == name || plain_name(goal.faster) == name;
+    });
+  };
+  std::map<std::string, std::vector<std::size_t>> siblings;  // by the name without its numbers
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string kind;
+    std::istringstream parts(plain_name(names[i]));
+    for (std::string part; std::getline(parts, part, '/');)
+      if (part.find_first_not_of("0123456789") != std::string::npos) kind += part + '/';
+    siblings[kind].push_back(i);
+  }
+  std::vector<char> chosen(names.size());
+  for (const auto& [kind, which] : siblings) chosen[which[which.size() / 2]] = true;
+  std::vector<std::string> usual;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (chosen[i] || of_goal(plain_name(names[i]))) usual.push_back(names[i]);
+  return usual;
+}
+
 Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kept_every{20};
   set_options({fmt::format("--benchmark_min_time={}" DRAFTPROOF_MIN_TIME_UNIT, options.min_time),
                "--benchmark_repetitions=1"});
+  const auto begin = Clock::now();
+  bool late = false;
   const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
   stop_wish() = options.stop;
   Json context = machine_context();
@@ -160,24 +187,44 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
   context["repetitions"] = options.repetitions;
   context["min_time"] = options.min_time;
   context["longest"] = options.longest;
+  context["minutes"] = options.minutes;
   context["interleaved"] = options.interleave;
+  Json goals = Json::array();
+  for (const Goal& goal : found_goals()) goals.push_back(goal_data(goal));
   std::vector<std::vector<Json>> entries(names.size());
+  const auto results = [&](bool complete) {
+    Json benchmarks = Json::array();
+    for (const auto& of_one : entries)
+      for (const Json& entry : of_one) benchmarks.push_back(entry);
+    return Json{{"schema", "draftproof.bench/1"},
+                {"complete", complete},
+                {"context", context},
+                {"goals", goals},
+                {"benchmarks", std::move(benchmarks)}};
+  };
   std::vector<char> skipped(names.size());
   std::vector<double> spent(names.size());
   std::uint64_t done = 0;
+  auto kept = begin;
   const auto take = [&](std::size_t i, int repetition) {
     if (options.progress) options.progress(done);
     ++done;
-    if (skipped[i] || spent[i] > options.longest || stopped()) return;
-    const auto start = std::chrono::steady_clock::now();
+    if (skipped[i] || spent[i] > options.longest || stopped() || late) return;
+    const auto start = Clock::now();
+    late = options.minutes > 0 && start - begin > std::chrono::duration<double, std::ratio<60>>(options.minutes);
+    if (late) return;
     Collector collector;
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
-    spent[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto end = Clock::now();
+    spent[i] += std::chrono::duration<double>(end - start).count();
     if (stopped()) return;  // possibly cut short: a signal also reaches child processes
     for (const Run& run : collector.runs) {
       skipped[i] = skipped[i] || error_of(run).has_value();
       entries[i].push_back(entry_of(run, options.repetitions, repetition));
     }
+    if (!options.keep || end - kept < kept_every) return;
+    options.keep(results(false));
+    kept = Clock::now();
   };
   if (options.interleave) {
     for (int round = 0; round < options.repetitions; ++round)
@@ -187,15 +234,8 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
     for (std::size_t i = 0; i < names.size(); ++i)
       for (int repetition = 0; repetition < options.repetitions; ++repetition) take(i, repetition);
   }
-  Json goals = Json::array(), benchmarks = Json::array();
-  for (const Goal& goal : found_goals()) goals.push_back(goal_data(goal));
-  for (auto& of_one : entries)
-    for (Json& entry : of_one) benchmarks.push_back(std::move(entry));
-  return {{"schema", "draftproof.bench/1"},
-          {"complete", !stopped()},
-          {"context", std::move(context)},
-          {"goals", std::move(goals)},
-          {"benchmarks", std::move(benchmarks)}};
+  if (late) context["ended"] = fmt::format("ended after {:g} minutes", options.minutes);
+  return results(!stopped() && !late);
 }
 
 }  // namespace draftproof::benchmarks

@@ -16,16 +16,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include <draftproof/bench/goal.hpp>
+
 namespace draftproof::benchmarks {
 
 struct RunOptions {
   int repetitions = 5;
   double min_time = 0.1;  ///< seconds per repetition
   double longest = 30;    ///< seconds after which a benchmark is not repeated
+  double minutes = 0;     ///< after which nothing more is begun; 0: no limit
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t done)> progress{};  ///< done: runs so far, of names times repetitions
+  /// Called now and then with the results so far, which are not complete.
+  std::function<void(const nlohmann::ordered_json& results)> keep{};
 };
 
 /// Returns the names of all registered benchmarks, as Google Benchmark has them; the first call registers.
@@ -36,7 +41,10 @@ const std::vector<std::string>& registered_benchmarks();
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
-/// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set. A benchmark that is
+/// Of benchmarks that differ in sizes alone the middle one, and every one that a goal names.
+std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
+
+/// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set or the minutes were over. A benchmark that is
 /// skipped once is not repeated.
 nlohmann::ordered_json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options);
 

@@ -6,15 +6,19 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/check_registrations.hpp>
+#include <draftproof/cli/numbers.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
+#include <draftproof/cli/written_files.hpp>
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
@@ -26,6 +30,21 @@ void commands();  // generated
 }
 
 namespace {
+
+/// A command line that cannot be read; the text is the whole message.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The exit code after CLI11 wrote help or a complaint.
+int told(int code) {
+  using namespace draftproof;
+  if (!std::cout.flush()) throw WriteFailure("standard output cannot be written");
+  return code == 0 ? exit_held : exit_bad_input;
+}
+
+/// Threads beyond it only wait for each other, and a system may refuse them.
+int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
 std::string command_names() {
   std::string names;
@@ -47,11 +66,9 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   app.footer("Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
   std::vector<std::string> formats;
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
-  app.add_option("--seed", session.seed, "seed of everything random")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  app.add_option("--seed", session.seed, "seed of everything random")->check(not_negative())->capture_default_str();
   app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
-      ->check(CLI::Range(0, 4096));
+      ->check(between(0, 4096));
   auto* format = app.add_option("--format", session.format, "how to write the result")
                      ->check(CLI::IsMember(formats))
                      ->capture_default_str();
@@ -74,7 +91,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   double door_limit = std::chrono::duration<double>(wire.batch_limit).count();
   app.add_option("--door-limit", door_limit,
                  "seconds for one answer of a door; for its hello if that is more than 20")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(between(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--door-dump", wire.dump_folder,
                  "folder for the requests to a door; those on which it was lost are kept");
@@ -82,6 +99,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   int code = exit_held;
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
+  read_numbers_strictly(app);
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
@@ -89,13 +107,20 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
     // CLI11 reports a missing subcommand before it names the unknown word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
       throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = command_names()});
-    return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
+    return told(app.exit(error, std::cout, std::cerr));
+  } catch (const CLI::ValidationError& error) {
+    throw UsageError(error.what());
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, std::cout, std::cerr) == 0 ? exit_held : exit_bad_input;
+    return told(app.exit(error, std::cout, std::cerr));
+  }
+  if (const int most = most_threads(); session.threads > most) {
+    std::cerr << "draftproof: --threads: found " << session.threads << ", took " << most << " of this machine\n";
+    session.threads = most;
   }
   check_registrations();
   session.check_output();
-  install_stop_handler();
+  check_written_files(app);
+  if (rank_of_job().first == 0 && session.output.empty()) set_last_words(session.last_words());
   if (rank_of_job().first > 0) session.quiet = true;  // rank 0 alone prints
   wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(door_limit));
   wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
@@ -105,6 +130,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
     // A command without blocks runs on rank 0 alone.
     const bool divided = parsed->get_option_no_throw("--shard") != nullptr;
     if (divided || rank_of_job().first == 0) code = execute(session);
+    if (code == exit_held && wrote_incomplete_result()) code = exit_undecided;
   }
   return code;
 }
@@ -125,6 +151,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {work(), ""};
   } catch (const InputError& error) {
     return {exit_bad_input, error.what()};
+  } catch (const UsageError& error) {
+    return {exit_bad_input, error.what()};
   } catch (const doors::DoorError& error) {
     return {exit_bad_input, std::string("door: ") + error.what()};
   } catch (const DeviceFailure& error) {
@@ -133,6 +161,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {error.code, error.what()};
   } catch (const WriteFailure& error) {
     return {exit_internal, error.what()};
+  } catch (const std::ios_base::failure& error) {
+    return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
   } catch (const std::bad_alloc&) {
     return {exit_bad_input, "found a source larger than memory, wanted fewer positions or tokens"};
   } catch (const std::exception& error) {
@@ -140,15 +170,23 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   }
 }
 
+/// An error without the middle of what it quotes at length.
+std::string in_one_breath(const std::string& error) {
+  constexpr std::size_t most = 1000, half = most / 2;
+  return error.size() <= most ? error : error.substr(0, half) + " ... " + error.substr(error.size() - half);
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
   if (argc > 0 && std::filesystem::path(argv[0]).filename() != "draftproof") program_name() = argv[0];
+  keep_standard_streams_apart();
+  install_stop_handler();
   const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // rank 0 alone prints
   } else if (!error.empty()) {
-    std::cerr << "draftproof: " << error << '\n';
+    std::cerr << "draftproof: " << in_one_breath(error) << '\n';
     abort_ranks(code);
   }
   leave_job();

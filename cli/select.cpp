@@ -152,10 +152,12 @@ void need_law(const std::string& name) {
 void SourceChoice::declare(CLI::App& app) {
   const auto declare_filter = [&app](const std::string& of, Filter& filter) {
     app.add_option("--" + of + "-temperature", filter.temperature, "temperature of the " + of + " on loading")
+        ->check(not_negative())
         ->capture_default_str();
     app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass");
+        ->check(not_negative());
+    app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass")
+        ->check(between(0, 1));
   };
   declare_filter("target", options.target_filter);
   declare_filter("proposal", options.proposal_filter);
@@ -165,10 +167,11 @@ void SourceChoice::declare(CLI::App& app) {
          "positions a:b of the source, from a up to and without b, as in 0:1000")
       ->type_name("TEXT");
   app.add_option("--sample", options.selection.sample, "so many of the positions, one from each of equal ranges")
-      ->check(many);
+      ->check(many());
   app.add_option("--draft-temperatures", options.draft_temperatures,
                  "one proposal at several temperatures, as in 1.0,1.2,1.4: one proposal per draft")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(not_negative());
   app.add_option("--proposal", options.proposals, "proposal of the capture; several for several draft models")
       ->delimiter(',');
 }

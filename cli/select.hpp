@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/captures/source.hpp>
+#include <draftproof/cli/numbers.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -60,9 +61,6 @@ struct SourceChoice {
   std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed,
                                  bool rows_too = true) const;
 };
-
-/// Range of numbers of tuples or branches. Unsigned options need this check: CLI11 reads "-5" as 2^64 - 5.
-inline const CLI::Range many{1.0, 1e15};
 
 /// Help text for sources.
 inline constexpr const char* source_help =

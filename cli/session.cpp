@@ -1,7 +1,10 @@
 #include <draftproof/cli/session.hpp>
 
 #include <sys/ioctl.h>
+#include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +19,7 @@
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/properties/prover/optimised.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -27,10 +31,33 @@ namespace {
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
+/// What the handler of signals reads: how many came, whether the result is on its way, and what stands in its place.
+std::atomic<int> signals{0};
+std::atomic<bool> writing{false}, at_once{false};
+bool said_incomplete = false;
+std::array<char, 128> stopped_text{};
+std::atomic<std::size_t> stopped_length{0};
+
 extern "C" void on_signal(int number) {
   stop.store(true, std::memory_order_relaxed);
-  std::signal(number, SIG_DFL);
+  const int before = signals.fetch_add(1);
+  if (before > 1) {  // stuck, even in writing
+    std::signal(number, SIG_DFL);
+    raise(number);
+  } else if ((before == 1 || at_once.load()) && !writing.load()) {
+    constexpr char text[] = "draftproof: stopped before there was a result\n";
+    if (write(STDOUT_FILENO, stopped_text.data(), stopped_length) < 0 ||
+        write(STDERR_FILENO, text, sizeof text - 1) < 0)
+      _exit(exit_internal);
+    _exit(exit_undecided);
+  }
 }
+
+/// While it lives, a second signal does not end the program.
+struct Writing {
+  Writing() { writing = true; }
+  ~Writing() { writing = false; }
+};
 
 /// A mapped capture that became shorter gives this signal in place of data.
 extern "C" void on_lost_file(int) {
@@ -52,6 +79,14 @@ std::size_t terminal_width() {
   return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// Whether a table has times of schemes.
+bool has_times(const Document& document) {
+  const auto timed = [](const Column& column) { return column.title == "ns" || column.title == "time"; };
+  return std::any_of(document.sections.begin(), document.sections.end(), [&](const Section& section) {
+    return std::any_of(section.table.columns.begin(), section.table.columns.end(), timed);
+  });
+}
+
 [[noreturn]] void refuse(const std::string& output) {
   throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
 }
@@ -60,12 +95,26 @@ std::size_t terminal_width() {
 
 const std::atomic<bool>& stop_requested() { return stop; }
 
+bool wrote_incomplete_result() { return said_incomplete; }
+
+void set_last_words(const std::string& text) { stopped_length = text.copy(stopped_text.data(), stopped_text.size()); }
+
+void end_at_first_signal() { at_once = true; }
+
 void install_stop_handler() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGHUP, on_signal);  // the terminal is gone: the result may still go to a file
-  std::signal(SIGXFSZ, SIG_IGN);   // a file beyond its limit is an error of its write
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) std::signal(number, on_signal);  // as under nohup
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of its write
   std::signal(SIGBUS, on_lost_file);
+}
+
+void keep_standard_streams_apart() {
+  // The least free number is the one that is closed; reading what can only be written fails, and the reverse.
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
 void Session::open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options) {
@@ -91,34 +140,64 @@ void Session::check_output() const {
   const std::filesystem::path path(output);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse(output);
-  const bool exists = std::filesystem::exists(path, ignored);
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (access(exists ? path.c_str() : folder.c_str(), W_OK) != 0) refuse(output);
+  if (std::filesystem::exists(path, ignored)) {
+    if (access(path.c_str(), W_OK) != 0) refuse(output);
+    return;
+  }
+  // Only the system knows whether a folder takes such a name: one that no other run uses is tried, and nothing stays.
+  const std::string part = output + "." + std::to_string(getpid()) + ".part";
+  const int tried = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (tried < 0) refuse(output);
+  close(tried);
+  unlink(part.c_str());
+}
+
+void Session::write_to_standard_output(const std::string& text) const {
+  std::cout << text << std::flush;
+  if (!std::cout) throw WriteFailure("standard output cannot be written");
+}
+
+std::string Session::last_words() const {
+  return format == "json" || format == "jsonl" ? "{\"schema\": \"draftproof.stopped/1\", \"complete\": false}\n"
+                                               : "stopped before there was a result\n";
 }
 
 void Session::write(const Document& result) const {
   if (rank_of_job().first > 0) return;  // rank 0 alone prints
+  const Writing here;
   Document document = result;
+  const bool complete = !stop_requested();
+  if (document.data.is_object() && !document.data.contains("complete")) document.data["complete"] = complete;
+  if (!complete) said_incomplete = true;
+  if (!complete) document.sections.push_back({.title = "stopped early: this is what was known by then"});
+  if (unoptimised_sources && has_times(document))
+    document.sections.push_back(
+        {.title = "times are those of code compiled without optimisation: build with CMAKE_BUILD_TYPE=Release"});
   if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks have one of their own
-    document.data["run"] = {{"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}};
+    document.data["run"] = {
+        {"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}, {"optimised", !unoptimised_sources}};
   for (const Writer& writer : found_writers()) {
     if (writer.name != format) continue;
-    if (output.empty()) {
-      writer.write(document, std::cout, {.colour = colour_wanted(), .width = terminal_width()});
-      std::cout.flush();
-      if (!std::cout) throw WriteFailure("standard output cannot be written");
-      return;
-    }
-    std::ostringstream text;
-    writer.write(document, text, {});
+    std::ostringstream stream;
+    if (output.empty())
+      writer.write(document, stream, {.colour = colour_wanted(), .width = terminal_width()});
+    else
+      writer.write(document, stream, {});
+    const std::string text = stream.str();
+    if (output.empty()) return write_to_standard_output(text);
     namespace fs = std::filesystem;
     std::error_code failed;
-    if (!fs::exists(output, failed) || fs::is_regular_file(output, failed)) {
-      write_whole(output, text.str());
-    } else {  // a device, for example
-      std::ofstream file(output);
-      file << text.str() << std::flush;
-      if (!file) throw WriteFailure(output + ": cannot be written");
+    try {
+      if (!fs::exists(output, failed) || fs::is_regular_file(output, failed)) {
+        write_whole(output, text);
+      } else {  // a device, for example
+        std::ofstream file(output);
+        file << text << std::flush;
+        if (!file) throw WriteFailure(output + ": cannot be written");
+      }
+    } catch (const WriteFailure& error) {
+      write_to_standard_output(text);
+      throw WriteFailure(std::string(error.what()) + "; the result is on standard output");
     }
     return;
   }

@@ -30,15 +30,29 @@ struct Session {
   /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
-  /// Writes the result in the selected format; with `timings` the data names version and processor. A file is replaced
-  /// whole or not at all. Throws: WriteFailure if it cannot be written.
+  /// Writes the result in the selected format; with `timings` the data names version and processor. The result says whether it
+  /// is complete. A file is replaced whole or not at all; a result that does not get into its file goes to standard output.
+  /// Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
+  /// The result of a run that is ended before it has one, in the selected format.
+  std::string last_words() const;
+
+ private:
+  void write_to_standard_output(const std::string& text) const;
 };
 
-/// Set by Ctrl-C, SIGTERM or SIGHUP. Long work then completes the current part and reports it; a second signal kills the
-/// program.
+/// Set by SIGINT, SIGTERM or SIGHUP. Long work then completes the current part and reports it.
 const std::atomic<bool>& stop_requested();
-/// Makes both signals set the stop flag.
+/// Whether a result was written that says it is not complete.
+bool wrote_incomplete_result();
+/// Makes these signals set the stop flag. A second one ends the program with exit code 3 and the last words on standard output,
+/// unless the result is being written; a third one kills it.
 void install_stop_handler();
+/// The text that stands in the place of a result; at most 128 bytes are kept.
+void set_last_words(const std::string& text);
+/// Lets the first signal act as a second one: for work that is no loop of ours.
+void end_at_first_signal();
+/// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an error.
+void keep_standard_streams_apart();
 
 }  // namespace draftproof

@@ -36,13 +36,13 @@ struct SurveyChoice {
     work.declare(app);
     app.add_option("-K,--drafts", options.drafts, drafts)
         ->delimiter(',')
-        ->check(CLI::Range(1, max_drafts))
+        ->check(between(1, max_drafts))
         ->capture_default_str();
     app.add_option("--verifier", options.verifiers, "only these verifiers")->delimiter(',');
     app.add_option("--law", options.laws, "only these " + what + " laws")->delimiter(',');
     app.add_flag("--mutants", options.mutants, "the mutants too");
     app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(between(0, 1'000'000))
         ->capture_default_str();
   }
 

@@ -11,35 +11,35 @@
 namespace draftproof {
 namespace {
 
-constexpr std::size_t nodes = 9;
+constexpr std::size_t chebyshev_points = 9;
 /// Counts from this value on are not shortened: few cells share one.
 constexpr std::size_t shared_counts = 512;
 /// Half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;
 
-using Values = std::array<double, nodes>;
+using Values = std::array<double, chebyshev_points>;
 
 /// T_0 .. T_8 at t.
 Values chebyshev(double t) {
   Values value{1, t};
-  for (std::size_t k = 2; k < nodes; ++k) value[k] = 2 * t * value[k - 1] - value[k - 2];
+  for (std::size_t k = 2; k < chebyshev_points; ++k) value[k] = 2 * t * value[k - 1] - value[k - 2];
   return value;
 }
 
 double root(std::size_t j) {
-  return std::cos(std::numbers::pi * (2 * static_cast<double>(j) + 1) / (2 * static_cast<double>(nodes)));
+  return std::cos(std::numbers::pi * (2 * static_cast<double>(j) + 1) / (2 * static_cast<double>(chebyshev_points)));
 }
 
-const std::array<Values, nodes>& values_at_roots() {
-  static const std::array<Values, nodes> values = [] {
-    std::array<Values, nodes> at{};
-    for (std::size_t j = 0; j < nodes; ++j) at[j] = chebyshev(root(j));
+const std::array<Values, chebyshev_points>& values_at_roots() {
+  static const std::array<Values, chebyshev_points> values = [] {
+    std::array<Values, chebyshev_points> at{};
+    for (std::size_t j = 0; j < chebyshev_points; ++j) at[j] = chebyshev(root(j));
     return at;
   }();
   return values;
 }
 
-using Moments = std::array<NeumaierSum, nodes>;
+using Moments = std::array<NeumaierSum, chebyshev_points>;
 
 void append(WeightedCells& out, double probability, std::uint64_t count, double weight) {
   out.probability.push_back(probability);
@@ -48,10 +48,10 @@ void append(WeightedCells& out, double probability, std::uint64_t count, double 
 }
 
 void append_nodes(WeightedCells& out, double middle, std::uint64_t count, const Moments& moments) {
-  for (std::size_t j = 0; j < nodes; ++j) {
+  for (std::size_t j = 0; j < chebyshev_points; ++j) {
     double weight = moments[0].value();
-    for (std::size_t k = 1; k < nodes; ++k) weight += 2 * values_at_roots()[j][k] * moments[k].value();
-    append(out, middle * (1 + half_width * root(j)), count, weight / static_cast<double>(nodes));
+    for (std::size_t k = 1; k < chebyshev_points; ++k) weight += 2 * values_at_roots()[j][k] * moments[k].value();
+    append(out, middle * (1 + half_width * root(j)), count, weight / static_cast<double>(chebyshev_points));
   }
 }
 
@@ -83,16 +83,16 @@ WeightedCells CellShortener::shorten(std::span<const std::uint64_t> counts) cons
       }
     const double middle = probability_[first] / (1 - half_width);
     for (std::size_t i = first; i < end; ++i) {
-      if (counts[i] >= shared_counts || cells_with[counts[i]] <= nodes) {
+      if (counts[i] >= shared_counts || cells_with[counts[i]] <= chebyshev_points) {
         append(out, probability_[i], counts[i], 1);
         continue;
       }
       const Values value = chebyshev((probability_[i] - middle) / (middle * half_width));
       Moments& sums = moments[counts[i]];
-      for (std::size_t k = 0; k < nodes; ++k) sums[k].add(value[k]);
+      for (std::size_t k = 0; k < chebyshev_points; ++k) sums[k].add(value[k]);
     }
     for (std::size_t count = 0; count <= largest; ++count) {
-      if (cells_with[count] > nodes) {
+      if (cells_with[count] > chebyshev_points) {
         append_nodes(out, middle, count, moments[count]);
         moments[count] = {};
       }

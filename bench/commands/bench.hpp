@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <iostream>
 
-#include <unistd.h>
-
 #include <draftproof/bench/groups/door.hpp>
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/bench/peers/python.hpp>
@@ -25,28 +23,32 @@ struct Bench {
 
   std::vector<std::string> filters;
   benchmarks::RunOptions options;
-  bool list = false, quick = false, require_goals = false;
+  bool list = false, quick = false, full = false, require_goals = false;
   std::string page, old_file, new_file, results_file;
   double threshold = 5;
   CLI::App *compare = nullptr, *report = nullptr;
-  CLI::Option *repetitions = nullptr, *min_time = nullptr;
+  CLI::Option *repetitions = nullptr, *min_time = nullptr, *minutes = nullptr;
 
   void declare(CLI::App& app) {
-    app.add_option("filter", filters, "regular expressions; what matches one of them is run. All, if there are none");
+    app.add_option("filter", filters, "regular expressions; what matches one of them is run");
     app.add_flag("--list", list, "names only");
     repetitions = app.add_option("--repetitions", options.repetitions, "of every benchmark")
-                      ->check(CLI::Range(1, 10'000))
+                      ->check(between(1, 10'000))
                       ->capture_default_str();
     min_time = app.add_option("--min-time", options.min_time, "seconds a repetition takes at least")
-                   ->check(CLI::Range(1e-6, 1e4))
+                   ->check(between(1e-6, 1e4))
                    ->capture_default_str();
     app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->capture_default_str();
+    app.add_flag("--full", full, "all sizes, without a limit of time; else those of goals and one of each kind");
+    minutes = app.add_option("--minutes", options.minutes,
+                             "after which nothing more is begun; 0: no limit. 15 if all is run that is usual")
+                  ->check(between(0, 1e6));
     app.add_flag("--quick", quick, "three repetitions of a hundredth of a second");
     app.add_flag("--interleave,!--no-interleave", options.interleave,
                  "rounds over all benchmarks in random order (default), or one benchmark after the other");
-    app.add_flag("--require-goals", require_goals, "exit code 1 if a goal is missed");
+    app.add_flag("--require-goals", require_goals, "exit code 1 if a goal is missed in every round, 3 if in some");
     app.add_option("--python", benchmarks::chosen_python(),
                    "interpreter of the peers; else DRAFTPROOF_PYTHON, python3");
     app.add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it");
@@ -54,7 +56,7 @@ struct Bench {
     compare->add_option("old", old_file, "what --json wrote before the change")->required();
     compare->add_option("new", new_file, "and after it")->required();
     compare->add_option("--threshold", threshold, "per cent by which medians must differ")
-        ->check(CLI::Range(0.0, 1000.0))
+        ->check(between(0.0, 1000.0))
         ->capture_default_str();
     report = app.add_subcommand("report", "a stored run: its tables, or with --page its page");
     report->add_option("results", results_file, "what --json wrote")->required();
@@ -78,9 +80,15 @@ struct Bench {
     }
     std::vector<std::string> names = choose_benchmarks(registered_benchmarks(), filters);
     if (filters.empty() && !page.empty())
-      std::erase_if(names, [](const std::string& full) { return !on_page(plain_name(full), found_goals()); });
+      std::erase_if(names, [](const std::string& one) { return !on_page(plain_name(one), found_goals()); });
+    else if (filters.empty() && !full && !list) {
+      names = usual_sizes(names, found_goals());
+      constexpr double usual_minutes = 15;
+      if (minutes->empty()) options.minutes = usual_minutes;
+    }
     if (list) {
-      for (const std::string& full : names) std::cout << plain_name(full) << '\n';
+      for (const std::string& one : names) std::cout << plain_name(one) << '\n';
+      if (!std::cout.flush()) throw WriteFailure("standard output cannot be written");
       return exit_held;
     }
     return show(session, measure(names, session), "run");
@@ -92,10 +100,12 @@ struct Bench {
     if (quick && min_time->empty()) options.min_time = 0.01;
     options.seed = session.seed;
     options.stop = &stop_requested();
-    // A progress line in a log would be noise.
-    Progress progress("benchmarking", names.size() * static_cast<std::uint64_t>(options.repetitions),
-                      session.quiet || isatty(STDERR_FILENO) == 0);
+    Progress progress("benchmarking", names.size() * static_cast<std::uint64_t>(options.repetitions), session.quiet);
     options.progress = [&progress](std::uint64_t done) { progress.update(done); };
+    if (!session.output.empty())
+      options.keep = [&session](const nlohmann::ordered_json& data) {
+        session.write({data, benchmarks::sections_of(benchmarks::results_of(data, "run"))});
+      };
     return benchmarks::run_benchmarks(names, options);
   }
 
@@ -106,9 +116,11 @@ struct Bench {
     const auto judged = judge(results.goals, results);
     session.write({std::move(data), sections_of(results)});
     if (stop_requested()) return exit_undecided;
-    const bool missed = std::any_of(judged.begin(), judged.end(),
-                                    [](const Judged& goal) { return goal.verdict == GoalResult::missed; });
-    return require_goals && missed ? exit_violated : exit_held;
+    const auto any = [&judged](GoalResult verdict) {
+      return std::any_of(judged.begin(), judged.end(), [=](const Judged& goal) { return goal.verdict == verdict; });
+    };
+    if (!require_goals) return exit_held;
+    return any(GoalResult::missed) ? exit_violated : any(GoalResult::undecided) ? exit_undecided : exit_held;
   }
 };
 

@@ -154,9 +154,7 @@ bool add_to_pages() {
           {.kind = "goal",
            .subject = one.goal.what,
            .where = "",
-           .text = met   ? "met"
-                   : run ? "not met"
-                         : "not run",
+           .text = verdict_text(one),
            .grade = met ? page::Grade::good : page::Grade::open,
            .detail =
                !run ? ""

@@ -133,7 +133,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
   if (const auto judged = judge(results.goals, results); !judged.empty()) {
     text +=
         "\n## Goals\n\nTime per item of the first over that of the second, medians; \"rounds\" is the range of the "
-        "ratio over single rounds.\n\n" +
+        "ratio over single rounds. A goal\nis met if every round meets it, and not met if none does.\n\n" +
         rendered({.title = {}, .table = table_of(judged), .after = {summary_of(judged)}});
   }
   for (const Figure& figure : figures)

@@ -21,16 +21,11 @@ std::string counters_text(const Measurement& measurement) {
   return text;
 }
 
-Cell cell_of(GoalResult verdict) {
-  switch (verdict) {
-    case GoalResult::met:
-      return {"met", Tone::good};
-    case GoalResult::missed:
-      return {"not met", Tone::bad};
-    case GoalResult::not_run:
-      break;
-  }
-  return {"not run", Tone::faint};
+Cell cell_of(const Judged& judged) {
+  const Tone tone = judged.verdict == GoalResult::met      ? Tone::good
+                    : judged.verdict == GoalResult::missed ? Tone::bad
+                                                           : Tone::faint;
+  return {verdict_text(judged), tone};
 }
 
 auto number_of(const std::vector<Judged>& goals, GoalResult verdict) {
@@ -89,7 +84,7 @@ Table table_of(const std::vector<Judged>& goals) {
          {judged.rounds ? three_digits(judged.rounds->low) + " to " + three_digits(judged.rounds->high) : "-",
           Tone::faint},
          {sense + fmt::format("{:g}", judged.goal.bound)},
-         cell_of(judged.verdict)});
+         cell_of(judged)});
   }
   return table;
 }
@@ -97,6 +92,8 @@ Table table_of(const std::vector<Judged>& goals) {
 std::string summary_of(const std::vector<Judged>& goals) {
   const auto met = number_of(goals, GoalResult::met), missed = number_of(goals, GoalResult::missed);
   std::string text = fmt::format("Goals: {} met, {} not met", met, missed);
+  if (const auto open = number_of(goals, GoalResult::undecided))
+    text += fmt::format(", {} in some rounds only", open);
   if (const auto idle = number_of(goals, GoalResult::not_run)) text += fmt::format(", {} not run", idle);
   return text;
 }
@@ -105,7 +102,10 @@ std::vector<Section> sections_of(const Results& results) {
   std::vector<Section> sections{{.title = "Benchmarks", .before = {"  " + machine_line(results.context)}}};
   if (const std::string warning = word(results.context, "warning"); !warning.empty())
     sections.front().before.push_back("  " + warning);
-  if (!results.complete) sections.front().before.push_back("  stopped early: repetitions are missing");
+  if (!results.complete)
+    sections.front().before.push_back(
+        "  " + (results.context.contains("ended") ? word(results.context, "ended") : std::string("stopped early")) +
+        ": repetitions are missing");
   sections.front().before.push_back("  time: median per item over repetitions; spread: half their range");
   std::vector<std::string> groups;  // in the order of their first benchmark
   for (const Measurement& measurement : results.measurements)

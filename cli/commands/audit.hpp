@@ -22,7 +22,7 @@ struct Audit {
   void declare(CLI::App& app) {
     app.add_option("trace", file, "a trace (.safetensors) of draftproof's recorder")->required();
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
-        ->check(CLI::Range(1e-6, 1.0))
+        ->check(between(1e-6, 1.0))
         ->capture_default_str();
     app.add_option("--draft-law", options.draft_law, "how drafts are drawn; as the trace says if not given")
         ->check(CLI::IsMember({"iid", "without_replacement", "greedy", "unknown"}));

@@ -51,24 +51,24 @@ struct Check {
     app.add_option("--source", options.source,
                    std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
     app.add_option("--position", options.position, "position of the source, from 0")
-        ->check(CLI::NonNegativeNumber)
+        ->check(not_negative())
         ->capture_default_str();
     app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
-        ->check(CLI::Range(1, max_drafts))
+        ->check(between(1, max_drafts))
         ->capture_default_str();
     app.add_option("--distance", options.distance,
                    "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
                    "trials, in place of the profile")
-        ->check(CLI::Range(1e-6, 0.5));
+        ->check(between(1e-6, 0.5));
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
-        ->check(CLI::Range(1e-6, 1.0))
+        ->check(between(1e-6, 1.0))
         ->capture_default_str();
     app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
-        ->check(CLI::Range(1, 1'000'000));
+        ->check(between(1, 1'000'000));
     app.add_option("--models", models, "toy models of the proof tier of a door; those of the profile if not given")
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(between(0, 1'000'000));
     app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
+        ->check(between(doors::fewest_predictions, doors::most_predictions));
     app.add_option("--instance", options.door_instances,
                    fmt::format("asked of a door before the generated models, as in '{}' or '{}'", TokenLevel::example,
                                BlockLevel::example))

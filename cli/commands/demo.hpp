@@ -23,10 +23,8 @@ struct Demo {
     app.add_option("source", specs, source_help)->capture_default_str();
     app.add_option("--tables", tables, "write the whole tables to this file");
     app.add_option("--page", page, "write the page with plots to this file");
-    app.add_option("-K,--drafts", drafts, "number of drafts")
-        ->check(CLI::Range(1, max_drafts))
-        ->capture_default_str();
-    app.add_option("--tuples", tuples, "draft tuples per row")->check(many)->capture_default_str();
+    app.add_option("-K,--drafts", drafts, "number of drafts")->check(between(1, max_drafts))->capture_default_str();
+    app.add_option("--tuples", tuples, "draft tuples per row")->check(many())->capture_default_str();
   }
 
   int run(const Session& session) {

@@ -30,10 +30,11 @@ struct Law {
                    "\"predictions\" and \"seed\" if they are to be others; - is standard input")
         ->capture_default_str();
     app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
+        ->check(between(doors::fewest_predictions, doors::most_predictions));
   }
 
   int run(const Session& session) const {
+    end_at_first_signal();
     if (session.doors.size() != 1)
       throw InputError(
           {.file = "law", .found = std::to_string(session.doors.size()) + " doors", .wanted = "one --door"});

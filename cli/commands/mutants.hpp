@@ -17,13 +17,13 @@ struct Mutants {
 
   void declare(CLI::App& app) {
     app.add_option("--instances", options.instances, "instances offered to a mutant, small first")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(between(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--controls", options.controls, "instances of each correct verifier and draft law")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(between(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(between(0, 1'000'000))
         ->capture_default_str();
     app.add_option("--shares", options.shares,
                    "count which share of so many instances shows each mutant; exit code 1 below one in ten")

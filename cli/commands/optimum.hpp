@@ -24,7 +24,7 @@ struct Optimum {
     choice.declare(app);
     app.add_option("-K,--drafts", drafts, "numbers of drafts")
         ->delimiter(',')
-        ->check(CLI::Range(1, max_drafts))
+        ->check(between(1, max_drafts))
         ->capture_default_str();
   }
 

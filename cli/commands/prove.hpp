@@ -41,9 +41,9 @@ struct Prove {
     app.add_option("--instances", instances,
                    fmt::format("instances per verifier and draft law [{}, of paths {}]", TokenLevel::instances,
                                BlockLevel::instances))
-        ->check(CLI::Range(1, 1'000'000));
+        ->check(between(1, 1'000'000));
     app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
-        ->check(many)
+        ->check(many())
         ->capture_default_str();
     app.add_option("--instance", instance_text,
                    fmt::format("only this instance, as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));

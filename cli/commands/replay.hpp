@@ -42,18 +42,20 @@ struct Replay {
     choice.declare(app);
     app.add_option("--property", property, "ask this property alone");
     app.add_option("--position", position, "position of the source, from 0")
-        ->check(CLI::NonNegativeNumber)
+        ->check(not_negative())
         ->needs(source)
         ->capture_default_str();
     app.add_option("-K,--drafts", drafts, "number of drafts of a trial on a source")
-        ->check(CLI::Range(1, max_drafts))
+        ->check(between(1, max_drafts))
         ->needs(source)
         ->capture_default_str();
-    app.add_option("--trial", trial, "show this trial of the seed")->check(CLI::Range(0.0, 1e18));
-    app.add_option("--branches", limits.leaves, "give up after so many branches")->check(many)->capture_default_str();
-    app.add_option("--ways", ways, "ways to show")->check(many)->capture_default_str();
+    app.add_option("--trial", trial, "show this trial of the seed")->check(between(0.0, 1e18));
+    app.add_option("--branches", limits.leaves, "give up after so many branches")
+        ->check(many())
+        ->capture_default_str();
+    app.add_option("--ways", ways, "ways to show")->check(many())->capture_default_str();
     app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(CLI::Range(doors::fewest_predictions, doors::most_predictions));
+        ->check(between(doors::fewest_predictions, doors::most_predictions));
   }
 
   int run(const Session& session) {

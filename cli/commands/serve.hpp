@@ -25,6 +25,7 @@ struct Serve {
   }
 
   int run(const Session&) {
+    end_at_first_signal();
     // What a library prints while it is loaded must not get into the frames.
     const int output = ::dup(STDOUT_FILENO);
     if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw doors::DoorError("standard output is not open");

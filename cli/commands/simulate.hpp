@@ -40,22 +40,21 @@ struct Simulate {
     choice.declare(app);
     app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
-        ->check(CLI::Range(1, max_drafts));
+        ->check(between(1, max_drafts));
     app.add_option("--position", position, "position of the source, from 0")
-        ->check(CLI::NonNegativeNumber)
+        ->check(not_negative())
         ->capture_default_str();
-    app.add_option("--tuples", budget.trials, "draft tuples")->check(many)->capture_default_str();
-    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")
-        ->check(CLI::PositiveNumber);
+    app.add_option("--tuples", budget.trials, "draft tuples")->check(many())->capture_default_str();
+    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")->check(positive());
     app.add_option("--estimate", estimate,
                    "acceptance also from so many draft tuples, walked one by one: far more precise (65536)")
-        ->check(CLI::Range(16.0, 1e9));
+        ->check(between(16.0, 1e9));
     app.add_flag("--lazy", lazy, "draw a draft only once those before it are refused: the same verdicts for less");
     asked.declare(app);
     work.declare(app);
-    app.add_option("--tokens", tokens, "tokens to show")->check(CLI::Range(0, 1000))->capture_default_str();
+    app.add_option("--tokens", tokens, "tokens to show")->check(between(0, 1000))->capture_default_str();
     app.add_option("--confidence", confidence, "of the intervals")
-        ->check(CLI::Range(0.5, 0.999999999))
+        ->check(between(0.5, 0.999999999))
         ->capture_default_str();
   }
 
@@ -136,8 +135,7 @@ struct Simulate {
   Tally by_blocks(BlockLedger& ledger, const Simulation& what, SimulationBackend backend, const RatioTable& table,
                   const RowPair& pair) const {
     constexpr std::uint64_t usual = 1 << 20;
-    const auto count = [&](std::uint64_t first,
-                           std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
+    const auto count = [&](std::uint64_t first, std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
       TrialBudget part = budget;
       part.trials = number;
       part.progress = [&](std::uint64_t done) { budget.progress(first + done); };

@@ -22,11 +22,11 @@ struct Survey {
     choice.declare(app, options, source_help, "draft", "numbers of drafts");
     place.declare(app);
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
-        ->check(many)
+        ->check(many())
         ->capture_default_str();
     app.add_flag("--by-position", options.by_position, "acceptance and optimum of each position in the data too");
     app.add_option("--confidence", confidence, "of the intervals")
-        ->check(CLI::Range(0.5, 0.999999999))
+        ->check(between(0.5, 0.999999999))
         ->capture_default_str();
   }
 
@@ -38,11 +38,17 @@ struct Survey {
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
     options.ledger = choice.work.open(session, choice.specs);
     if (options.ledger && options.device)
-      throw InputError({.file = "blocks", .found = "--device " + place.name, .wanted = "none: blocks run on the processor"});
+      throw InputError(
+          {.file = "blocks", .found = "--device " + place.name, .wanted = "none: blocks run on the processor"});
     if (options.ledger && options.by_position)
       throw InputError({.file = "--by-position", .found = "blocks", .wanted = "a whole run: blocks keep sums"});
     std::uint64_t total = 0;
-    for (const Source& source : sources) total += survey_size(source, options);
+    for (const Source& source : sources) {
+      Progress progress("planning", source.positions(), session.quiet);
+      options.progress = [&progress](std::uint64_t positions) { progress.update(positions); };
+      total += survey_size(source, options);
+      options.progress = nullptr;
+    }
     choice.check_rows(total, "survey");
 
     std::vector<SurveyedSource> surveyed;

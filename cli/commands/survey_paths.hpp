@@ -23,12 +23,12 @@ struct SurveyPaths {
                    "numbers of paths; other trees get as many nodes");
     app.add_option("-L,--length", lengths, "drafted tokens of a path, one survey each")
         ->delimiter(',')
-        ->check(CLI::Range(1, max_path_length))
+        ->check(between(1, max_path_length))
         ->capture_default_str();
-    app.add_option("--steps", options.steps, "steps per row of the table")->check(many)->capture_default_str();
+    app.add_option("--steps", options.steps, "steps per row of the table")->check(many())->capture_default_str();
     app.add_option("--iterations", options.iterations,
                    "of a trial, one after the other; 0: 1, or 8 with state and on live models")
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(between(0, 1'000'000));
   }
 
   int run(const Session& session) {

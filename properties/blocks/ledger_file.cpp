@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include <boost/crc.hpp>
 #include <fmt/format.h>
+#include <boost/crc.hpp>
 
 #include <draftproof/captures/file_bytes.hpp>
 #include <draftproof/captures/input_error.hpp>
@@ -40,7 +40,8 @@ struct Descriptor {
 void write_whole(const std::string& path, const std::string& text) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const fs::path target = fs::weakly_canonical(path, ignored);
+  fs::path target = fs::weakly_canonical(path, ignored);
+  if (ignored) target = path;  // a name that is too long, for example
   const std::string part = fmt::format("{}.{}.part", target.string(), getpid());
   const auto fail = [&](const char* what) {
     const int reason = errno;

@@ -6,16 +6,21 @@
 
 namespace draftproof {
 
-using Json = nlohmann::json;
-
-Json finding_record(const GateFinding& f) {
-  Json numbers = Json::array();
+nlohmann::json finding_record(const GateFinding& f) {
+  nlohmann::json numbers = nlohmann::json::array();
   for (const auto& [name, value] : f.numbers) numbers.push_back({name, std::bit_cast<std::uint64_t>(value)});
-  return {f.check,  static_cast<int>(f.tier), static_cast<int>(f.status), f.evidence, f.instance, f.replay, f.work,
-          f.device, numbers};
+  return {f.check,
+          static_cast<int>(f.tier),
+          static_cast<int>(f.status),
+          f.evidence,
+          f.instance,
+          f.replay,
+          f.work,
+          f.device,
+          numbers};
 }
 
-GateFinding finding_of_record(const Json& f) {
+GateFinding finding_of_record(const nlohmann::json& f) {
   GateFinding finding{.check = f.at(0),
                       .tier = static_cast<Tier>(f.at(1).get<int>()),
                       .status = static_cast<Status>(f.at(2).get<int>()),
@@ -24,23 +29,24 @@ GateFinding finding_of_record(const Json& f) {
                       .replay = f.at(5),
                       .work = f.at(6),
                       .device = f.at(7)};
-  for (const Json& n : f.at(8)) finding.numbers.emplace_back(n.at(0), std::bit_cast<double>(n.at(1).get<std::uint64_t>()));
+  for (const nlohmann::json& n : f.at(8))
+    finding.numbers.emplace_back(n.at(0), std::bit_cast<double>(n.at(1).get<std::uint64_t>()));
   return finding;
 }
 
 std::string gate_record(const GateResult& result) {
-  Json findings = Json::array();
+  nlohmann::json findings = nlohmann::json::array();
   for (const GateFinding& finding : result.findings) findings.push_back(finding_record(finding));
-  return Json::array({findings, result.laws, result.note, result.work, result.counts}).dump();
+  return nlohmann::json::array({findings, result.laws, result.note, result.work, result.counts}).dump();
 }
 
 void add_gate_record(const std::string& record, GateResult& result) {
-  const Json stored = Json::parse(record);
-  for (const Json& finding : stored.at(0)) result.findings.push_back(finding_of_record(finding));
-  for (const Json& law : stored.at(1)) result.laws.push_back(law);
+  const nlohmann::json stored = nlohmann::json::parse(record);
+  for (const nlohmann::json& finding : stored.at(0)) result.findings.push_back(finding_of_record(finding));
+  for (const nlohmann::json& law : stored.at(1)) result.laws.push_back(law);
   if (result.note.empty()) result.note = stored.at(2);
   result.work += stored.at(3).get<std::uint64_t>();
-  for (const Json& count : stored.at(4)) result.counts.emplace_back(count.at(0), count.at(1));
+  for (const nlohmann::json& count : stored.at(4)) result.counts.emplace_back(count.at(0), count.at(1));
 }
 
 }  // namespace draftproof

@@ -1,5 +1,6 @@
 #include <draftproof/properties/survey/survey.hpp>
 
+#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -67,8 +68,10 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
 }
 
 /// Marks the rows whose scheme would enumerate too many tuples at some position. Supports only grow from position to
-/// position, so the pass ends where no row is left to be marked; and tuples of the whole vocabulary bound all others.
-void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows) {
+/// position, so the pass ends where no row is left to be marked; and tuples of the whole vocabulary bound all others. `report` gets
+/// the number of positions seen.
+void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows,
+                       const std::function<void(std::uint64_t)>& report = {}) {
   std::vector<SurveyRow*> open;
   for (SurveyRow& row : rows)
     if (!row.verifier->info().unsupported.simulate.empty() &&
@@ -76,6 +79,7 @@ void mark_unaffordable(const Source& source, const SurveyOptions& options, std::
       open.push_back(&row);
   Supports supports;
   for (std::size_t i = 0; i < source.positions() && !open.empty() && !stopped(options); ++i) {
+    if (report) report(i);
     supports.add(source.pair(i).proposals);
     std::erase_if(open, [&supports](SurveyRow* row) {
       if (backend_for(*row->verifier, *row->drafter, supports, row->drafts) != SimulationBackend::none) return false;
@@ -83,6 +87,19 @@ void mark_unaffordable(const Source& source, const SurveyOptions& options, std::
       return true;
     });
   }
+}
+
+/// Refuses values of every position that no memory of this machine holds.
+void check_memory(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows) {
+  if (!options.by_position) return;
+  const double needed =
+      static_cast<double>(rows.size()) * static_cast<double>(source.positions()) * sizeof(AcceptanceAt);
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (needed > there)
+    throw InputError(
+        {.file = "--by-position",
+         .found = fmt::format("{} rows at {} positions, {:.3g} GB", rows.size(), source.positions(), needed / 1e9),
+         .wanted = fmt::format("less than the {:.3g} GB of this machine; --sample takes fewer", there / 1e9)});
 }
 
 }  // namespace
@@ -95,7 +112,7 @@ std::optional<double> SurveyRow::gap_closed() const {
 
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
   std::vector<SurveyRow> rows = plan(source, options);
-  mark_unaffordable(source, options, rows);
+  mark_unaffordable(source, options, rows, options.progress);
   std::uint64_t tuples = 0;
   for (const SurveyRow& row : rows)
     if (row.not_run.empty()) tuples += row.tuples;
@@ -104,6 +121,7 @@ std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {
 
 SurveyResult survey(const Source& source, const SurveyOptions& options) {
   SurveyResult result{.positions = source.positions(), .complete = true, .rows = plan(source, options)};
+  check_memory(source, options, result.rows);
   mark_unaffordable(source, options, result.rows);
   BlockLedger own{nullptr};
   SurveyBlocks blocks(source, options, result.rows);

@@ -57,10 +57,16 @@ std::vector<Records> records_in(const Json& data) {
 
 Records main_records(const Json& data) {
   auto tables = records_in(data);
-  for (const char* name : {"sources.rows", "sources.optimum"})
-    for (Records& table : tables)
-      if (table.name == name) return std::move(table);
-  return tables.empty() ? Records{} : std::move(tables.front());
+  std::size_t chosen = 0;
+  for (const char* name : {"sources.optimum", "sources.rows"})
+    for (std::size_t i = 0; i < tables.size(); ++i)
+      if (tables[i].name == name) chosen = i;
+  Records found = tables.empty() ? Records{} : std::move(tables[chosen]);
+  if (member(data, "complete") != false) return found;
+  found.columns.emplace_back("complete");
+  if (found.rows.empty()) found.rows.push_back(Json::object());
+  for (Json& row : found.rows) row["complete"] = false;
+  return found;
 }
 
 }  // namespace draftproof::page

@@ -131,7 +131,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
     if (const std::string line = source_line(*source); !line.empty())
       facts.emplace_back(text_of(*source, "source"), line);
   for (const auto& [key, value] : data.items())
-    if (value.is_primitive() && key != "schema") {
+    if (key == "complete") {
+      facts.emplace_back(key, value == false ? "no, stopped early" : "yes");
+    } else if (value.is_primitive() && key != "schema") {
       std::string name = key;
       std::replace(name.begin(), name.end(), '_', ' ');
       facts.emplace_back(name, value_text(value));

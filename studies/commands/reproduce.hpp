@@ -25,7 +25,7 @@ struct Reproduce {
     app.add_option("study", study, "name of the study; without it all are listed");
     app.add_option("source", options.sources, source_help);
     app.add_option("--effort", options.effort, "instances or tuples, whatever the study counts; 0: its own default")
-        ->check(CLI::Range(0.0, 1e15));
+        ->check(between(0.0, 1e15));
     work.declare(app);
   }
 

@@ -25,10 +25,19 @@ TEST(Goals, AtLeastAndAtMost) {
   };
   EXPECT_EQ(verdict(at_least, 3.99), GoalResult::met);
   EXPECT_EQ(verdict(at_least, 4), GoalResult::met);
-  EXPECT_EQ(verdict(at_least, 4.01), GoalResult::missed);
-  EXPECT_EQ(verdict(at_most, 4.01), GoalResult::met);
-  EXPECT_EQ(verdict(at_most, 4), GoalResult::met);
+  EXPECT_EQ(verdict(at_least, 4.01), GoalResult::undecided);
+  EXPECT_EQ(verdict(at_most, 4.01), GoalResult::undecided);
+  EXPECT_EQ(verdict(at_least, 25.01), GoalResult::missed);
+  EXPECT_EQ(verdict(at_most, 25), GoalResult::met);
   EXPECT_EQ(verdict(at_most, 3.99), GoalResult::missed);
+}
+
+TEST(Goals, WhatSomeRoundsMissIsSaidByRounds) {
+  // Ratios 4, 6 and 25 by rounds: the median of the times alone would say met or not met.
+  const std::vector<SyntheticBenchmark> list{{"slow", {8, 6, 100}}, {"fast", {2, 1, 4}}};
+  EXPECT_EQ(verdict_text(judged({"x", "slow", "fast", at_least, 5}, list)), "met in 2 of 3 rounds");
+  EXPECT_EQ(verdict_text(judged({"x", "slow", "fast", at_most, 4}, list)), "met in 1 of 3 rounds");
+  EXPECT_EQ(verdict_text(judged({"x", "slow", "fast", at_most, 3}, list)), "not met");
 }
 
 TEST(Goals, RatioOfMediansAndRangeOfRounds) {

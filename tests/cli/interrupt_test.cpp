@@ -75,14 +75,31 @@ TEST_F(Interrupt, BenchReportsTheRepetitionsItHas) {
 }
 #endif
 
-TEST_F(Interrupt, ASecondSignalKills) {
-  // The second signal may arrive before or after the first is handled; either way the program ends soon.
-  Child child({"simulate", "single_draft", "zipf", "--tuples", endless}, Stream::pipe, Stream::terminal);
+TEST_F(Interrupt, ALostTerminalIsTheSame) {
+  Child child({"simulate", "single_draft", "zipf", "--tuples", endless, "--json"}, Stream::pipe, Stream::terminal);
+  EXPECT_EQ(interrupted(child, "simulating", SIGHUP), 3) << child.err();
+  EXPECT_EQ(nlohmann::json::parse(child.out())["complete"], false);
+}
+
+TEST_F(Interrupt, TablesAndRowsSayThatTheyAreNotComplete) {
+  for (const std::string format : {"table", "markdown", "csv", "jsonl", "html", "annotations"}) {
+    Child child({"survey", "zipf:vocabulary=50", "--verifier", "single_draft", "--tuples", "100000000000",
+                 "--instances", "0", "--format", format},
+                Stream::pipe, Stream::terminal);
+    EXPECT_EQ(interrupted(child, "surveying"), 3) << child.err();
+    const std::string word = format == "csv" || format == "jsonl" ? "complete" : "stopped early";
+    EXPECT_NE(child.out().find(word), std::string::npos) << format << ":\n" << child.out().substr(0, 2000);
+  }
+}
+
+TEST_F(Interrupt, ASecondSignalLeavesAWord) {
+  // The second signal may arrive before or after the first is handled: either the result or a word in its place.
+  Child child({"simulate", "single_draft", "zipf", "--tuples", endless, "--json"}, Stream::pipe, Stream::terminal);
   ASSERT_TRUE(child.wait_for_error("simulating: "));
   child.signal(SIGINT);
-  child.signal(SIGINT);
-  const int code = child.finish();
-  EXPECT_TRUE(code == -SIGINT || code == 3) << code;
+  child.signal(SIGTERM);
+  EXPECT_EQ(child.finish(), 3);
+  EXPECT_EQ(nlohmann::json::parse(child.out())["complete"], false) << child.out();
 }
 
 TEST_F(Interrupt, AProofThatWasStoppedProvesNothing) {

@@ -14,14 +14,14 @@ struct KSeq {
   using Verifier = verifiers::KSeq;
   static constexpr DraftLaws drafts{"iid"};
 
-  static JointRows rows(const RatioTable& table, int drafts) {
-    const auto plan = verifiers::KSeq{}.prepare(table, drafts);
+  static JointRows rows(const RatioTable& table, int count) {
+    const auto plan = verifiers::KSeq{}.prepare(table, count);
     const double beta = (1 - table.residual_mass(plan.factor)) / plan.factor;
-    JointRows rows(static_cast<std::size_t>(drafts) + 1);
+    JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), share = std::min(table.proposal(x), p / plan.factor);
       double reached = 1;
-      for (std::size_t k = 0; k < static_cast<std::size_t>(drafts); ++k) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
         rows[k].push_back(reached * share);
         reached *= 1 - beta;
       }

@@ -14,13 +14,13 @@ struct NaiveTree {
   static constexpr DraftLaws drafts{"iid"};
 
   /// A residual draw cannot equal the rejected first draft, whose residual is 0.
-  static JointRows rows(const RatioTable& table, int drafts) {
-    JointRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int count) {
+    JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       const double p = table.target(x), q = table.proposal(x);
       rows[0].push_back(std::min(p, q));
       double left = std::max(p - q, 0.0);
-      for (std::size_t k = 1; k < static_cast<std::size_t>(drafts); ++k) {
+      for (std::size_t k = 1; k < static_cast<std::size_t>(count); ++k) {
         rows[k].push_back(left * q);
         left *= 1 - q;
       }

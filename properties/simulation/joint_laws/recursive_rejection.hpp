@@ -14,15 +14,15 @@ struct RecursiveRejection {
   static constexpr DraftLaws drafts{"iid"};
 
   /// Computed as a minimum: the difference of two residuals would cancel. A cell is 0 only if it is exactly 0.
-  static JointRows rows(const RatioTable& table, int drafts) {
-    JointRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int count) {
+    JointRows rows(static_cast<std::size_t>(count) + 1);
     double b = 0;
-    for (int k = 0; k <= drafts; ++k) {
+    for (int k = 0; k <= count; ++k) {
       const double mass = k == 0 ? 1 : table.residual_mass(b);
       auto& row = rows[static_cast<std::size_t>(k)];
       for (Token x = 0; x < table.vocabulary(); ++x) {
         const double left = std::max(table.target(x) - b * table.proposal(x), 0.0);
-        row.push_back(k < drafts ? std::min(left, mass * table.proposal(x)) : left);
+        row.push_back(k < count ? std::min(left, mass * table.proposal(x)) : left);
       }
       b += mass;
     }

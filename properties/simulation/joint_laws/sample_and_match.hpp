@@ -12,11 +12,11 @@ struct SampleAndMatch {
   using Verifier = verifiers::SampleAndMatch;
   static constexpr DraftLaws drafts{"iid"};
 
-  static JointRows rows(const RatioTable& table, int drafts) {
-    JointRows rows(static_cast<std::size_t>(drafts) + 1);
+  static JointRows rows(const RatioTable& table, int count) {
+    JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
       double left = table.target(x);
-      for (std::size_t k = 0; k < static_cast<std::size_t>(drafts); ++k) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
         rows[k].push_back(left * table.proposal(x));
         left *= 1 - table.proposal(x);
       }

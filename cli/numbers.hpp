@@ -1,0 +1,27 @@
+// Numbers on the command line: ranges of options, and one strict reading of every number before work begins.
+//
+// CLI11 alone reads "-5" as 2^64 - 5, "010" as 8 and "nan" as a number within every range.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace draftproof {
+
+/// A validator for numbers from `least` to `most`, both included.
+CLI::Validator between(double least, double most);
+/// A validator for numbers of at least 0.
+CLI::Validator not_negative();
+/// A validator for numbers above 0.
+CLI::Validator positive();
+
+/// Range of numbers of tuples or branches.
+inline CLI::Validator many() { return between(1, 1e15); }
+
+/// Makes every option of a numeric type in `app` and its subcommands read decimal numbers alone: finite, without spaces, whole
+/// where the type is, "1e6" for 1000000. Other text is an error that names the option, what was found and what was wanted.
+/// Called after all options were added.
+void read_numbers_strictly(CLI::App& app);
+
+}  // namespace draftproof

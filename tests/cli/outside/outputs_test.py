@@ -1,0 +1,127 @@
+"""Every command with streams and files that fail: closed standard streams, a full device, a reader that left, files that cannot be
+written, and text arguments that no file or name can be. No crash, no internal error without a reason, no half file.
+
+    outputs_test.py PROGRAM [nightly]     nightly: all texts for all options, and the slow commands too
+"""
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+
+from program import CODES, NIGHTLY, PROGRAM, Ran, every_command, finish, in_parallel, run, usual_words
+
+LIMIT = 64  # bytes that a file may have: what a full disk gives
+TEXTS = ["", "x" * 5000, b"\xff\xfe.npz", "\u00e9\n\t", "a:b:c", "../..", "--", "%s%n", "{}", "1/0", ":", "/dev/null", "exec:"]
+#: Commands whose shortest run takes long: fewer runs.
+SLOW = set() if NIGHTLY else {"mutants", "demo"}
+SERVES = {"serve"}  # writes frames, no result
+
+
+def full_disk():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+
+def closing(descriptor):
+    return lambda: os.close(descriptor)
+
+
+def explained(ran):
+    """Whether a run that could not write says why."""
+    return ran.code == 4 and b"cannot be written" in ran.err or ran.code == 2 and b"found" in ran.err
+
+
+def same(usual, out):
+    """Whether two runs gave the same; of those with measured times, whether both are whole."""
+    return out == usual.out or (usual.measured and json.loads(out)["schema"] == json.loads(usual.out)["schema"])
+
+
+def streams(words, usual):
+    """Runs with broken streams; `usual` is the same run with whole ones."""
+    writes = usual.code in (0, 1, 3)
+    with open("/dev/full", "wb") as full:
+        ran = run(words, stdout=full)
+        yield ran, explained(ran) if writes else ran.code == usual.code
+    ran = run(words, preexec_fn=closing(1))
+    yield ran, explained(ran) if writes else ran.code == usual.code
+    for descriptor in (0, 2):
+        ran = run(words, preexec_fn=closing(descriptor))
+        yield ran, ran.code == usual.code and same(usual, ran.out)
+    if not writes:
+        return
+    reader, writer = os.pipe()
+    os.close(reader)  # as `| head -0` leaves it; Python's children ignore SIGPIPE unless it is restored
+    for restore in (True, False):
+        ran = run(words, stdout=writer, restore_signals=restore)
+        yield ran, ran.code == -13 if restore else explained(ran)
+    os.close(writer)
+
+
+def files(words, usual, folder):
+    """Runs with --output on files that cannot be written, or that lie elsewhere."""
+    kept, good = os.path.join(folder, "kept"), os.path.join(folder, "good")
+    ran = run([*words, "--output", good])
+    with open(good, "rb") as file:
+        yield ran, same(usual, file.read()) and not ran.out and ran.code == usual.code
+    with open(kept, "wb") as file:
+        file.write(b"earlier")
+    if len(usual.out) > LIMIT:
+        ran = run([*words, "--output", kept], preexec_fn=full_disk)
+        with open(kept, "rb") as file:
+            whole = file.read() == b"earlier"
+        yield ran, whole and explained(ran) and b"too large" in ran.err and same(usual, ran.out)
+    for bad in (folder, os.path.join(folder, "none", "x"), os.path.join(folder, "n" * 300), "/proc/none", os.path.join(kept, "x")):
+        ran = run([*words, "--output", bad])
+        yield ran, explained(ran)
+    name = os.path.join(os.fsencode(folder), b"\xff\xfe")
+    ran = run([*words, "--output", name])
+    yield ran, ran.code == usual.code and os.path.isfile(name)
+    # Two writers of one file: one of them wins, and its result is whole.
+    both = [subprocess.Popen([PROGRAM, *words, "--output", good], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL) for _ in range(2)]
+    codes = [child.wait() for child in both]
+    with open(good, "rb") as file:
+        yield ran, same(usual, file.read()) and codes == [usual.code] * 2
+    yield ran, not [name for name in os.listdir(folder) if name.endswith(".part")]
+
+
+def texts(command, words, folder):
+    """Runs with texts that are no names and no files, for every option and argument that takes text."""
+    some = TEXTS[:3]
+    for option in command.options:
+        if option.kind == "TEXT" and option.name not in ("--output", "--door-dump"):
+            for text in TEXTS:
+                if NIGHTLY or text in some:
+                    yield run([*words, option.name, text], cwd=folder)
+    for at, _ in enumerate(command.arguments, len(command.words)):
+        for text in TEXTS:
+            yield run([*words[:at], text, *words[at + 1:]], cwd=folder)
+
+
+def of_command(command):
+    tried, wrong = 0, []
+    words = usual_words(command) + ["--json", "--quiet"]
+    with tempfile.TemporaryDirectory() as folder:
+        usual = run(words) if command.words[:1] not in [[slow] for slow in SLOW] else Ran(words, 0, b"", b"")
+        usual.measured = run(words).out != usual.out
+        found = [(usual, usual.code in CODES - {4})]
+        if command.words and command.words[0] not in SERVES | SLOW:
+            found += streams(words, usual)
+            if usual.code in (0, 1, 3):
+                found += files(words, usual, folder)
+        if command.words and command.words[0] not in SLOW:
+            found += [(ran, ran.code in CODES - {4} and (ran.code != 2 or 0 < len(ran.err) < 1200))
+                      for ran in texts(command, words, folder)]
+    for ran, good in found:
+        tried += 1
+        if not good:
+            wrong.append(ran.told())
+    print(f"{' '.join(command.words)}: {tried} runs", *wrong, sep="\n", flush=True)
+    return tried, wrong
+
+
+if __name__ == "__main__":
+    commands = [command for command in every_command() if not command.commands or command.words]
+    results = in_parallel(of_command, commands)
+    finish(f"{sum(tried for tried, _ in results)} runs of {len(commands)} commands", [one for _, wrong in results for one in wrong])
