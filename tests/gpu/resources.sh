@@ -4,7 +4,8 @@
 #
 #   sh resources.sh FOLDER       of the objects; exit code 77 if there are none
 #
-# Split over the device, a position waits for barriers in device memory and may spill; so may what is wrong on purpose.
+# Split over the device, a position waits for barriers in device memory and may spill; so may what is wrong on purpose, and
+# the ladders without replacement, whose plans take many passes and barriers (docs/gpu.md has the bytes).
 folder=$1
 files=$(find "$folder" -name '*.resources')
 [ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
@@ -33,7 +34,7 @@ cat $files | c++filt | awk '
     kernels++
     if ($4 > 0) {
       spilling++
-      if ($5 !~ /by_split|mutants::/) hot = hot "\n  " $1 " " $5
+      if ($5 !~ /by_split|mutants::|LadderWor|LadderBlockWor/) hot = hot "\n  " $1 " " $5
     }
   }
   END {
