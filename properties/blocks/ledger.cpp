@@ -100,8 +100,8 @@ void BlockLedger::measure(const std::string& name, std::uint64_t blocks, double 
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
   constexpr std::uint64_t few = 16;
-  if (blocks > 0) seconds(0, few);  // what the first block of a process pays: rows, plans
   if (blocks > 0 && trials > 0) {
+    seconds(0, few);  // what the first block of a process pays: rows, plans
     // What every block pays once, and the slope of its trials.
     constexpr double enough = 0.05;
     const auto all = std::max(static_cast<std::uint64_t>(trials), few);

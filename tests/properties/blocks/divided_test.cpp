@@ -73,7 +73,7 @@ TEST(Divided, ProofsOfPaths) {
 TEST(Divided, Gates) {
   const auto quick = *std::find_if(profiles.begin(), profiles.end(), [](const Profile& p) { return p.name == "quick"; });
   GateOptions options{.profile = quick, .threads = 2};
-  for (const char* name : {"ladder", "accept_always", "gumbel_coupling"})
+  for (const char* name : {"single_draft", "accept_always", "gumbel_coupling"})
     for (const Tier tier : all_tiers) {
       const Gate gate{.verifier = registry().verifier(name), .tier = tier};
       if (!applies(gate)) continue;
