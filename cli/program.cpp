@@ -163,6 +163,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {exit_internal, error.what()};
   } catch (const std::ios_base::failure& error) {
     return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
   } catch (const std::bad_alloc&) {
     return {exit_bad_input, "found a source larger than memory, wanted fewer positions or tokens"};
   } catch (const std::exception& error) {

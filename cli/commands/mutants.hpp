@@ -27,7 +27,7 @@ struct Mutants {
         ->capture_default_str();
     app.add_option("--shares", options.shares,
                    "count which share of so many instances shows each mutant; exit code 1 below one in ten")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(between(0, 1'000'000))
         ->capture_default_str();
     work.declare(app);
   }

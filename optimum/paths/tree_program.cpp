@@ -1,6 +1,7 @@
 #include <draftproof/optimum/paths/tree_program.hpp>
 
 #include <ClpSimplex.hpp>
+#include <ClpSolve.hpp>
 #include <stdexcept>
 
 namespace draftproof {
@@ -73,7 +74,10 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
   simplex.setPrimalTolerance(1e-11);
   simplex.setDualTolerance(1e-11);
   columns.load(simplex, lower, upper);
-  simplex.initialSolve();
+  ClpSolve solve;
+  // Clp's own handler of SIGINT ends a program without its optimum, and there is one for all threads: signals stay ours.
+  solve.setSpecialOption(2, 1);
+  simplex.initialSolve(solve);
   if (!simplex.isProvenOptimal()) throw std::runtime_error("tree program: Clp found no optimum");
 
   TreeProposal proposal{{}, std::vector<double>(law.prefixes.size(), 0)};

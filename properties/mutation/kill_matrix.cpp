@@ -146,20 +146,29 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
   std::vector<Row> rows(jobs.size());
+  std::vector<char> begun(jobs.size());
   const ProofOptions& proof = options.proof;
+  const auto stopped = [&proof] { return proof.stop && proof.stop->load(std::memory_order_relaxed); };
   const int threads = proof.threads > 0 ? proof.threads : default_threads();
   BlockLedger own(nullptr);
   BlockLedger& ledger = options.ledger ? *options.ledger : own;
   ledger.run(name, jobs.size(), 0, threads, [&](std::uint64_t job, std::uint64_t) -> std::optional<BlockResult> {
+    if (stopped()) return std::nullopt;  // the instances alone may take seconds
     Row row = jobs[job]();
     if (!options.ledger) {
       rows[job] = std::move(row);
+      begun[job] = true;
       return BlockResult{};
     }
-    if (proof.stop && proof.stop->load(std::memory_order_relaxed)) return std::nullopt;
+    if (stopped()) return std::nullopt;
     return BlockResult{.record = kill_record(row)};
   });
-  if (!options.ledger) return rows;
+  if (!options.ledger) {
+    std::vector<Row> kept;
+    for (std::size_t job = 0; job < rows.size(); ++job)
+      if (begun[job]) kept.push_back(std::move(rows[job]));
+    return kept;
+  }
   rows.clear();
   if (ledger.partial()) return rows;
   for (const auto& [job, record] : ledger.group(name).records) {

@@ -6,6 +6,7 @@ written, and text arguments that no file or name can be. No crash, no internal e
 
 import json
 import os
+import re
 import resource
 import subprocess
 import tempfile
@@ -29,7 +30,7 @@ def closing(descriptor):
 
 def explained(ran):
     """Whether a run that could not write says why."""
-    return ran.code == 4 and b"cannot be written" in ran.err or ran.code == 2 and b"found" in ran.err
+    return ran.code == 4 and re.search(rb"cannot be (written|created|renamed)", ran.err) or ran.code == 2 and b"found" in ran.err
 
 
 def same(usual, out):
@@ -103,15 +104,16 @@ def of_command(command):
     tried, wrong = 0, []
     words = usual_words(command) + ["--json", "--quiet"]
     with tempfile.TemporaryDirectory() as folder:
-        usual = run(words) if command.words[:1] not in [[slow] for slow in SLOW] else Ran(words, 0, b"", b"")
-        usual.measured = run(words).out != usual.out
+        slow = bool(command.words) and command.words[0] in SLOW
+        usual = Ran(words, 0, b"", b"") if slow else run(words)
+        usual.measured = not slow and run(words).out != usual.out
         found = [(usual, usual.code in CODES - {4})]
-        if command.words and command.words[0] not in SERVES | SLOW:
+        if command.words and not slow and command.words[0] not in SERVES:
             found += streams(words, usual)
             if usual.code in (0, 1, 3):
                 found += files(words, usual, folder)
-        if command.words and command.words[0] not in SLOW:
-            found += [(ran, ran.code in CODES - {4} and (ran.code != 2 or 0 < len(ran.err) < 1200))
+        if command.words and not slow:
+            found += [(ran, (ran.code in CODES - {4} or explained(ran)) and (ran.code != 2 or 0 < len(ran.err) < 1200))
                       for ran in texts(command, words, folder)]
     for ran, good in found:
         tried += 1
