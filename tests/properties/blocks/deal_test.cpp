@@ -36,7 +36,7 @@ TEST(BlockDeal, GivesTheLongestFirstAndTheLeastWorkNext) {
   EXPECT_NE(deal.identity(), BlockDeal(plan, 4).identity());
 }
 
-void count_blocks(BlockLedger& ledger) {
+void deal_blocks(BlockLedger& ledger) {
   for (const std::string group : {"long", "unplanned", "short"})
     ledger.run(group, group == "short" ? 50 : 3, 1, 1,
                [&](std::uint64_t b, std::uint64_t) { return BlockResult{.sums = {b + 1, 1}}; });
@@ -45,13 +45,13 @@ void count_blocks(BlockLedger& ledger) {
 
 TEST(BlockDeal, ItsPartsAreTheWhole) {
   BlockLedger whole(nlohmann::json{{"command", "count"}});
-  count_blocks(whole);
+  deal_blocks(whole);
   for (const std::uint64_t count : {1u, 4u, 70u}) {
     BlockLedger all(nullptr);
     for (std::uint64_t i = 0; i < count; ++i) {
       BlockLedger part(whole.request(), {i, count}, BlockLedger::Kind::shard);
       part.use(BlockDeal(plan, count));
-      count_blocks(part);
+      deal_blocks(part);
       all.add(part.to_json(), "part");
     }
     EXPECT_EQ(all.missing(), "");
@@ -63,7 +63,7 @@ TEST(BlockDeal, ACheckpointOfAnotherDealIsRefused) {
   const nlohmann::json request{{"command", "count"}};
   BlockLedger dealt(request, {0, 4}, BlockLedger::Kind::shard), in_turn(request, {0, 4}, BlockLedger::Kind::shard);
   dealt.use(BlockDeal(plan, 4));
-  count_blocks(dealt);
+  deal_blocks(dealt);
   EXPECT_THROW(in_turn.resume(dealt.to_json(), "saved"), InputError);
   BlockLedger again(request, {0, 4}, BlockLedger::Kind::shard);
   again.use(BlockDeal(plan, 4));
