@@ -87,7 +87,7 @@ inline bool measure_exposures(std::vector<PowerRow>& rows, const RatioTable& tab
 }
 
 /// "2^12", "2^27.5", or "-" for infinity.
-inline std::string power_of_two(double log2) {
+inline std::string power_of_two_text(double log2) {
   if (!std::isfinite(log2)) return "-";
   const double halves = std::round(10 * log2) / 10;
   return halves == std::round(halves) ? fmt::format("2^{:.0f}", halves) : fmt::format("2^{:.1f}", halves);

@@ -60,7 +60,7 @@ inline bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& tab
       section.table.rows.push_back({{row.about},
                                     {std::string(row.drafter)},
                                     {std::to_string(row.drafts)},
-                                    {power_of_two(budget)},
+                                    {power_of_two_text(budget)},
                                     {std::string(name(verdict.state))},
                                     {fmt::format("{:.2g}", std::exp(verdict.log_e))}});
       nlohmann::ordered_json item{{"verifier", row.about},

@@ -144,10 +144,10 @@ struct GatePower {
           {{row.about},
            {std::to_string(row.drafts)},
            {row.distance},
-           {power_of_two(row.median())},
-           {power_of_two(row.largest())},
+           {power_of_two_text(row.median())},
+           {power_of_two_text(row.largest())},
            {std::to_string(row.runs)},
-           {known ? power_of_two(row.reference) : ""},
+           {known ? power_of_two_text(row.reference) : ""},
            {known && seen ? fmt::format("{:.2g}", std::exp2(row.median() - row.reference)) : ""}});
       nlohmann::ordered_json item{{"about", row.about},
                                   {"imitates", row.imitates},

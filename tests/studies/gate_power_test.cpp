@@ -105,9 +105,9 @@ TEST(AlarmExposures, MedianTakesARunWithoutAlarmForAnEndlessOne) {
   row.log2_exposures = {5, 6, never};
   EXPECT_EQ(row.median(), 6);
   EXPECT_EQ(row.largest(), never);
-  EXPECT_EQ(power_of_two(never), "-");
-  EXPECT_EQ(power_of_two(12), "2^12");
-  EXPECT_EQ(power_of_two(27.5), "2^27.5");
+  EXPECT_EQ(power_of_two_text(never), "-");
+  EXPECT_EQ(power_of_two_text(12), "2^12");
+  EXPECT_EQ(power_of_two_text(27.5), "2^27.5");
 }
 
 std::vector<WrongProgram> poser(std::string_view scheme, double reference) {
