@@ -1,4 +1,4 @@
-# The benchmarks: groups, the command that runs them, and peers in Python. Whoever links draftproof::bench beside
+# The benchmarks: groups, the command that runs them, and peers in Python. A target that links draftproof::bench beside
 # draftproof::cli has `bench` among the commands of the program, with verifiers of one's own in it.
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp ${PROJECT_SOURCE_DIR}/bench/results/*.cpp

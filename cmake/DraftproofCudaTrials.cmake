@@ -1,4 +1,4 @@
-# Devices that run trials in the host's place. Whoever links draftproof::cuda_trials beside draftproof::cli has
+# Devices that run trials in the host's place. A target that links draftproof::cuda_trials beside draftproof::cli has
 # `--device cuda`, with the kernels of draftproof::gpu and those of one's own (cuda_trials/own_trial_kernel.cuh).
 
 file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda_trials/*.cpp)

@@ -116,7 +116,7 @@ endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             SKIP_PRECOMPILE_HEADERS ON)
 
-# Studies of published figures and their command. Whoever links draftproof::studies beside draftproof::cli has `reproduce`.
+# Studies of published figures and their command. A target that links draftproof::studies beside draftproof::cli has `reproduce`.
 if(DRAFTPROOF_BUILD_STUDIES)
   set(study_sources "")
   set(study_calls "")
