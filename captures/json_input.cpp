@@ -41,6 +41,8 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   return parsed;
 }
 
+nlohmann::json parse_own_json(std::string_view text) { return nlohmann::json::parse(text.begin(), text.end()); }
+
 nlohmann::json read_json_object(const std::filesystem::path& path) {
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
   FileBytes file(path);

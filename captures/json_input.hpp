@@ -16,6 +16,9 @@ inline constexpr int deepest_json = 64;
 /// deeper than deepest_json, or repeats a key in one object.
 nlohmann::json parse_json_object(std::string_view text, const std::string& file);
 
+/// The value in `text`, which this program wrote. Throws: nlohmann::json::exception if it is not valid JSON.
+nlohmann::json parse_own_json(std::string_view text);
+
 /// The object in the file at `path`, of at most 16 MiB. Throws: InputError, also for the errors above.
 nlohmann::json read_json_object(const std::filesystem::path& path);
 

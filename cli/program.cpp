@@ -12,11 +12,10 @@
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/numbers.hpp>
+#include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
-#include <draftproof/cli/written_files.hpp>
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>

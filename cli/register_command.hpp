@@ -12,7 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <draftproof/cli/numbers.hpp>
+#include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/session.hpp>
 
 namespace draftproof {

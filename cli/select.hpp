@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/cli/numbers.hpp>
+#include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>

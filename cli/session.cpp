@@ -18,7 +18,6 @@
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
-#include <draftproof/properties/prover/optimised.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/register_writer.hpp>

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/cli/plan_report.hpp>
 #include <draftproof/cli/ranks.hpp>
 
@@ -77,12 +78,15 @@ class Saver {
 
 void WorkChoice::declare(CLI::App& app) {
   app_ = &app;
-  app.add_option("--shard", shard_, "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`");
+  const CLI::Validator given([](const std::string& text) { return text.empty() ? "empty" : ""; }, "");
+  app.add_option("--shard", shard_, "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`")
+      ->check(given);
   app.add_option("--deal", plan_,
                  "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
-                 "if not given");
+                 "if not given")
+      ->check(given);
   auto* const checkpoint =
-      app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs");
+      app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs")->check(given);
   app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint);
 }
 
@@ -112,6 +116,7 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
     return session.ledger.get();
   }
   const auto [rank, ranks] = rank_of_job();
+  if (!plan_.empty() && shard_.empty()) deal_of(plan_, static_cast<std::uint64_t>(ranks));  // refused even where one rank has all
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
@@ -170,7 +175,7 @@ int WorkChoice::finish_on_ranks(const Session& session) const {
   all->add(ledger_->to_json(), "rank 0");
   receive_from_all([&](int rank, const RankMessage& message) {
     if (message.code != exit_held) throw RankFailure(message.code, message.text);
-    all->add(nlohmann::json::parse(message.text), "rank " + std::to_string(rank));
+    all->add(parse_own_json(message.text), "rank " + std::to_string(rank));
   });
   return run_request(all, session);
 }

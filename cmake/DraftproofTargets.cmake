@@ -19,7 +19,13 @@ function(draftproof_own_target target)
   # A verifier with a mistake: g++ says which call is missing at this depth (properties/prover/register_verifier.hpp).
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
   # Kilobytes that g++ takes before it looks for garbage: by default so few that it looks all the time.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>)
+  cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+  cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR heap "${megabytes} * 1000 / ${processors} / 3")
+  if(heap GREATER 3000000)
+    set(heap 3000000)
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=${heap}>)
   if(DRAFTPROOF_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${DRAFTPROOF_SANITIZE}
                                              -fno-omit-frame-pointer -fno-sanitize-recover=all>)
@@ -30,7 +36,7 @@ endfunction()
 # draftproof_glue(<target>): a library that arranges what others compute. All its sources are compiled as one, with little
 # optimisation: reading the headers is most of the compiler's time.
 function(draftproof_glue target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   target_precompile_headers(${target} REUSE_FROM draftproof_mutants)
 endfunction()

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/studies/order_instances.hpp>
@@ -162,7 +163,7 @@ struct Seen {
 
   /// Adds what record() wrote of later instances.
   void add(const std::string& record) {
-    const nlohmann::json all = nlohmann::json::parse(record);
+    const nlohmann::json all = parse_own_json(record);
     std::size_t i = 0;
     for (Tallied& to : orders) {
       const nlohmann::json& t = all.at(i++);

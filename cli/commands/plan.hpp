@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,8 +29,9 @@ struct Plan {
 
   int run(const Session&) {
     std::vector<std::string> words = app->remaining();
-    constexpr std::array<std::string_view, 7> known{"survey", "simulate", "survey-paths", "check",
-                                                    "prove",  "mutants",  "reproduce"};
+    std::vector<std::string> known;
+    for (const CLI::App* const command : app->get_parent()->get_subcommands([](CLI::App*) { return true; }))
+      if (command->get_option_no_throw("--shard") != nullptr) known.push_back(command->get_name());
     if (words.empty() || std::find(known.begin(), known.end(), words.front()) == known.end())
       throw InputError({.file = "plan",
                         .found = words.empty() ? "no command" : in_quotes(words.front()),

@@ -2,12 +2,15 @@
 
 #include <cmath>
 #include <istream>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 
 namespace draftproof::doors {
@@ -150,15 +153,8 @@ class Reader {
 }  // namespace
 
 LawRequest read_law_request(std::istream& stream, const std::string& file, const Declaration& declaration) {
-  Json document;
-  try {
-    document = Json::parse(stream);
-  } catch (const Json::exception& error) {
-    throw InputError({.file = file,
-                      .found = "text that is no JSON (" + std::string(error.what()) + ")",
-                      .wanted = "an object with \"inputs\""});
-  }
-  return Reader(file, declaration).read(document);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  return Reader(file, declaration).read(parse_json_object(text, file));
 }
 
 }  // namespace draftproof::doors

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/doors/own/own_words.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/sim/random/philox.hpp>
@@ -38,7 +39,7 @@ OwnOptions options_of(const nlohmann::json& json) {
 
 void* create(const char* text, char* error, std::size_t error_size) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = parse_json_object(text, "the options");
     return new OwnVerifier(json.value("verifier", ""), options_of(json));
   } catch (const std::exception& failure) {
     say(failure.what(), error, error_size);

@@ -11,6 +11,7 @@
 
 #include <draftproof/captures/file_bytes.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>
 
 namespace draftproof {
@@ -81,7 +82,7 @@ nlohmann::json read_ledger(const std::string& path) {
   if (const std::string found = checksum(text); found != stated)
     throw InputError(
         {.file = path, .found = "a truncated or edited file: checksum " + found, .wanted = "checksum " + stated});
-  return nlohmann::json::parse(text);
+  return parse_own_json(text);
 }
 
 nlohmann::json fingerprint(const std::string& path) {

@@ -1,4 +1,5 @@
 #include <draftproof/properties/gate/gate_record.hpp>
+#include <draftproof/captures/json_input.hpp>
 
 #include <bit>
 
@@ -41,7 +42,7 @@ std::string gate_record(const GateResult& result) {
 }
 
 void add_gate_record(const std::string& record, GateResult& result) {
-  const nlohmann::json stored = nlohmann::json::parse(record);
+  const nlohmann::json stored = parse_own_json(record);
   for (const nlohmann::json& finding : stored.at(0)) result.findings.push_back(finding_of_record(finding));
   for (const nlohmann::json& law : stored.at(1)) result.laws.push_back(law);
   if (result.note.empty()) result.note = stored.at(2);

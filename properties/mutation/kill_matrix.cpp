@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/mutation/kill_record.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>

@@ -79,4 +79,12 @@ KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> f
 /// ledger is a row or a control; a process with a part of them returns no rows.
 KillMatrix kill_matrix(const KillOptions& options);
 
+/// All of a row but its time as text, for blocks of a ledger. Numbers are stored by their bits.
+std::string kill_record(const KillRow& row);
+std::string kill_record(const ControlRow& row);
+
+/// The inverse, into a new row.
+void read_kill_record(const std::string& record, KillRow& row);
+void read_kill_record(const std::string& record, ControlRow& row);
+
 }  // namespace draftproof

@@ -1,9 +1,10 @@
-#include <draftproof/properties/mutation/kill_record.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
 
 #include <bit>
 
 #include <nlohmann/json.hpp>
 
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/properties/gate/gate_record.hpp>
 
 namespace draftproof {
@@ -27,7 +28,7 @@ std::string kill_record(const ControlRow& row) {
 }
 
 void read_kill_record(const std::string& record, KillRow& row) {
-  const Json stored = Json::parse(record);
+  const Json stored = parse_own_json(record);
   row = {.level = stored.at(0),
          .name = stored.at(1),
          .mutant_of = stored.at(2),
@@ -43,7 +44,7 @@ void read_kill_record(const std::string& record, KillRow& row) {
 }
 
 void read_kill_record(const std::string& record, ControlRow& row) {
-  const Json stored = Json::parse(record);
+  const Json stored = parse_own_json(record);
   row = {.level = stored.at(0),
          .name = stored.at(1),
          .law = stored.at(2),

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <draftproof/captures/json_input.hpp>
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 
@@ -48,7 +49,7 @@ void add_finding(const nlohmann::json& stored, Finding& to) {
 /// order. Throws: std::out_of_range or std::logic_error if it has others.
 template <class Level>
 void add_proof_record(const std::string& record, ProofOf<Level>& proof) {
-  const nlohmann::json stored = nlohmann::json::parse(record);
+  const nlohmann::json stored = parse_own_json(record);
   proof.instances += stored.at(0).get<int>();
   proof.leaves += stored.at(1).get<std::uint64_t>();
   for (std::size_t i = 0; i < stored.at(2).size(); ++i) {

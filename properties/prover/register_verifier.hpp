@@ -9,6 +9,11 @@
 
 namespace draftproof {
 
+#ifndef __OPTIMIZE__
+/// One in each such source: of internal linkage, so that optimised sources keep theirs.
+[[maybe_unused]] static const bool marked_as_unoptimised = (unoptimised_sources = true);
+#endif
+
 // Adds a verifier, mutant or drafter of paths to the registry of paths.
 
 template <class V>

@@ -50,4 +50,8 @@ class Registry {
 /// The registry with the whole library in it.
 const Registry& registry();
 
+/// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too long, in the
+/// project of a consumer too, so tables of times say so.
+inline bool unoptimised_sources = false;
+
 }  // namespace draftproof

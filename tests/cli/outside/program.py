@@ -15,9 +15,11 @@ NIGHTLY = sys.argv[2:] == ["nightly"]  # more of everything
 CODES = {0, 1, 2, 3, 4, 77}
 #: Values that make a run short, for options of these names; and arguments by the name that the help gives them.
 SHORT = {"--tuples": "1000", "--instances": "1", "--steps": "100", "--controls": "1", "--further": "0", "--effort": "16",
-         "--repetitions": "1", "--min-time": "1e-6", "--branches": "1000"}
+         "--repetitions": "1", "--min-time": "1e-6", "--branches": "1000", "--profile": "quick"}
 ARGUMENTS = {"verifier": "single_draft", "source": "zipf:vocabulary=5", "name": "k_seq", "filter": "^optimum/small/",
              "study": "order_of_schemes"}
+#: Options that make a command short which has many verifiers to run.
+FEWER = {"survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladder_tree"]}
 
 
 @dataclass
@@ -100,7 +102,7 @@ def usual_words(command):
     for option in command.options:
         if option.name in SHORT:
             words += [option.name, SHORT[option.name]]
-    return words
+    return words + FEWER.get(words[0] if words else "", [])
 
 
 def in_parallel(call, all_of):

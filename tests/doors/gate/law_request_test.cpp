@@ -41,8 +41,8 @@ TEST(LawRequest, ReadsInputsOfEachLevel) {
 }
 
 TEST(LawRequest, NamesThePlace) {
-  refused("{", "FILE: found text that is no JSON");
-  refused("[]", "FILE: found a list of 0, wanted an object with \"inputs\"");
+  refused("{", "FILE: found no JSON");
+  refused("[]", "FILE: found a JSON array, wanted a JSON object");
   refused("{}", "FILE: inputs: found nothing, wanted a list");
   refused(R"({"inputs": []})", "FILE: inputs: found none, wanted at least one");
   refused(R"({"inputs": [3]})", "FILE: input 0: found 3, wanted an object");

@@ -11,7 +11,6 @@
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/gate/gate_record.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
-#include <draftproof/properties/mutation/kill_record.hpp>
 #include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>

@@ -1,4 +1,5 @@
-// Numbers on the command line: ranges of options, and one strict reading of every number before work begins.
+// What is asked of a command line before work begins: every number is read strictly and lies in its option's range, and no
+// file that is written is one that is read.
 //
 // CLI11 alone reads "-5" as 2^64 - 5, "010" as 8 and "nan" as a number within every range.
 #pragma once
@@ -23,5 +24,10 @@ inline CLI::Validator many() { return between(1, 1e15); }
 /// where the type is, "1e6" for 1000000. Other text is an error that names the option, what was found and what was wanted.
 /// Called after all options were added.
 void read_numbers_strictly(CLI::App& app);
+
+/// Compares the files of options that name output with those of all other options and arguments of a parsed command line,
+/// also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
+/// Throws: InputError if one is the same file, under whatever name, or one path is to be written twice.
+void check_written_files(const CLI::App& app);
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-#include <draftproof/cli/written_files.hpp>
+#include <draftproof/cli/arguments.hpp>
 
 #include <algorithm>
 #include <array>

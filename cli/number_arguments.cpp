@@ -1,4 +1,4 @@
-#include <draftproof/cli/numbers.hpp>
+#include <draftproof/cli/arguments.hpp>
 
 #include <charconv>
 #include <cmath>
