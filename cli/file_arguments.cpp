@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 4> written{"output", "checkpoint", "tables", "page"};
 
 /// Options and arguments whose values are no files.
-constexpr std::array<std::string_view, 4> names{"verifier", "law", "format", "filter"};
+constexpr std::array<std::string_view, 4> no_files{"verifier", "law", "format", "filter"};
 
 bool holds_no_file(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT") || type.empty() ||
-         std::find(names.begin(), names.end(), option.get_single_name()) != names.end();
+         std::find(no_files.begin(), no_files.end(), option.get_single_name()) != no_files.end();
 }
 
 /// A word of the command line: the option that it belongs to, and its text.

@@ -14,7 +14,7 @@
 #include <draftproof/verifiers/sample_and_match.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
-namespace draftproof {
+namespace draftproof::checks_test {
 namespace {
 
 using namespace wrong_verifiers;
@@ -163,4 +163,4 @@ TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::checks_test

@@ -8,7 +8,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/tests/support/recordings.hpp>
 
-namespace draftproof {
+namespace draftproof::trace_audit_test {
 namespace {
 
 using namespace recordings;
@@ -209,4 +209,4 @@ TEST(TraceAudit, RefusesAnEmptyRecording) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::trace_audit_test

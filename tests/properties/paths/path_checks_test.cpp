@@ -10,7 +10,7 @@
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>
 
-namespace draftproof {
+namespace draftproof::path_checks_test {
 namespace {
 
 using namespace wrong;
@@ -199,4 +199,4 @@ TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::path_checks_test

@@ -8,7 +8,7 @@
 #include <draftproof/sim/random/tape.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
-namespace draftproof {
+namespace draftproof::recorder_test {
 namespace {
 
 const Rows<double> laws({0.1, 0.2, 0.3, 0.4}, std::vector<double>{0.4, 0.3, 0.2, 0.1});
@@ -71,4 +71,4 @@ TEST(Recorder, DoesNotChangeWhatItRecords) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::recorder_test

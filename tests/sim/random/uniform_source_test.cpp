@@ -8,7 +8,7 @@
 
 #include <draftproof/sim/random/tape.hpp>
 
-namespace draftproof {
+namespace draftproof::uniform_source_test {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -80,4 +80,4 @@ TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::uniform_source_test

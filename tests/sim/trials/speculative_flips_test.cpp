@@ -6,7 +6,7 @@
 
 #include <draftproof/sim/trials/speculative_flips.hpp>
 
-namespace draftproof {
+namespace draftproof::speculative_flips_test {
 namespace {
 
 constexpr std::uint64_t seed = 3;
@@ -78,4 +78,4 @@ TEST(SpeculativeFlips, ADrawOfAWrongGuessIsForgotten) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::speculative_flips_test

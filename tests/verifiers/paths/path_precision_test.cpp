@@ -15,7 +15,7 @@
 #include <draftproof/verifiers/paths/layerwise_rejection.hpp>
 #include <draftproof/verifiers/paths/traversal.hpp>
 
-namespace draftproof {
+namespace draftproof::path_precision_test {
 namespace {
 
 using Law = std::map<Tokens, double>;
@@ -184,4 +184,4 @@ TEST(PathRuns, PhiloxOnTables) {
 }
 
 }  // namespace
-}  // namespace draftproof
+}  // namespace draftproof::path_precision_test
