@@ -73,7 +73,7 @@ bool colour_wanted() {
 
 /// Whether a table has times of schemes.
 bool has_times(const Document& document) {
-  const auto timed = [](const Column& column) { return column.title == "ns" || column.title == "time"; };
+  const auto timed = [](const Column& column) { return column.title.starts_with("ns") || column.title == "time"; };
   return std::any_of(document.sections.begin(), document.sections.end(), [&](const Section& section) {
     return std::any_of(section.table.columns.begin(), section.table.columns.end(), timed);
   });
