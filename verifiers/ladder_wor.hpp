@@ -107,7 +107,8 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
       .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .unsupported = {.device_trials = "the plan of a table owns memory of the host"}};
+      .unsupported = {.device_trials = "the plan of a table owns memory of the host"},
+      .ranks_tokens = true};
 };
 
 }  // namespace draftproof::verifiers
