@@ -25,8 +25,7 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<GateFinding> examine(const ComponentOptions& options) const override {
     std::vector<GateFinding> findings;
-    for (const auto& check : checks_of<Group>())
-      findings.push_back(examine(check, check.cases(options.seed, options.rounds)));
+    for (const auto& check : checks_of<Group>()) findings.push_back(examine(check, cases_of(check, options)));
     return findings;
   }
 
@@ -43,6 +42,14 @@ class ComponentOf final : public AnyComponent {
 
  private:
   using Check = CheckOf<Group>;
+
+  /// The check's cases, then those of what the component declares about itself.
+  std::vector<Case> cases_of(const Check& check, const ComponentOptions& options) const {
+    std::vector<Case> cases = check.cases(options.seed, options.rounds);
+    if constexpr (requires { Group::cases_of(subject_.info(), options.seed); })
+      for (Case& one : Group::cases_of(subject_.info(), options.seed)) cases.push_back(std::move(one));
+    return cases;
+  }
 
   GateFinding examine(const Check& check, const std::vector<Case>& cases) const {
     std::uint64_t work = 0;

@@ -62,7 +62,9 @@ class RatioTable {
         probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
     }
     sort_by_ratio(p, first);
-    top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
+    // The order is that of the row as given: in integers that sum to 2^62 equal probabilities may differ by a remainder.
+    if (!proposals.empty())
+      top_ = top_tokens(vocabulary(), [&row = proposals.front()](Token x) { return row[index(x)]; });
   }
   RatioTable(std::span<const double> target, const std::vector<double>& proposal)
       : RatioTable(target, std::span{&proposal, 1}) {}
