@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <draftproof/properties/blocks/ledger.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof {
 
