@@ -16,6 +16,8 @@ draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mut
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 26)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
                  DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND wrong_tree_drafter NAMESPACE draftproof::mutants::tree_drafters
+                 DIRECTORY mutants/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths

@@ -131,7 +131,7 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
       if (row.level == level && !row.lossy) rows.push_back(&row);
     const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
     document.sections.push_back(table_of(fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()),
-                                         rows, level == "drafters" ? "verifier" : "draft law", timings));
+                                         rows, level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings));
   }
   if (!lossy.empty()) document.sections.push_back(table_of("Lossy by design", lossy, "draft law", timings));
   document.sections.push_back(replays_of(matrix));

@@ -7,6 +7,7 @@
 //            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
 //                                         draw: where p, q and p / q are on the grid (positions)
 //   p = q    largest coins                every draft is accepted where the scheme claims so (paths)
+//   p        0 on the last id             the ends again: rounding has no last id to lead to (paths)
 //
 // Deterministic. A scheme that reads its coins through `flip` alone is strict by the source it runs on; one that
 // compares by itself is held to the third line.
@@ -62,7 +63,13 @@ struct BoundaryUniforms {
     const bool accepts_all =
         info.claims.accepts_equal_laws && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
     auto wrong = first_fault_on(at, equal, accepts_all);
-    if (wrong) wrong = "with p = q, " + *wrong;
+    if (wrong) return "with p = q, " + *wrong;
+    // Rounding that leaves a sum below the largest coin is seen where the last id is no answer.
+    PathInstance without = at.instance();
+    for (auto& [prefix, weights] : without.rows) weights.target.back() = 0;
+    if (!without.valid()) return std::nullopt;
+    wrong = first_fault_on(at, without, false);
+    if (wrong) wrong = "with p = 0 on the last id, " + *wrong;
     return wrong;
   }
 

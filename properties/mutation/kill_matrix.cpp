@@ -104,6 +104,16 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   return row;
 }
 
+KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
+  const AnyPathVerifier* verifier = path_registry().verifier(options.path_verifier);
+  if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
+  KillRow row = searched<BlockLevel>("tree drafters", *verifier, drafter, options);
+  row.name = drafter.info().name;
+  row.mutant_of = drafter.info().declared_as;
+  row.partner = options.path_verifier;
+  return row;
+}
+
 template <class Level>
 ControlRow control_row(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter,
                        const KillOptions& options) {
@@ -224,6 +234,15 @@ KillMatrix kill_matrix(const KillOptions& options) {
   add_jobs<BlockLevel>(path_registry(), options, searches, controls);
   for (const auto& drafter : registry().wrong_drafters())
     searches.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
+  for (const auto& drafter : path_registry().wrong_drafters()) {
+    if (drafter->info().wrong)
+      searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
+    else if (options.controls > 0)  // drafts from a row of their own, which they declare
+      for (const auto& verifier : path_registry().verifiers())
+        if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
+          controls.push_back(
+              [&verifier, &drafter, &options] { return control_row<BlockLevel>(*verifier, *drafter, options); });
+  }
   for (const auto& component : component_registry().components()) {
     if (!options.components) break;
     if (component->kind() == Kind::mutant)

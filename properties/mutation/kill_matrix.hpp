@@ -1,7 +1,7 @@
 // The kill matrix: every mutant and every wrong drafter against every property, and every correct verifier as a
 // control.
 //
-//   row       a mutant of one position, a mutant of paths, a wrong drafter, or a wrong component
+//   row       a mutant of one position, a mutant of paths, a wrong drafter of tuples or trees, or a wrong component
 //   caught    some property is violated; `first` is the first such property in the order of instances
 //   control   a correct verifier with a correct drafter; no property may be violated
 //
@@ -30,11 +30,12 @@ struct KillOptions {
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
   BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  std::string path_verifier = "token_path";  ///< the same for wrong drafters of trees
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  std::string level;                    ///< "position", "paths", "drafters", or a group of components
+  std::string level;                    ///< "position", "paths", "drafters", "tree drafters", or a group of components
   std::string name;                     ///< name of the mutant
   std::string mutant_of;                ///< the correct rule that the mutant is derived from
   std::string partner;                  ///< draft law with which it was caught; for a drafter the verifier

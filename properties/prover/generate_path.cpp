@@ -21,15 +21,20 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
   return total;
 }
 
-TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes) {
-  TreeShape shape{.drafts = dice.between(sizes.fewest_drafts, sizes.most_drafts),
-                  .length = dice.between(1, 4),
+/// Of three models one is deep, one wide, one anything: with all sizes alike the affordable ones would have two tokens,
+/// and bugs of late drafts or of long paths one model in fifty.
+enum class PathForm { any, deep, wide };
+
+TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
+  const int fewest = form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
+  const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
+  TreeShape shape{.drafts = dice.between(fewest, most),
+                  .length = form == PathForm::wide ? dice.between(1, 2) : dice.between(form == PathForm::deep ? 3 : 1, 4),
                   .branching = {},
                   .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
   if (sizes.branches && dice.chance(1, 2))
-    for (int depth = 0; depth < shape.length; ++depth)
-      shape.branching.push_back(dice.between(sizes.fewest_drafts, sizes.most_drafts));
+    for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));
   return shape;
 }
 
@@ -61,10 +66,13 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
-  do {
-    vocabulary = dice.between(2, 4);
-    instance.shape = draw_shape(dice, sizes);
-  } while (!affordable(instance.shape, vocabulary, most_trees, sizes));
+  auto form = static_cast<PathForm>(dice.between(0, 2));
+  for (int attempt = 0;; ++attempt) {
+    if (attempt == 16) form = PathForm::any;  // trees of this drafter are too many, whatever their form
+    vocabulary = dice.between(form == PathForm::wide ? 3 : 2, 4);
+    instance.shape = draw_shape(dice, sizes, form);
+    if (affordable(instance.shape, vocabulary, most_trees, sizes)) break;
+  }
 
   int listed = dice.chance(1, 2) ? 0 : dice.between(1, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {

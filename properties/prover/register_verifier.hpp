@@ -28,6 +28,13 @@ void register_tree_drafter() {
   PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>());
 }
 
+/// Adds a drafter of trees that is wrong on purpose. It must declare another law.
+template <class D>
+void register_wrong_tree_drafter() {
+  static_assert(D::info.wrong && !D::info.declared_as.empty(), "a wrong drafter of trees says which law it poses as");
+  register_tree_drafter<D>();
+}
+
 /// Any verifier of one position: what registration demands of a file.
 template <class V>
 concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;

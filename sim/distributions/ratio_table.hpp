@@ -130,11 +130,17 @@ class RatioTable {
 
   template <class F>
   auto sum(F f) const {
+    visited() += probabilities_.size() / stride_;
     return fixed_sum(vocabulary(), f);
   }
   template <class F>
   auto weights(F f) const {
-    return FixedWeights<F>{vocabulary(), std::move(f)};
+    return PassWeights<F>{vocabulary(), std::move(f)};
+  }
+  /// Number of tokens that passes of this thread over any table have read; look-ups and searches do not count.
+  static std::uint64_t& visited() {
+    thread_local std::uint64_t tokens = 0;
+    return tokens;
   }
   /// weights(f) as a table: the same tokens from the same words.
   template <class F>
@@ -178,6 +184,20 @@ class RatioTable {
   auto ranking() const { return Ranking(*this); }
 
  private:
+  /// Weights of a function, whose draws are passes.
+  template <class F>
+  class PassWeights : public FixedWeights<F> {
+   public:
+    PassWeights(int size, F f) : FixedWeights<F>(size, std::move(f)), size_{size} {}
+    Token draw(std::uint64_t word) const {
+      visited() += static_cast<std::uint64_t>(size_);
+      return FixedWeights<F>::draw(word);
+    }
+
+   private:
+    int size_;
+  };
+
   class Ranking {
    public:
     explicit Ranking(const RatioTable& table)
