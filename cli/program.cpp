@@ -1,6 +1,7 @@
 // The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -13,11 +14,13 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/numbers.hpp>
+#include <draftproof/cli/check_registrations.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/cli/written_files.hpp>
 #include <draftproof/doors/declaration.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -114,6 +117,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
     std::cerr << "draftproof: --threads: found " << session.threads << ", took " << most << " of this machine\n";
     session.threads = most;
   }
+  check_registrations();
   session.check_output();
   check_written_files(app);
   if (rank_of_job().first == 0 && session.output.empty()) set_last_words(session.last_words());
@@ -179,6 +183,7 @@ std::string in_one_breath(const std::string& error) {
 int run_program(int argc, char** argv) {
   keep_standard_streams_apart();
   install_stop_handler();
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() != "draftproof") program_name() = argv[0];
   const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // rank 0 alone prints

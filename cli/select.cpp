@@ -140,6 +140,10 @@ void unknown_entry(const std::vector<Listed>& known, const std::string& name) {
   refuse("name", name, names);
 }
 
+void unknown_law_of(const std::string& verifier, const std::string& name) {
+  unknown(verifier + ": .drafts", name, registry().drafters(), path_registry().drafters());
+}
+
 void need_law(const std::string& name) {
   if (!registry().drafter(name) && !path_registry().drafter(name))
     unknown("draft law", name, registry().drafters(), path_registry().drafters());

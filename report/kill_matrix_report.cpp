@@ -106,6 +106,7 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
   document.data = {{"schema", "draftproof.mutants/2"},
                    {"seed", options.proof.seed},
                    {"instances", options.instances},
+                   {"complete", !(options.proof.stop && options.proof.stop->load())},
                    {"clean", matrix.clean()},
                    {"mutants", nlohmann::ordered_json::array()},
                    {"controls", nlohmann::ordered_json::array()}};

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include <fmt/format.h>
+
+#include <draftproof/properties/proof/finding.hpp>
 #include <fmt/ranges.h>
 
 #include <draftproof/captures/source.hpp>
@@ -127,7 +129,7 @@ class DraftChecks {
         .check = check,
         .tier = Tier::sampled,
         .status = Status::held,
-        .replay = fmt::format("draftproof check --door '{}' --tier sampled --seed {}", options_.door, options_.seed)};
+        .replay = fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options_.door, options_.seed)};
   }
 
   static int total_of(const std::vector<int>& weights) {

@@ -25,6 +25,7 @@
 #include <draftproof/gpu/teams/team_sums.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/numeric/small_sum.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/sampling/function_weights.hpp>
@@ -78,15 +79,20 @@ class TeamRows {
     return weights([this, k](Token x) { return proposal(x, k); });
   }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
-    return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+    const double scale = remaining_scale(k, seen, n);
+    return weights([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; },
+                   scale == 1);
   }
 
-  /// By subtraction while at least 1/16 is left, else by a pass: the rule and the bits of FreshRows.
+  /// By subtraction while at least 1/16 is left, else by a pass, little mass against itself: the rule and the bits of
+  /// FreshRows.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
     if (left >= 0x1p-4) return left;
-    return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+    const double scale = remaining_scale(k, seen, n);
+    if (scale == 1) return from_fixed(total_);
+    return sum([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; }) / scale;
   }
 
   /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
@@ -163,6 +169,24 @@ class TeamRows {
   }
 
  private:
+  /// The scale of the weights of a row without some tokens (sim/numeric/small_sum.hpp): 1 while at least 1/16 is left, or
+  /// nothing; their total is then that of the last pass.
+  DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
+    const auto scaled = [this, k, seen, n](double scale) {
+      return [this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; };
+    };
+    passed_ = never;
+    total_ = pass(scaled(1.0));
+    if (total_ >= small_total) return 1;
+    Candidate own;
+    for_own([&](Token x) {
+      const Candidate here{-scaled(1.0)(x), x};
+      if (here.before(own)) own = here;
+    });
+    const Candidate largest = team_first(team_, own, vocabulary());
+    return scale_of_small(vocabulary(), -largest.time, [&](double by) { return pass(scaled(by)); });
+  }
+
   /// Weights f(x); a draw is a pass and a search.
   template <class F>
   class PassWeights {

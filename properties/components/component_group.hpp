@@ -115,7 +115,7 @@ class ComponentOf final : public AnyComponent {
       finding.evidence = "does not apply to this component";
     if (!one) return finding;
     finding.instance = one->text();
-    finding.replay = fmt::format("draftproof replay {} --property {} --instance '{}'", qualified_name(), check.name,
+    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(), check.name,
                                  finding.instance);
     return finding;
   }

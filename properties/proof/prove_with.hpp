@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -48,9 +49,13 @@ class Prover {
     std::vector<InstanceResult> results(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
     std::exception_ptr failure;
+    std::atomic<bool> complete = true;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) continue;
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+        complete = false;
+        continue;
+      }
       if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
       try {
         results[n] = result_on(instances[n], properties, (first + n) / families);
@@ -61,7 +66,7 @@ class Prover {
     }
     if (failure) std::rethrow_exception(failure);
 
-    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
+    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_, .complete = complete};
     for (const InstanceResult& result : results) {
       proof.instances += !result.answers.empty();
       proof.leaves += result.leaves;
@@ -69,6 +74,7 @@ class Prover {
     for (std::size_t column = 0; column < properties.size(); ++column)
       proof.findings.push_back(summarise(*properties[column], column, instances, results));
     proof.distance = largest_distance(instances, results);
+    for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return proof;
   }
@@ -147,7 +153,7 @@ class Prover {
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
     finding.instance = shrink(property, instance, finding.evidence);
-    finding.replay = fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
+    finding.replay = fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
                                  drafter_.info().name, property.name, finding.instance->text());
     return finding;
   }
@@ -194,6 +200,16 @@ class Prover {
       distance->instance = instances[n];
     }
     return distance;
+  }
+
+  /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
+  void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
+    if (!distance || !finding.instance || finding.status != Status::violated) return;
+    InstanceAnalysis at(verifier_, drafter_, *finding.instance, options_.limits);
+    const auto here = distance_at(at);
+    if (!here || *here <= distance->largest) return;
+    distance->largest = *here;
+    distance->instance = *finding.instance;
   }
 
   /// Greedy descent: the first smaller instance that still violates, until there is none; then the lightest of its
