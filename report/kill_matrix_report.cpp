@@ -41,15 +41,25 @@ nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
     data["checks"].push_back(
         {{"check", finding.check}, {"tier", to_text(finding.tier)}, {"status", draftproof::to_text(finding.status)}});
   if (row.distance) data["total_variation"] = {{"largest", *row.distance}, {"instance", row.farthest}};
+  if (row.share) data["share"] = {{"shown", row.share->shown}, {"asked", row.share->asked}};
   if (timings) data["seconds"] = row.seconds;
   return data;
 }
 
+/// "37 % of 240"; nothing where no share was counted.
+Cell share_of(const KillRow& row) {
+  if (!row.share || row.share->asked == 0) return {"-"};
+  return {fmt::format("{} % of {}", 100 * row.share->shown / row.share->asked, row.share->asked),
+          row.common() ? Tone::plain : Tone::bad};
+}
+
 Section table_of(std::string title, const std::vector<const KillRow*>& rows, std::string partner, bool timings) {
   const bool lossy = !rows.empty() && rows.front()->lossy;
+  const bool shares = std::any_of(rows.begin(), rows.end(), [](const KillRow* row) { return row->share.has_value(); });
   Section section{.title = std::move(title)};
   section.table.columns = {{"mutant"}, {"a slip of"}, {std::move(partner)}, {"caught by"}, {"also violated"}};
   if (lossy) section.table.columns.push_back({"lossy, TV to", true});
+  if (shares) section.table.columns.push_back({"shown by", true});
   section.table.columns.push_back({"branches", true});
   if (timings) section.table.columns.push_back({"seconds", true});
   section.table.columns.push_back({"smallest counterexample"});
@@ -57,6 +67,7 @@ Section table_of(std::string title, const std::vector<const KillRow*>& rows, std
     const GateFinding* first = row->catcher();
     std::vector<Cell> cells{{row->name}, {row->mutant_of}, {row->partner}, caught_by(*row), {also(*row)}};
     if (lossy) cells.push_back({row->distance ? fmt::format("{:.4f}", *row->distance) : "-"});
+    if (shares) cells.push_back(share_of(*row));
     cells.push_back({first ? grouped(first->work) : "-"});
     if (timings) cells.push_back({fmt::format("{:.2f}", row->seconds), Tone::faint});
     cells.push_back({first ? row->shown()->instance : "-"});

@@ -40,6 +40,20 @@ class ComponentOf final : public AnyComponent {
     return std::nullopt;
   }
 
+  std::vector<ShownShare> shares(const ComponentOptions& options) const override {
+    std::vector<ShownShare> shares;
+    for (const auto& check : checks_of<Group>()) {
+      ShownShare& share = shares.emplace_back();
+      std::uint64_t ignored = 0;
+      for (const Case& one : cases_of(check, options)) {
+        const auto status = ask(check, one, ignored).status;
+        share.asked += status != Answer::Status::not_applicable;
+        share.shown += status == Answer::Status::violated;
+      }
+    }
+    return shares;
+  }
+
  private:
   using Check = CheckOf<Group>;
 
@@ -115,8 +129,8 @@ class ComponentOf final : public AnyComponent {
       finding.evidence = "does not apply to this component";
     if (!one) return finding;
     finding.instance = one->text();
-    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(), check.name,
-                                 finding.instance);
+    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(),
+                                 check.name, finding.instance);
     return finding;
   }
 

@@ -60,6 +60,11 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
               .instances = found.instances,
               .work = found.leaves,
               .seconds = found.seconds};
+  if (options.shares > 0 && row.caught() && !row.lossy) {
+    ProofOptions proof = options.proof;
+    proof.instances = options.shares;
+    row.share = searcher.share(instances_for(verifier, drafter, proof));
+  }
   if (found.distance) {
     row.distance = static_cast<double>(found.distance->largest);
     if (found.distance->off > 0) row.farthest = found.distance->instance.text();
@@ -194,9 +199,19 @@ std::vector<GateFinding> examined(const AnyComponent& component, const KillOptio
   return component.examine({.seed = options.proof.seed});
 }
 
+/// Of the check that most of its cases show the component to.
+std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
+  std::optional<ShownShare> largest;
+  for (const ShownShare& share : component.shares({.seed = options.proof.seed}))
+    if (share.asked > 0 && (!largest || share.shown * std::int64_t{largest->asked} > largest->shown * std::int64_t{share.asked}))
+      largest = share;
+  return largest;
+}
+
 KillRow component_row(const AnyComponent& component, const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   KillRow row = kill_row(std::string(component.group()), component.qualified_name(), examined(component, options));
+  if (options.shares > 0) row.share = largest_share(component, options);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return row;
 }
@@ -211,7 +226,7 @@ ControlRow component_control(const AnyComponent& component, const KillOptions& o
 }  // namespace
 
 bool KillMatrix::clean() const {
-  return std::all_of(rows.begin(), rows.end(), [](const KillRow& row) { return row.caught(); }) &&
+  return std::all_of(rows.begin(), rows.end(), [](const KillRow& row) { return row.caught() && row.common(); }) &&
          std::none_of(controls.begin(), controls.end(),
                       [](const ControlRow& row) { return row.accused.has_value(); });
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 
@@ -26,6 +27,7 @@ struct KillOptions {
   int instances = 240;  ///< instances offered to a mutant
   int further = 12;     ///< instances tried after it was caught, to find other violated properties
   int controls = 40;    ///< instances of a control; 0: no controls
+  int shares = 0;       ///< instances of which the share that shows a mutant is counted; 0: no shares
   bool components = true;
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
@@ -47,9 +49,12 @@ struct KillRow {
   std::uint64_t work = 0;               ///< number of branches walked, or trials run
   std::optional<double> distance{};     ///< largest total variation to the target, if the law is known
   std::string farthest{};               ///< the instance of that distance
+  std::optional<ShownShare> share{};    ///< of the draft law with which it was caught, where it was asked for
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
+  /// Whether at least one instance in ten shows it, where shares were counted.
+  bool common() const { return !share || share->enough(); }
   /// The finding that caught it, null for a survivor.
   const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
   /// The finding whose counterexample is shown: the decisive one if violated, else catcher().
@@ -69,7 +74,7 @@ struct KillMatrix {
   std::vector<ControlRow> controls;
   double seconds = 0;
 
-  /// Whether every mutant is caught and no control has a violation.
+  /// Whether every mutant is caught, and by enough instances where shares were counted, and no control has a violation.
   bool clean() const;
 };
 
